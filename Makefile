@@ -1,0 +1,45 @@
+# Everything runs in .venv, which any target below creates when it is missing.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format bench clean
+
+help: ## show this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
+
+demo: $(STAMP) ## sail two vehicles through a sea state 4 and draw what happened
+	@$(BIN)/seatrial demo
+
+test: lint ## check style, types and imports, then run every test
+	$(BIN)/pytest -n 2 --dist loadfile
+
+lint: $(STAMP) ## check style, types and the import rules of the rooms
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(STAMP) ## mend what the style check can mend by itself
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(STAMP) ## time one step of every library vehicle; prints JSON
+	@$(BIN)/seatrial bench step --json
+
+clean: ## delete everything that the targets above made
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamp is written last, so an interrupted installation starts again.
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "seatrial needs Python 3.11 or newer, and $(PYTHON) is not:" \
+	    "$$($(PYTHON) --version 2>&1). Name another one: make PYTHON=python3.12 $(MAKECMDGOALS)"; \
+	  exit 1; }
+	@echo "Installing seatrial into $(VENV); this happens once and takes a minute or two."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $@

@@ -1,0 +1,61 @@
+"""Sea trials for marine vehicles before they meet the sea.
+
+>>> import seatrial as st
+>>> st.run("otter-turning-circle", seed=1).plot()
+
+Names are loaded when first used, so that importing seatrial costs nothing.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from seatrial._version import __version__
+from seatrial.errors import RecordingError, SpecError
+
+if TYPE_CHECKING:
+    from seatrial.api import Run, Simulation, compile, run
+    from seatrial.record.reader import read
+    from seatrial.spec.library import library_names
+    from seatrial.spec.loading import load
+    from seatrial.spec.scenario import Scenario
+    from seatrial.spec.vehicle import Vehicle
+    from seatrial.spec.world import World
+
+_HOMES = {
+    "Run": "seatrial.api",
+    "Scenario": "seatrial.spec.scenario",
+    "Simulation": "seatrial.api",
+    "Vehicle": "seatrial.spec.vehicle",
+    "World": "seatrial.spec.world",
+    "compile": "seatrial.api",
+    "library_names": "seatrial.spec.library",
+    "load": "seatrial.spec.loading",
+    "read": "seatrial.record.reader",
+    "run": "seatrial.api",
+}
+
+__all__ = [
+    "RecordingError",
+    "Run",
+    "Scenario",
+    "Simulation",
+    "SpecError",
+    "Vehicle",
+    "World",
+    "__version__",
+    "compile",
+    "library_names",
+    "load",
+    "read",
+    "run",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'seatrial' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

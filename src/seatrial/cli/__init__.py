@@ -1,0 +1,15 @@
+"""The command line: assembles everything; nobody imports it."""
+
+import sys
+
+
+def main() -> None:
+    """Entry point: errors that a person can mend go to stderr with exit code 2, no stack trace."""
+    from seatrial.cli.commands import app
+    from seatrial.errors import SeatrialError
+
+    try:
+        app()
+    except SeatrialError as error:
+        print(error, file=sys.stderr)
+        raise SystemExit(2) from None

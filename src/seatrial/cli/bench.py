@@ -1,0 +1,114 @@
+"""`seatrial bench step`: the cost of one step, per vehicle."""
+
+import json
+import time
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import typer
+
+from seatrial.compile.scenario import compile_scenario
+from seatrial.core.step import step
+from seatrial.core.types import Model, State
+from seatrial.errors import Problem, SpecError
+from seatrial.ocean import Ocean
+from seatrial.scenario.runner import Group
+from seatrial.spec.library import library_names
+from seatrial.spec.loading import load
+from seatrial.spec.scenario import Participant, Scenario, Start
+from seatrial.spec.vehicle import Vehicle
+from seatrial.spec.world import World
+
+TIME_STEP = 0.04
+REPEATS = 5
+WAVES = {
+    "spectrum": "pierson_moskowitz",
+    "significant_height": 0.5,
+    "spreading": "cos2",
+    "method": "uniform",
+    "frequencies": 15,
+    "directions": 5,
+}
+
+
+def show_steps(as_json: bool, vehicles: list[str] | None, precision: str) -> None:
+    """Time every case, and print as it goes or as one list."""
+    if precision not in ("double", "single"):
+        raise SpecError(Problem("unknown precision", value=precision, expected="double or single"))
+    rows = []
+    for name in vehicles or library_names("vehicle"):
+        for waves in (False, True):
+            for count in (1, 500):
+                row = time_step(name, count, waves, precision)
+                rows.append(row)
+                if not as_json:
+                    typer.echo(
+                        f"{row['vehicle']:>16} × {row['vehicles']:<4}"
+                        f"{row['components']:>4} waves {row['us_per_vehicle_step']:8.3f} µs"
+                        f" {row['real_time_factor']:12,.0f} × real time"
+                    )
+    if as_json:
+        typer.echo(json.dumps(rows, indent=2))
+
+
+def time_step(name: str, count: int, waves: bool, precision: str) -> dict[str, Any]:
+    """One case: compile, then the best of several runs of many steps."""
+    group, ocean = _group(name, count, waves, precision)
+    steps = max(20, 20_000 // count)
+    orders = jnp.zeros((group.model.channels, count), group.initial.velocity.dtype)
+
+    def run(model: Model, ocean: Ocean, state: State) -> State:
+        def body(i: jax.Array, at: State) -> State:
+            return step(model, ocean, at, orders, i * TIME_STEP, TIME_STEP)
+
+        done: State = jax.lax.fori_loop(0, steps, body, state)
+        return done
+
+    with jax.enable_x64(True):
+        began = time.perf_counter()
+        compiled = jax.jit(run).lower(group.model, ocean, group.initial).compile()
+        compile_s = time.perf_counter() - began
+        best = float("inf")
+        for _ in range(REPEATS):
+            began = time.perf_counter()
+            compiled(group.model, ocean, group.initial).position.block_until_ready()
+            best = min(best, time.perf_counter() - began)
+    return {
+        "vehicle": name,
+        "vehicles": count,
+        "components": 0 if ocean.waves is None else int(ocean.waves.amplitude.shape[0]),
+        "integrator": group.model.integrator,
+        "precision": precision,
+        "us_per_vehicle_step": best / steps / count * 1e6,
+        "real_time_factor": steps * TIME_STEP / best,
+        "compile_s": compile_s,
+    }
+
+
+def _group(name: str, count: int, waves: bool, precision: str) -> tuple[Group, Ocean]:
+    vehicle = load(name, Vehicle)
+    depth = 5.0 if vehicle.buoyancy.craft == "submerged" else 0.0
+    world = World.model_validate(
+        {"kind": "world", "name": "bench"} | ({"waves": WAVES} if waves else {})
+    )
+    rng = np.random.default_rng(0)
+    places = rng.uniform(-200.0, 200.0, size=(count, 2))
+    scenario = Scenario(
+        kind="scenario",
+        name="bench",
+        duration=1.0,
+        time_step=TIME_STEP,
+        control_period=TIME_STEP,
+        frame_period=TIME_STEP,
+        integrator="semi_implicit",
+        precision="double" if precision == "double" else "single",
+        world=world,
+        vehicles=tuple(
+            Participant(name=f"v{i}", vehicle=vehicle, start=Start(position=(x, y, depth)))
+            for i, (x, y) in enumerate(places.tolist())
+        ),
+    )
+    plan = compile_scenario(scenario)
+    return plan.groups[0], plan.ocean

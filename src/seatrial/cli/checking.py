@@ -1,0 +1,46 @@
+"""`seatrial check`: everything that a run would refuse, without running."""
+
+from seatrial.compile.scenario import compile_scenario
+from seatrial.spec.loading import load
+from seatrial.spec.scenario import Scenario
+from seatrial.spec.vehicle import Vehicle
+from seatrial.spec.world import World
+
+
+def check_description(reference: str) -> str:
+    """Load and compile a description; returns what it describes or raises SpecError."""
+    described = load(reference)
+    if isinstance(described, Scenario):
+        compile_scenario(described)
+        return "scenario"
+    if isinstance(described, World):
+        check_world(described)
+        return "world"
+    assert isinstance(described, Vehicle)
+    check_vehicle(described)
+    return "vehicle"
+
+
+def check_world(world: World) -> None:
+    """Build the ocean, as a run would."""
+    import jax
+    import numpy as np
+
+    from seatrial.compile.world import build_ocean
+
+    with jax.enable_x64(True):
+        build_ocean(world, seed=0, dtype=np.dtype(np.float64))
+
+
+def check_vehicle(vehicle: Vehicle) -> None:
+    """Compile the vehicle in calm water."""
+    import jax
+    import numpy as np
+
+    from seatrial.compile.vehicle import compile_vehicle
+    from seatrial.compile.world import build_ocean
+
+    with jax.enable_x64(True):
+        dtype = np.dtype(np.float64)
+        calm = build_ocean(World(kind="world", name="calm"), seed=0, dtype=dtype)
+        compile_vehicle(vehicle, calm, dtype)

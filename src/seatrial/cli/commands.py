@@ -1,0 +1,148 @@
+"""What can be typed after `seatrial`."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from seatrial import __version__
+from seatrial.errors import SpecError
+
+app = typer.Typer(
+    help="Sea trials for marine vehicles before they meet the sea.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+bench_app = typer.Typer(help="Measure speed on this machine.", no_args_is_help=True)
+app.add_typer(bench_app, name="bench")
+
+ScenarioArgument = Annotated[
+    str,
+    typer.Argument(metavar="SCENARIO", help="A scenario file, or the name of one in the library."),
+]
+RecordingArgument = Annotated[Path, typer.Argument(metavar="RUN.mcap", help="A recording.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead.")]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"seatrial {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Sea trials for marine vehicles before they meet the sea."""
+
+
+@app.command()
+def run(
+    scenario: ScenarioArgument,
+    seed: Annotated[int | None, typer.Option(help="Another seed than the file's.")] = None,
+    duration: Annotated[
+        float | None, typer.Option(help="Another simulated time than the file's, s.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Record to this MCAP file.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Run a scenario; record it, and print what became of every vehicle."""
+    from seatrial.cli.running import run_with_progress, show_run
+
+    finished = run_with_progress(scenario, seed=seed, duration=duration, out=out, quiet=as_json)
+    show_run(finished, out, as_json)
+
+
+@app.command()
+def check(
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE…", help="Vehicle, world or scenario files.")
+    ],
+) -> None:
+    """Check descriptions without running anything; exit code 2 if one cannot be used."""
+    from seatrial.cli.checking import check_description
+
+    problems: list[Any] = []
+    for file in files:
+        try:
+            kind = check_description(file)
+            typer.echo(f"{file}: a usable {kind}")
+        except SpecError as error:
+            problems += error.problems
+    if problems:
+        raise SpecError(problems)
+
+
+@app.command("list")
+def list_library(as_json: JsonOption = False) -> None:
+    """List the vehicles, worlds and scenarios that come with seatrial."""
+    from seatrial.cli.library import show_library
+
+    show_library(as_json)
+
+
+@app.command()
+def show(name: Annotated[str, typer.Argument(help="A library name or a file.")]) -> None:
+    """Print a description with every default written out."""
+    from seatrial.spec.loading import dump, load
+
+    typer.echo(dump(load(name)), nl=False)
+
+
+@app.command()
+def plot(
+    recording: RecordingArgument,
+    out: Annotated[
+        Path | None, typer.Option(help="Picture to write: .png, .pdf or .svg; RUN.png by default.")
+    ] = None,
+) -> None:
+    """Draw a page of figures from a recording."""
+    from seatrial.record.plot import plot as draw
+
+    typer.echo(f"figure: {draw(recording, out or recording.with_suffix('.png'))}")
+
+
+@app.command()
+def export(
+    recording: RecordingArgument,
+    to: Annotated[str, typer.Option(help="csv or netcdf.")],
+    out: Annotated[
+        Path | None, typer.Option(help="File to write; beside RUN.mcap by default.")
+    ] = None,
+) -> None:
+    """Write a recording as CSV (a file per vehicle) or NetCDF."""
+    from seatrial.record.export import export as write
+
+    for path in write(recording, to, out):
+        typer.echo(f"written: {path}")
+
+
+@app.command()
+def demo(
+    folder: Annotated[Path, typer.Option(help="Where to put the recording and figure.")] = Path(
+        "demo"
+    ),
+) -> None:
+    """A surface vessel and an underwater vehicle in the same sea state 4, from run to picture."""
+    from seatrial.cli.running import show_demo
+
+    show_demo(folder)
+
+
+@bench_app.command("step")
+def bench_step(
+    as_json: JsonOption = False,
+    vehicle: Annotated[
+        list[str] | None, typer.Option(help="Only this vehicle; may be repeated.")
+    ] = None,
+    precision: Annotated[str, typer.Option(help="double or single.")] = "double",
+) -> None:
+    """Time one step of every library vehicle, alone and 500 at once, calm and in 75 waves."""
+    from seatrial.cli.bench import show_steps
+
+    show_steps(as_json, vehicle, precision)

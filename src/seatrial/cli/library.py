@@ -1,0 +1,33 @@
+"""`seatrial list`."""
+
+import json
+
+import typer
+
+from seatrial.spec.library import library_names
+from seatrial.spec.loading import load
+
+KINDS = ("vehicle", "world", "scenario")
+
+
+def show_library(as_json: bool) -> None:
+    """Names and one-line descriptions of everything that ships."""
+    entries = {
+        kind: {name: getattr(load(name), "description", "") for name in library_names(kind)}
+        for kind in KINDS
+    }
+    if as_json:
+        typer.echo(json.dumps(entries, indent=2))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    for kind, found in entries.items():
+        table = Table(title=f"{kind}s", title_justify="left", show_header=False, box=None)
+        table.add_column(no_wrap=True, style="bold")
+        table.add_column()
+        for name, description in found.items():
+            table.add_row(name, " ".join(description.split()))
+        console.print(table)
+        console.print()

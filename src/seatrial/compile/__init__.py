@@ -1,0 +1,1 @@
+"""From descriptions to arrays: the only room that knows both."""

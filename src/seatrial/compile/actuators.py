@@ -1,0 +1,283 @@
+"""Actuator descriptions to runtime actuators and their command channels."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.conventions import UNIT_SUFFIXES
+from seatrial.core.actuators import Actuator
+from seatrial.core.actuators import ballast as ballast_runtime
+from seatrial.core.actuators import fin as fin_runtime
+from seatrial.core.actuators import thruster as thruster_runtime
+from seatrial.core.actuators.drive import Drive
+from seatrial.spec import actuators as spec
+
+DType = np.dtype[Any]
+
+FIN_ANGLES: dict[str, dict[str, float]] = {
+    "plus": {"top": -90.0, "starboard": 0.0, "bottom": 90.0, "port": 180.0},
+    "x": {
+        "upper_starboard": -45.0,
+        "lower_starboard": 45.0,
+        "lower_port": 135.0,
+        "upper_port": -135.0,
+    },
+    "three": {"top": -90.0, "lower_starboard": 30.0, "lower_port": 150.0},
+}
+"""Angle of each fin's span from starboard towards down, degrees."""
+
+
+@dataclass(frozen=True)
+class Channel:
+    """A command channel: its name and SI unit."""
+
+    name: str
+    unit: str
+
+    def split(self, key: str) -> float | None:
+        """Factor to SI if `key` names this channel (`rudder`, `rudder_deg`), else None."""
+        if key == self.name:
+            return 1.0
+        for suffix, factor in UNIT_SUFFIXES.get(self.unit, {}).items():
+            if key == f"{self.name}_{suffix}":
+                return factor
+        return None
+
+    @property
+    def keys(self) -> list[str]:
+        """Every way to write this channel in a file."""
+        return [self.name, *(f"{self.name}_{s}" for s in UNIT_SUFFIXES.get(self.unit, {}))]
+
+
+def expand(actuators: tuple[spec.Actuator, ...]) -> list[spec.Thruster | spec.Fin | spec.Ballast]:
+    """Write fin sets out as single fins."""
+    result: list[spec.Thruster | spec.Fin | spec.Ballast] = []
+    for actuator in actuators:
+        if isinstance(actuator, spec.FinSet):
+            result += _fins_of(actuator)
+        else:
+            result.append(actuator)
+    return result
+
+
+def _fins_of(fins: spec.FinSet) -> list[spec.Fin]:
+    x, y, z = fins.position
+    result = []
+    for place, degrees in FIN_ANGLES[fins.arrangement].items():
+        c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+        result.append(
+            spec.Fin(
+                kind="fin",
+                name=f"{fins.name}_{place}",
+                position=(x, y + fins.radius * c, z + fins.radius * s),
+                axis=(0.0, c, s),
+                lift=fins.lift,
+                table=fins.table,
+                angle_limit=fins.angle_limit,
+                rate_limit=fins.rate_limit,
+                time_constant=fins.time_constant,
+                backlash=fins.backlash,
+                angle_error=fins.angle_error,
+            )
+        )
+    return result
+
+
+def channels_of(actuators: list[spec.Thruster | spec.Fin | spec.Ballast]) -> list[Channel]:
+    """Command channels in the order of the command vector."""
+    result: list[Channel] = []
+    for actuator in actuators:
+        if isinstance(actuator, spec.Thruster):
+            unit = "N" if isinstance(actuator.thrust, spec.DirectThrust) else "rev/s"
+            result.append(Channel(actuator.name, unit))
+            if actuator.azimuth is not None:
+                result.append(Channel(f"{actuator.name}_angle", "rad"))
+        else:
+            result.append(Channel(actuator.name, "rad" if isinstance(actuator, spec.Fin) else "kg"))
+    return result
+
+
+def symbols_of(
+    actuators: list[spec.Thruster | spec.Fin | spec.Ballast], channels: list[Channel]
+) -> dict[str, int]:
+    """Names by which coefficients may refer to actuator states."""
+    symbols = {channel.name: i for i, channel in enumerate(channels)}
+    for actuator in actuators:
+        if isinstance(actuator, spec.Fin) and actuator.symbol is not None:
+            symbols[actuator.symbol] = symbols[actuator.name]
+    return symbols
+
+
+def compile_actuators(
+    actuators: list[spec.Thruster | spec.Fin | spec.Ballast],
+    channels: list[Channel],
+    default_size: float,
+    dtype: DType,
+) -> tuple[tuple[Actuator, ...], int]:
+    """Runtime actuators and the length of their state vector."""
+    index = {channel.name: i for i, channel in enumerate(channels)}
+    result: list[Actuator] = []
+    inner = len(channels)
+    for actuator in actuators:
+        if isinstance(actuator, spec.Thruster):
+            result.append(_thruster(actuator, index, default_size, dtype))
+        elif isinstance(actuator, spec.Fin):
+            servo = index[actuator.name]
+            if actuator.backlash > 0:
+                servo, inner = inner, inner + 1
+            result.append(_fin(actuator, index[actuator.name], servo, dtype))
+        else:
+            result.append(_ballast(actuator, index[actuator.name], dtype))
+    return tuple(result), inner
+
+
+def _optional(value: float | None, dtype: DType) -> jax.Array | None:
+    return None if not value else jnp.asarray(value, dtype)
+
+
+def _drive(
+    limits: tuple[float, float],
+    time_constant: float,
+    rate_limit: float | None,
+    dead_band: float,
+    dtype: DType,
+) -> Drive:
+    return Drive(
+        low=jnp.asarray(limits[0], dtype),
+        high=jnp.asarray(limits[1], dtype),
+        time_constant=_optional(time_constant, dtype),
+        rate_limit=_optional(rate_limit, dtype),
+        dead_band=_optional(dead_band, dtype),
+    )
+
+
+def _unit(vector: tuple[float, float, float]) -> NDArray[np.float64]:
+    length = math.sqrt(sum(c * c for c in vector))
+    return np.array(vector) / length
+
+
+def _thruster(
+    actuator: spec.Thruster, index: dict[str, int], default_size: float, dtype: DType
+) -> thruster_runtime.Thruster:
+    thrust = actuator.thrust
+    size = default_size
+    propulsor: (
+        thruster_runtime.ThrustCurve | thruster_runtime.OpenWater | thruster_runtime.DirectThrust
+    )
+    if isinstance(thrust, spec.DirectThrust):
+        limits, rate = thrust.thrust_limits, thrust.thrust_rate_limit
+        propulsor = thruster_runtime.DirectThrust(jnp.asarray(thrust.torque_per_thrust, dtype))
+    elif isinstance(thrust, spec.ShaftSpeedThrust):
+        limits, rate = thrust.speed_limits, thrust.speed_rate_limit
+        propulsor = thruster_runtime.ThrustCurve(
+            ahead=jnp.asarray(thrust.ahead, dtype),
+            astern=jnp.asarray(thrust.astern or thrust.ahead, dtype),
+            torque_per_thrust=jnp.asarray(thrust.torque_per_thrust, dtype),
+        )
+    else:
+        limits, rate = thrust.speed_limits, thrust.speed_rate_limit
+        size = thrust.diameter
+        propulsor = _open_water(thrust, dtype)
+    azimuth = None
+    if actuator.azimuth is not None:
+        a = actuator.azimuth
+        azimuth = _drive((-a.angle_limit, a.angle_limit), a.time_constant, a.rate_limit, 0.0, dtype)
+    return thruster_runtime.Thruster(
+        position=jnp.asarray(actuator.position, dtype),
+        direction=jnp.asarray(_unit(actuator.direction), dtype),
+        size=jnp.asarray(size, dtype),
+        drive=_drive(limits, actuator.time_constant, rate, thrust.dead_band, dtype),
+        azimuth=azimuth,
+        propulsor=propulsor,
+        channel=index[actuator.name],
+        azimuth_channel=index.get(f"{actuator.name}_angle", -1) if azimuth is not None else -1,
+        handedness={"none": 0, "right": 1, "left": -1}[actuator.rotation],
+    )
+
+
+def _open_water(thrust: spec.OpenWaterThrust, dtype: DType) -> thruster_runtime.OpenWater:
+    def curve(c: spec.Characteristic) -> thruster_runtime.Characteristic:
+        if c.line is not None:
+            return thruster_runtime.Characteristic(
+                jnp.asarray(c.line, dtype), None, jnp.asarray(c.line[0], dtype)
+            )
+        advance, values = np.array(c.table).T
+        return thruster_runtime.Characteristic(
+            jnp.asarray(values, dtype),
+            jnp.asarray(advance, dtype),
+            jnp.asarray(np.interp(0.0, advance, values), dtype),
+        )
+
+    return thruster_runtime.OpenWater(
+        diameter=jnp.asarray(thrust.diameter, dtype),
+        kt=curve(thrust.kt),
+        kq=None if thrust.kq is None else curve(thrust.kq),
+        wake_factor=jnp.asarray(1.0 - thrust.wake, dtype),
+        deduction_factor=jnp.asarray(1.0 - thrust.thrust_deduction, dtype),
+        astern_factor=jnp.asarray(thrust.astern_factor, dtype),
+        torque_factor=jnp.asarray(thrust.torque_factor, dtype),
+    )
+
+
+def _fin(actuator: spec.Fin, channel: int, servo: int, dtype: DType) -> fin_runtime.Fin:
+    limits = (-actuator.angle_limit, actuator.angle_limit)
+    return fin_runtime.Fin(
+        drive=_drive(limits, actuator.time_constant, actuator.rate_limit, 0.0, dtype),
+        half_backlash=_optional(0.5 * actuator.backlash, dtype),
+        angle_error=_optional(actuator.angle_error, dtype),
+        surface=_surface(actuator, dtype),
+        channel=channel,
+        servo=servo,
+    )
+
+
+def _surface(actuator: spec.Fin, dtype: DType) -> fin_runtime.Surface | None:
+    section: fin_runtime.LiftCurve | fin_runtime.LiftTable
+    if actuator.lift is not None:
+        lift = actuator.lift
+        slope = lift.lift_slope or fin_runtime.lift_slope(lift.aspect_ratio)
+        section = fin_runtime.LiftCurve(
+            slope=jnp.asarray(slope, dtype),
+            zero_lift_drag=jnp.asarray(lift.zero_lift_drag, dtype),
+            induced=jnp.asarray(1.0 / (math.pi * lift.efficiency * lift.aspect_ratio), dtype),
+            stall=jnp.asarray(lift.stall, dtype),
+        )
+        area = lift.area
+    elif actuator.table is not None:
+        section = _table(actuator.table, dtype)
+        area = actuator.table.area
+    else:
+        return None
+    span = _unit(actuator.axis)
+    chord = np.array([1.0, 0.0, 0.0]) - span[0] * span
+    chord /= np.linalg.norm(chord)
+    return fin_runtime.Surface(
+        position=jnp.asarray(actuator.position, dtype),
+        span=jnp.asarray(span, dtype),
+        chord=jnp.asarray(chord, dtype),
+        normal=jnp.asarray(np.cross(span, chord), dtype),
+        area=jnp.asarray(area, dtype),
+        section=section,
+    )
+
+
+def _table(table: spec.LiftTable, dtype: DType) -> fin_runtime.LiftTable:
+    rows = np.array(table.rows)
+    if rows[0, 0] == 0.0:  # symmetric section given for positive angles only
+        mirrored = rows[:0:-1] * np.array([-1.0, -1.0, 1.0])
+        rows = np.vstack([mirrored, rows])
+    return fin_runtime.LiftTable(
+        angle=jnp.asarray(np.radians(rows[:, 0]), dtype),
+        lift=jnp.asarray(rows[:, 1], dtype),
+        drag=jnp.asarray(rows[:, 2], dtype),
+    )
+
+
+def _ballast(actuator: spec.Ballast, channel: int, dtype: DType) -> ballast_runtime.Ballast:
+    drive = _drive(actuator.mass_limits, 0.0, actuator.mass_rate_limit, 0.0, dtype)
+    return ballast_runtime.Ballast(jnp.asarray(actuator.position, dtype), drive, channel=channel)

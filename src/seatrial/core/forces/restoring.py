@@ -1,0 +1,125 @@
+"""Weight and buoyancy, under water and at the surface."""
+
+import jax
+import jax.numpy as jnp
+
+from seatrial.conventions import GRAVITY
+from seatrial.core.smooth import smooth_clip, smoothstep
+from seatrial.pytree import pytree
+from seatrial.spatial.rotations import Rotation
+from seatrial.spatial.vectors import Scalar, Vec3, Wrench, add, scale, total, vec3, wrench_at
+
+
+@pytree
+class SubmergedRestoring:
+    """Weight at the CG and buoyancy at the CB; Fossen (2021) eq. 4.6 with local density.
+
+    The hull is cut into slices along its length, and each slice loses its buoyancy smoothly as
+    it leaves the water, so a surfacing vehicle lifts its nose out before its tail.
+    """
+
+    mass: jax.Array
+    volume: jax.Array
+    gravity_centre: jax.Array
+    """(3,) body frame, m."""
+    buoyancy_centre: jax.Array
+    stations: jax.Array
+    """(S,) offsets of the slices from the centre of buoyancy along x, m; their sum is zero."""
+    height: jax.Array
+    """Vertical extent over which a slice leaves the water, m."""
+
+
+@pytree
+class SurfaceRestoring:
+    """A craft at the surface: waterplane stiffness about the local water surface.
+
+    Immersion is measured from the wave surface averaged over the hull, so buoyancy follows the
+    waves: ρ g A (z + ζ) is the hydrostatic and the Froude-Krylov heave force in one.
+    """
+
+    mass: jax.Array
+    volume: jax.Array
+    """Displaced volume at rest, m³; weight and buoyancy balance in reference water."""
+    waterplane_area: jax.Array
+    flotation: jax.Array
+    """(3,) centroid of the waterplane in the body frame, m."""
+    freeboard: jax.Array
+    """Height of the hull above the waterline, m."""
+    gm_transverse: jax.Array
+    gm_longitudinal: jax.Array
+
+
+def submerged_wet(
+    model: SubmergedRestoring, rotation: Rotation, depth: Scalar, slope: tuple[Scalar, Scalar]
+) -> tuple[list[Scalar], Scalar]:
+    """Immersed share of every slice and of the whole; `depth` is of the CB under the surface."""
+    down = rotation.r20 + slope[0] * rotation.r00 + slope[1] * rotation.r10
+    shares = [
+        smoothstep((depth + model.stations[i] * down) / model.height + 0.5)
+        for i in range(model.stations.shape[0])
+    ]
+    return shares, sum(shares) / len(shares)
+
+
+def submerged(
+    model: SubmergedRestoring, rotation: Rotation, density: Scalar, shares: list[Scalar]
+) -> Wrench:
+    """Weight plus the buoyancy of every slice."""
+    down = rotation.down
+    weight = scale(model.mass * GRAVITY, down)
+    slice_force = -density * GRAVITY * model.volume / len(shares)
+    centre = vec3(model.buoyancy_centre)
+    slices = [
+        wrench_at(scale(slice_force * share, down), add(centre, (model.stations[i], 0.0, 0.0)))
+        for i, share in enumerate(shares)
+    ]
+    return total([wrench_at(weight, vec3(model.gravity_centre)), *slices])
+
+
+def surface_volume(model: SurfaceRestoring, immersion: Scalar) -> Scalar:
+    """Displaced volume over its value at rest, for an extra immersion in metres.
+
+    Wall-sided (linear) over the height of the hull, rounded where the keel leaves the water and
+    where the deck goes under.
+    """
+    draught = model.volume / model.waterplane_area
+    return smooth_clip(draught + immersion, draught + model.freeboard, 0.1 * draught) / draught
+
+
+def surface(
+    model: SurfaceRestoring,
+    rotation: Rotation,
+    density: Scalar,
+    density_ratio: Scalar,
+    volume_ratio: Scalar,
+    wet: Scalar,
+) -> Wrench:
+    """Heave stiffness at the centre of flotation and metacentric moments; Fossen (2021) 4.2.
+
+    K = −ρ g ∇ GM_T sin φ cos θ, M = −ρ g ∇ GM_L sin θ. Weight and buoyancy at rest cancel in
+    reference water; in denser water the craft rises until they do again.
+    """
+    down = rotation.down
+    weight = model.mass * GRAVITY
+    excess = weight * (1.0 - density_ratio * volume_ratio)
+    moment = density * GRAVITY * model.volume * wet
+    heave = wrench_at(scale(excess, down), vec3(model.flotation))
+    return Wrench(
+        heave.X,
+        heave.Y,
+        heave.Z,
+        heave.K - moment * model.gm_transverse * down[1],
+        heave.M + moment * model.gm_longitudinal * down[0],
+        heave.N,
+    )
+
+
+def flotation_depth(model: SurfaceRestoring, rotation: Rotation, z: Scalar) -> Scalar:
+    """Depth of the centre of flotation below the mean level."""
+    point: Vec3 = vec3(model.flotation)
+    return z + rotation.to_world(point)[2]
+
+
+def surface_wet(volume_ratio: Scalar) -> Scalar:
+    """Share of the hull that works: 1 at or below the waterline, smoothly 0 in the air."""
+    return smoothstep(jnp.minimum(volume_ratio, 1.0))

@@ -1,0 +1,77 @@
+"""First-order wave loads on a surface craft: the sum over components, stage two of two.
+
+Stage one (`seatrial.hull.froude_krylov`) integrates the pressure of every component over the
+hull once, for all headings, and expands the result in harmonics of the heading ψ. What is left
+for a step is one sine and cosine per component and a matrix product:
+
+    F_o(t) = Σ_n [cos nψ P_on + sin nψ Q_on],  [P; Q] = W [cos φ; sin φ],
+    φ_c = ω_c t + ε_c − k_c (x cos μ_c + y sin μ_c).
+
+Encounter effects follow from the moving position; there is no table of encounter frequencies.
+The idea of two stages is ASVLite's (Thomas, Bossens and Tarapore 2021, section III-B).
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from seatrial.ocean.waves import Waves, time_phase
+from seatrial.pytree import pytree, static
+from seatrial.spatial.rotations import Rotation
+from seatrial.spatial.trig import sincos
+from seatrial.spatial.vectors import Scalar
+
+OUTPUTS = ("X", "Y", "Z", "K", "M", "N", "elevation", "slope_x", "slope_y", *"uvwpq")
+"""Wrench (heave without its hydrostatic part), then the surface that the hull feels (elevation,
+slopes along the body axes), then the mean motion of the water around the hull (body axes)."""
+
+
+class Row(NamedTuple):
+    """One row of the matrix: which output it feeds, through which harmonic of the heading."""
+
+    output: int
+    harmonic: int
+    sine: bool
+
+
+@pytree
+class WaveExcitation:
+    """Force amplitudes of one hull in one sea."""
+
+    matrix: jax.Array
+    """(R, 2C): amplitudes of cos φ, then of sin φ."""
+    north: jax.Array
+    """(C,) k cos μ, rad/m."""
+    east: jax.Array
+    """(C,) k sin μ, rad/m."""
+    rows: tuple[Row, ...] = static()
+
+
+def evaluate(
+    model: WaveExcitation, waves: Waves, x: Scalar, y: Scalar, rotation: Rotation, t: jax.Array
+) -> tuple[Scalar, ...]:
+    """Every output of `OUTPUTS` for vehicles at (x, y)."""
+    batch = (1,) * jnp.ndim(x)
+    column = (slice(None), *(None for _ in batch))
+    phase = time_phase(waves, t)[column] - model.north[column] * x - model.east[column] * y
+    sine, cosine = sincos(phase)
+    flat = jnp.concatenate([cosine, sine]).reshape(2 * phase.shape[0], -1)
+    sums = (model.matrix @ flat).reshape((len(model.rows), *jnp.shape(x)))
+    harmonics = _heading_harmonics(rotation, max(row.harmonic for row in model.rows))
+    result: list[Scalar] = [0.0] * len(OUTPUTS)
+    for i, row in enumerate(model.rows):
+        cos_n, sin_n = harmonics[row.harmonic]
+        result[row.output] = result[row.output] + (sin_n if row.sine else cos_n) * sums[i]
+    return tuple(result)
+
+
+def _heading_harmonics(rotation: Rotation, highest: int) -> list[tuple[Scalar, Scalar]]:
+    """cos nψ and sin nψ for n = 0 … highest, by the angle-addition recurrence."""
+    norm = 1.0 / jnp.sqrt(rotation.r00**2 + rotation.r10**2 + 1e-12)
+    c1, s1 = rotation.r00 * norm, rotation.r10 * norm
+    result: list[tuple[Scalar, Scalar]] = [(1.0, 0.0)]
+    for _ in range(highest):
+        c, s = result[-1]
+        result.append((c * c1 - s * s1, s * c1 + c * s1))
+    return result

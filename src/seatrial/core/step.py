@@ -1,0 +1,131 @@
+"""One step of one vehicle, or of as many as the arrays hold.
+
+(M_RB + M_A) ν̇ = τ − C_RB(ν) ν − C_A(ν_r) ν_r + M_A ν̇_f + ρ∇ a_f
+
+with ν_r = ν − ν_f the velocity relative to the water (Fossen 2021, chapter 10). The water's
+velocity ν_f = [Rᵀ v_f, 0] need not be constant in the body frame: its derivative there,
+ν̇_f = [Rᵀ a_f − ω × Rᵀ v_f, 0], is kept, and a_f = Dv_f/Dt is the water's own acceleration. What
+is assumed is that the flow varies little over the hull: it is sampled at one point.
+"""
+
+import jax
+import jax.numpy as jnp
+
+from seatrial.core import actuators as actuating
+from seatrial.core.environment import surroundings
+from seatrial.core.forces import coefficients, crossflow, grounding, restoring, wind
+from seatrial.core.integrate import rk4, semi_implicit
+from seatrial.core.rigid_body import acceleration, coriolis, multiply
+from seatrial.core.surroundings import Surroundings
+from seatrial.core.types import Model, State
+from seatrial.ocean import Ocean
+from seatrial.spatial.vectors import (
+    Vec3,
+    Wrench,
+    add,
+    cross,
+    scale,
+    scale_wrench,
+    total,
+    vec3,
+    wrench_at,
+)
+
+
+def step(
+    model: Model, ocean: Ocean, state: State, command: jax.Array, t: jax.Array, dt: float
+) -> State:
+    """State after `dt` under a constant command. Pure: `jit`, `vmap`, `scan` and `grad` apply."""
+    half = actuating.advance(model.actuators, state.actuators, command, 0.5 * dt)
+    full = actuating.advance(model.actuators, half, command, 0.5 * dt)
+
+    def rate(at: State, time: jax.Array) -> jax.Array:
+        return derivative(model, ocean, at, time)
+
+    if model.integrator == "rk4":
+        return rk4(rate, state, (half, full), t, dt)
+    return semi_implicit(rate, state, full, t, dt)
+
+
+def derivative(model: Model, ocean: Ocean, state: State, t: jax.Array) -> jax.Array:
+    """ν̇ as a (6, ...) array."""
+    return accelerate(model, ocean, state, surroundings(model, ocean, state, t), t)
+
+
+def accelerate(
+    model: Model, ocean: Ocean, state: State, around: Surroundings, t: jax.Array
+) -> jax.Array:
+    """ν̇ when the surroundings are known already."""
+    load = wrench(model, ocean, state, around, t)
+    shape = state.velocity.shape[1:]
+    rates = acceleration(model.inertia, load, around.wet)
+    return jnp.stack([jnp.broadcast_to(r, shape) for r in rates])
+
+
+def wrench(model: Model, ocean: Ocean, state: State, around: Surroundings, t: jax.Array) -> Wrench:
+    """Everything that acts on the vehicle, about its origin, body axes."""
+    working = around.density_ratio * around.wet
+    loads = [hydrostatics(model, around), inertial(model, around)]
+    if model.coefficients is not None:
+        loads.append(
+            coefficients.force(model.coefficients, around.relative, state.actuators, working)
+        )
+    if model.crossflow is not None:
+        loads.append(crossflow.force(model.crossflow, around.relative, working))
+    if around.excitation is not None:
+        loads.append(scale_wrench(working, Wrench(*around.excitation[:6])))
+    if model.wind is not None and ocean.wind is not None:
+        loads.append(wind.force(model.wind, ocean.wind, around, t))
+    if model.grounding is not None and ocean.seabed is not None:
+        loads.append(grounding.force(model.grounding, ocean.seabed, around))
+    loads += [actuating.force(a, state.actuators, around) for a in model.actuators]
+    return total(loads)
+
+
+def hydrostatics(model: Model, around: Surroundings) -> Wrench:
+    """Weight and buoyancy."""
+    hull = model.restoring
+    if isinstance(hull, restoring.SubmergedRestoring):
+        return restoring.submerged(hull, around.rotation, around.density, around.slices)
+    return restoring.surface(
+        hull,
+        around.rotation,
+        around.density,
+        around.density_ratio,
+        around.volume_ratio,
+        around.wet,
+    )
+
+
+def inertial(model: Model, around: Surroundings) -> Wrench:
+    """Coriolis forces of body and added mass, and the force of the water's own acceleration."""
+    inertia = model.inertia
+    loads: list[Wrench] = []
+    if inertia.rigid_coriolis:
+        own = coriolis(inertia.rigid_body, inertia.rigid_pattern, around.velocity)
+        loads.append(scale_wrench(-1.0, own))
+    if inertia.added_coriolis:
+        fluid = coriolis(inertia.added_mass, inertia.added_pattern, around.relative)
+        loads.append(scale_wrench(-around.wet, fluid))
+    if around.fluid_velocity is not None:
+        loads.append(fluid_inertia(model, around, around.fluid_velocity))
+    return total(loads)
+
+
+def fluid_inertia(model: Model, around: Surroundings, fluid_velocity: Vec3) -> Wrench:
+    """M_A ν̇_f + ρ∇ a_f: added mass against the water's acceleration, and its pressure gradient."""
+    seen = cross(fluid_velocity, around.velocity.angular)
+    loads: list[Wrench] = []
+    if around.fluid_acceleration is not None:
+        hull = model.restoring
+        seen = add(seen, around.fluid_acceleration)
+        pressure = scale(around.density * hull.volume * around.wet, around.fluid_acceleration)
+        centre = (
+            vec3(hull.buoyancy_centre)
+            if isinstance(hull, restoring.SubmergedRestoring)
+            else (0.0, 0.0, 0.0)
+        )
+        loads.append(wrench_at(pressure, centre))
+    added = multiply(model.inertia.added_mass, model.inertia.added_pattern, (*seen, 0.0, 0.0, 0.0))
+    loads.append(scale_wrench(around.wet, Wrench(*added)))
+    return total(loads)

@@ -1,0 +1,45 @@
+"""The immutable Model and the State it advances."""
+
+import jax
+
+from seatrial.core.actuators import Actuator
+from seatrial.core.forces.coefficients import Coefficients
+from seatrial.core.forces.crossflow import CrossFlow
+from seatrial.core.forces.grounding import Grounding
+from seatrial.core.forces.restoring import SubmergedRestoring, SurfaceRestoring
+from seatrial.core.forces.wave_excitation import WaveExcitation
+from seatrial.core.forces.wind import WindLoads
+from seatrial.core.rigid_body import Inertia
+from seatrial.pytree import pytree, static
+
+
+@pytree
+class State:
+    """Everything that changes. The first axis counts components, later axes count vehicles."""
+
+    position: jax.Array
+    """(3, ...) of the origin, NED, m."""
+    attitude: jax.Array
+    """(4, ...) unit quaternion, scalar first, body to world."""
+    velocity: jax.Array
+    """(6, ...) u v w p q r in body axes."""
+    actuators: jax.Array
+    """(S, ...) actuator states: one per command channel, then the inner states of servos."""
+
+
+@pytree
+class Model:
+    """A vehicle compiled for one sea: only the effects that its description names."""
+
+    inertia: Inertia
+    restoring: SurfaceRestoring | SubmergedRestoring
+    actuators: tuple[Actuator, ...]
+    reference_density: jax.Array
+    coefficients: Coefficients | None = None
+    crossflow: CrossFlow | None = None
+    wind: WindLoads | None = None
+    excitation: WaveExcitation | None = None
+    grounding: Grounding | None = None
+    integrator: str = static(default="rk4")
+    channels: int = static(default=0)
+    """Number of command channels."""

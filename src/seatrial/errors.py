@@ -1,0 +1,73 @@
+"""Errors that a person can act on: where, what, what was expected and how to mend it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing wrong with a description."""
+
+    message: str
+    """What is wrong, in one sentence, without the location."""
+    path: Path = ()
+    """Keys and indices from the top of the document to the value."""
+    value: object = None
+    """What was found there; None when nothing was."""
+    expected: str = ""
+    mend: str = ""
+    file: str = ""
+    line: int = 0
+    """One-based line of the value in `file`; 0 when the description did not come from a file."""
+
+    def where(self) -> str:
+        """`file:line: path`, as much of it as is known."""
+        parts = [self.file] if self.file else []
+        if self.line:
+            parts.append(str(self.line))
+        place = ":".join(parts)
+        path = format_path(self.path)
+        return ": ".join(p for p in (place, path) if p)
+
+    def __str__(self) -> str:
+        where = self.where()
+        lines = [f"{where}: {self.message}" if where else self.message]
+        if self.value is not None:
+            lines.append(f"  found:    {shorten(self.value)}")
+        if self.expected:
+            lines.append(f"  expected: {self.expected}")
+        if self.mend:
+            lines.append(f"  to mend:  {self.mend}")
+        return "\n".join(lines)
+
+
+class SeatrialError(Exception):
+    """Base of every error that seatrial raises on purpose; the command line exits with 2."""
+
+
+class SpecError(SeatrialError):
+    """A vehicle, world or scenario description that cannot be used."""
+
+    def __init__(self, problems: Problem | Sequence[Problem]):
+        self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
+        super().__init__("\n".join(str(p) for p in self.problems))
+
+
+class RecordingError(SeatrialError):
+    """A recording that cannot be written or read."""
+
+
+def format_path(path: Sequence[str | int]) -> str:
+    """Render ('vehicles', 0, 'start') as vehicles[0].start."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def shorten(value: object, limit: int = 80) -> str:
+    """Show a value on one line, cut to `limit` characters."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -1,0 +1,1 @@
+"""From a hull to numbers: hydrostatics and wave force amplitudes."""

@@ -1,0 +1,187 @@
+"""Linear (Airy) waves: elevation, slope, orbital motion and dynamic pressure anywhere.
+
+A sea is a sum of regular components. With θ = ω t − k (x cos μ + y sin μ) + ε, z down and water
+depth h (Dean and Dalrymple 1991, chapter 3; Faltinsen 1990, table 2.1):
+
+    elevation (up)         ζ  = a cos θ
+    velocity potential     φ  = −(a ω / k) C(z) sin θ
+    velocity towards μ     v  =  a ω C(z) cos θ
+    velocity down          w  =  a ω S(z) sin θ
+    dynamic pressure       p  =  ρ g a P(z) cos θ
+
+    C = cosh k(h − z) / sinh kh,  S = sinh k(h − z) / sinh kh,  P = cosh k(h − z) / cosh kh
+
+In deep water all three decay factors are exp(−k z).
+"""
+
+import math
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from seatrial.conventions import GRAVITY, SEAWATER_DENSITY
+from seatrial.ocean.blocks import in_blocks
+from seatrial.pytree import pytree, static
+from seatrial.spatial.trig import sincos
+from seatrial.spatial.vectors import Scalar, Vec3
+
+STRETCHING = ("constant", "wheeler", "linear")
+"""What becomes of the decay factors above the mean level, where linear theory says nothing.
+
+constant: the value at the mean level holds up to the crest (vertical extrapolation).
+wheeler: depth is measured from the instantaneous surface, z' = h (z + ζ) / (h + ζ) (Wheeler 1970),
+    so that the factors never exceed their value at the mean level and troughs are stretched too.
+linear: the tangent at the mean level is continued upwards (Rodenbusch and Forristall 1986).
+"""
+
+
+@pytree
+class Waves:
+    """Regular components; the component axis is the first."""
+
+    amplitude: jax.Array
+    """(C,) m."""
+    omega: jax.Array
+    """(C,) circular frequency, rad/s; float64 whatever the other arrays are."""
+    wavenumber: jax.Array
+    """(C,) rad/m."""
+    direction: jax.Array
+    """(C,) azimuth towards which the component travels, rad from north through east."""
+    phase: jax.Array
+    """(C,) rad."""
+    depth: jax.Array | None = None
+    """Water depth, m; None for deep water."""
+    stretching: str = static(default="constant")
+    """One of `STRETCHING`."""
+
+
+class WaveSample(NamedTuple):
+    """Waves at one or many points."""
+
+    elevation: Scalar
+    """Of the surface above or below the point, positive up, m."""
+    slope: tuple[Scalar, Scalar]
+    """Derivatives of the elevation along x and y."""
+    velocity: Vec3
+    """Orbital velocity, NED, m/s."""
+    acceleration: Vec3
+    """Local derivative ∂v/∂t, NED, m/s²."""
+    pressure: Scalar
+    """Dynamic pressure, Pa."""
+
+
+def time_phase(waves: Waves, t: jax.Array | float) -> jax.Array:
+    """Return (ω t + ε) mod 2π of every component, (C,).
+
+    Reduced in double precision, so that a float32 sea keeps its phases after hours.
+    """
+    angle = jnp.mod(waves.omega * t + waves.phase.astype(jnp.float64), 2.0 * math.pi)
+    return angle.astype(waves.amplitude.dtype)
+
+
+def elevation(waves: Waves, x: Scalar, y: Scalar, t: jax.Array | float) -> jax.Array:
+    """Height of the surface above the mean level, m."""
+    now = time_phase(waves, t)
+    kx, ky = _wavevector(waves)
+
+    def at(x: jax.Array, y: jax.Array) -> jax.Array:
+        _, cos = _sincos_theta(now, kx, ky, x, y)
+        return _sum(waves.amplitude, cos)
+
+    return in_blocks(at, x, y)
+
+
+def slope(waves: Waves, x: Scalar, y: Scalar, t: jax.Array | float) -> tuple[jax.Array, jax.Array]:
+    """Derivatives of the elevation along x and y."""
+    now = time_phase(waves, t)
+    kx, ky = _wavevector(waves)
+
+    def at(x: jax.Array, y: jax.Array) -> tuple[jax.Array, jax.Array]:
+        sin, _ = _sincos_theta(now, kx, ky, x, y)
+        return _sum(waves.amplitude * kx, sin), _sum(waves.amplitude * ky, sin)
+
+    return in_blocks(at, x, y)
+
+
+def sample(
+    waves: Waves, position: Vec3, t: jax.Array | float, density: Scalar = SEAWATER_DENSITY
+) -> WaveSample:
+    """Everything at once; what a compiled program does not use of it costs nothing."""
+    now = time_phase(waves, t)
+    kx, ky = _wavevector(waves)
+    north, east = kx / waves.wavenumber, ky / waves.wavenumber
+    omega = waves.omega.astype(waves.amplitude.dtype)
+    speed = waves.amplitude * omega
+    rate = speed * omega
+
+    def at(x: jax.Array, y: jax.Array, z: jax.Array) -> WaveSample:
+        sin, cos = _sincos_theta(now, kx, ky, x, y)
+        zeta = _sum(waves.amplitude, cos)
+        horizontal, vertical, pressure = _decay(waves, z, zeta)
+        along, along_rate = horizontal * cos, -horizontal * sin
+        return WaveSample(
+            elevation=zeta,
+            slope=(_sum(waves.amplitude * kx, sin), _sum(waves.amplitude * ky, sin)),
+            velocity=(
+                _sum(speed * north, along),
+                _sum(speed * east, along),
+                _sum(speed, vertical * sin),
+            ),
+            acceleration=(
+                _sum(rate * north, along_rate),
+                _sum(rate * east, along_rate),
+                _sum(rate, vertical * cos),
+            ),
+            pressure=GRAVITY * _sum(waves.amplitude, pressure * cos),
+        )
+
+    found = in_blocks(at, *position)
+    return found._replace(pressure=density * found.pressure)
+
+
+def _wavevector(waves: Waves) -> tuple[jax.Array, jax.Array]:
+    sin, cos = sincos(waves.direction)
+    return waves.wavenumber * cos, waves.wavenumber * sin
+
+
+def _sincos_theta(
+    now: jax.Array, kx: jax.Array, ky: jax.Array, x: jax.Array, y: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    """Sine and cosine of θ with the component axis before the points' axes, (C, ...)."""
+    column = (-1, *(1,) * x.ndim)
+    return sincos(now.reshape(column) - kx.reshape(column) * x - ky.reshape(column) * y)
+
+
+def _sum(weight: jax.Array, field: jax.Array) -> jax.Array:
+    """Weighted sum over the components."""
+    return jnp.sum(weight.reshape(-1, *(1,) * (field.ndim - 1)) * field, axis=0)
+
+
+def _decay(waves: Waves, z: jax.Array, zeta: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Factors C, S and P at depth z, (C, ...), stretched above the mean level."""
+    h = waves.depth
+    if waves.stretching == "wheeler":
+        z = z + zeta if h is None else h * (z + zeta) / (h + zeta)
+    k = waves.wavenumber.reshape(-1, *(1,) * zeta.ndim)
+    below = jnp.maximum(z, 0.0)
+    above = jnp.maximum(-z, 0.0) if waves.stretching == "linear" else None
+    if h is None:
+        down = jnp.exp(-k * below)
+        if above is not None:
+            down = down + k * above
+        return down, down, down
+    # cosh and sinh written with decaying exponentials only, so that k h may be as large as it likes
+    below = jnp.minimum(below, h)
+    down = jnp.exp(-k * below)
+    up = jnp.exp(-k * (2.0 * h - below))
+    twice = jnp.exp(-2.0 * k * h)
+    horizontal = (down + up) / (1.0 - twice)
+    vertical = (down - up) / (1.0 - twice)
+    pressure = (down + up) / (1.0 + twice)
+    if above is not None:
+        tanh = (1.0 - twice) / (1.0 + twice)
+        horizontal = horizontal + k * above
+        vertical = vertical + k * above / tanh
+        pressure = pressure + k * above * tanh
+    return horizontal, vertical, pressure

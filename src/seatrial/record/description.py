@@ -1,0 +1,96 @@
+"""Header and summary of a run as MCAP metadata and attachments, and back.
+
+`scenario.yaml` is the scenario with every default written out; `run.json` is the rest of the
+header; `summary.json` is there only when the run came to its end.
+"""
+
+import json
+import math
+from dataclasses import asdict
+from typing import Any
+
+from seatrial.scenario.frames import (
+    ActuatorInfo,
+    RunHeader,
+    RunSummary,
+    VehicleInfo,
+    VehicleSummary,
+)
+
+METADATA = "seatrial"
+FORMAT = "1"
+SCENARIO_FILE = "scenario.yaml"
+RUN_FILE = "run.json"
+SUMMARY_FILE = "summary.json"
+
+Attachment = tuple[str, str, bytes]
+"""Name, media type, data."""
+
+
+def metadata(header: RunHeader) -> dict[str, str]:
+    """What a viewer shows about the file at a glance."""
+    return {
+        "format": FORMAT,
+        "scenario": header.scenario,
+        "seed": str(header.seed),
+        "version": header.version,
+    }
+
+
+def attachments(header: RunHeader, namespaces: dict[str, str]) -> list[Attachment]:
+    """Everything known before the first frame; `namespaces` are the vehicles' names in ROS."""
+    run = asdict(header)
+    del run["description"]
+    for vehicle in run["vehicles"]:
+        vehicle["namespace"] = namespaces[vehicle["name"]]
+    return [
+        (SCENARIO_FILE, "application/yaml", header.description.encode()),
+        (RUN_FILE, "application/json", _to_json(run)),
+    ]
+
+
+def summary_attachment(summary: RunSummary) -> Attachment:
+    """Everything known after the last frame."""
+    return SUMMARY_FILE, "application/json", _to_json(summary.as_dict())
+
+
+def read_header(scenario: bytes, run: bytes) -> tuple[RunHeader, dict[str, str]]:
+    """The header and the vehicles' names in ROS."""
+    data = json.loads(run)
+    namespaces = {v["name"]: v.pop("namespace") for v in data["vehicles"]}
+    vehicles = []
+    for vehicle in data.pop("vehicles"):
+        actuators = tuple(ActuatorInfo(**a) for a in vehicle.pop("actuators"))
+        vehicles.append(VehicleInfo(**vehicle, actuators=actuators))
+    datum = tuple(data.pop("datum"))
+    header = RunHeader(
+        **data, description=scenario.decode(), datum=(datum[0], datum[1]), vehicles=tuple(vehicles)
+    )
+    return header, namespaces
+
+
+def read_summary(data: bytes) -> RunSummary:
+    """The summary; figures that did not exist come back as NaN."""
+    summary = json.loads(data, object_hook=_with_nan)
+    vehicles = {name: VehicleSummary(**vehicle) for name, vehicle in summary["vehicles"].items()}
+    return RunSummary(summary["status"], summary["duration"], vehicles)
+
+
+def _to_json(value: Any) -> bytes:
+    text = json.dumps(_without_nan(value), indent=2, ensure_ascii=False, allow_nan=False)
+    return f"{text}\n".encode()
+
+
+def _without_nan(value: Any) -> Any:
+    """JSON has no NaN or infinity: both become null."""
+    if isinstance(value, dict):
+        return {k: _without_nan(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def _with_nan(value: dict[str, Any]) -> dict[str, Any]:
+    return {k: math.nan if v is None else v for k, v in value.items()}

@@ -1,0 +1,92 @@
+"""A recording for other programs: CSV for spreadsheets, NetCDF for xarray, MATLAB and Panoply."""
+
+import csv
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from seatrial.errors import RecordingError
+from seatrial.record.layout import Array
+from seatrial.record.reader import Recording, read
+
+if TYPE_CHECKING:
+    import xarray
+
+FORMATS = {"csv": ".csv", "netcdf": ".nc"}
+
+_COMPONENT_COLUMNS = {
+    "position": ("north_m", "east_m", "down_m"),
+    "attitude": ("q_w", "q_x", "q_y", "q_z"),
+    "euler": ("roll_rad", "pitch_rad", "yaw_rad"),
+    "velocity": ("u_m_s", "v_m_s", "w_m_s"),
+    "angular_velocity": ("p_rad_s", "q_rad_s", "r_rad_s"),
+    "acceleration": ("udot_m_s2", "vdot_m_s2", "wdot_m_s2"),
+    "angular_acceleration": ("pdot_rad_s2", "qdot_rad_s2", "rdot_rad_s2"),
+    "wave_velocity": ("wave_north_m_s", "wave_east_m_s", "wave_down_m_s"),
+    "current": ("current_north_m_s", "current_east_m_s", "current_down_m_s"),
+    "wind": ("wind_north_m_s", "wind_east_m_s", "wind_down_m_s"),
+}
+_SCALAR_COLUMNS = {
+    "speed": "speed_m_s",
+    "wave_elevation": "wave_elevation_m",
+    "density": "density_kg_m3",
+    "wet_fraction": "wet_fraction",
+}
+
+
+def export(recording: str | Path | Recording, to: str, out: str | Path | None = None) -> list[Path]:
+    """Write `recording` as `csv` or `netcdf` and return the files made.
+
+    Without `out` the files lie beside the recording. CSV makes one file per vehicle: `out` itself
+    for a single vehicle, `STEM-NAME.csv` for several.
+    """
+    if to not in FORMATS:
+        raise RecordingError(
+            f"cannot export to {to!r}\n  expected: one of {', '.join(FORMATS)}\n"
+            "  to mend:  seatrial export RUN.mcap --to csv"
+        )
+    run = recording if isinstance(recording, Recording) else read(recording)
+    target = Path(out) if out is not None else run.path.with_suffix(FORMATS[to])
+    try:
+        return _write_csv(run, target) if to == "csv" else _write_netcdf(run, target)
+    except OSError as error:
+        raise RecordingError(
+            f"{target}: cannot write the export ({error.strerror or error})\n"
+            "  expected: a file in a folder that exists and is writable"
+        ) from error
+
+
+def _write_netcdf(run: Recording, target: Path) -> list[Path]:
+    run.dataset.to_netcdf(target, engine="h5netcdf")
+    return [target]
+
+
+def _write_csv(run: Recording, target: Path) -> list[Path]:
+    written = []
+    for vehicle in run.header.vehicles:
+        path = target
+        if len(run.header.vehicles) > 1:
+            name = re.sub(r"[^\w.-]", "_", vehicle.name)
+            path = target.with_name(f"{target.stem}-{name}{target.suffix or '.csv'}")
+        columns = _columns(run.vehicle(vehicle.name))
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(columns)
+            writer.writerows(np.column_stack(list(columns.values())).tolist())
+        written.append(path)
+    return written
+
+
+def _columns(data: "xarray.Dataset") -> dict[str, Array]:
+    """Column name with its unit -> values, one vehicle."""
+    columns: dict[str, Array] = {"time_s": data["time"].values}
+    for variable, names in _COMPONENT_COLUMNS.items():
+        columns |= {name: data[variable].values[:, i] for i, name in enumerate(names)}
+    columns |= {name: data[variable].values for variable, name in _SCALAR_COLUMNS.items()}
+    for i, channel in enumerate(data["channel"].values):
+        unit = re.sub(r"\W", "_", str(data["channel_unit"].values[i]))
+        columns[f"actuator_{channel}_{unit}"] = data["actuator"].values[:, i]
+        columns[f"command_{channel}_{unit}"] = data["command"].values[:, i]
+    return columns

@@ -1,0 +1,48 @@
+"""A run kept in memory, read like a recording."""
+
+from pathlib import Path
+
+import numpy as np
+
+from seatrial.record.dataset import build_dataset
+from seatrial.record.reader import Recording
+from seatrial.scenario.frames import Frames, RunHeader, RunSummary, VehicleFrames
+
+
+class MemoryRecorder:
+    """A Sink that keeps every frame."""
+
+    def __init__(self) -> None:
+        self._header: RunHeader | None = None
+        self._summary: RunSummary | None = None
+        self._blocks: list[Frames] = []
+
+    def open(self, header: RunHeader) -> None:
+        """Start."""
+        self._header = header
+
+    def write(self, frames: Frames) -> None:
+        """Keep a block."""
+        self._blocks.append(frames)
+
+    def close(self, summary: RunSummary) -> None:
+        """Finish."""
+        self._summary = summary
+
+    def recording(self) -> Recording:
+        """Everything so far, joined."""
+        assert self._header is not None, "the run has not started"
+        time = np.concatenate([b.time for b in self._blocks])
+        vehicles = {
+            v.name: VehicleFrames(
+                **{
+                    field: np.concatenate(
+                        [getattr(b.vehicles[v.name], field) for b in self._blocks]
+                    )
+                    for field in VehicleFrames.__dataclass_fields__
+                }
+            )
+            for v in self._header.vehicles
+        }
+        dataset = build_dataset(self._header, time, vehicles)
+        return Recording(Path("(in memory)"), self._header, self._summary, dataset)

@@ -1,0 +1,182 @@
+"""One page of figures that tells what happened in a run.
+
+The page is a matplotlib Figure of its own: no pyplot, no display, nothing left behind in a
+notebook's state. The same recording gives the same bytes.
+"""
+
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seatrial.errors import RecordingError
+from seatrial.record.panels import Panel, list_panels
+from seatrial.record.reader import Recording, read
+from seatrial.record.style import INK, MUTED, STYLE, vehicle_colours
+from seatrial.record.track import draw_track
+from seatrial.scenario.frames import RunSummary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FORMATS = ("png", "pdf", "svg")
+_NO_DATES: dict[str, dict[str, Any]] = {
+    "png": {"Software": None},
+    "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
+    "svg": {"Date": None, "Creator": None},
+}
+_ROWS_IN_TABLE = 6
+_COLUMNS = {
+    "vehicle": 0.2,
+    "status": 0.135,
+    "distance\n[m]": 0.105,
+    "mean speed\n[m/s]": 0.13,
+    "top speed\n[m/s]": 0.12,
+    "max depth\n[m]": 0.12,
+    "max roll\n[°]": 0.1,
+    "max pitch\n[°]": 0.11,
+}
+"""Heading -> share of the table's width."""
+_HEAD, _ROW, _LINE = 0.42, 0.26, 0.19
+"""Heights in the table, inches."""
+_NOTE_WIDTH = 78
+_NAME_WIDTH = 12
+
+
+def plot(recording: str | Path | Recording, out: str | Path) -> Path:
+    """Write the page; the suffix of `out` says whether as png, pdf or svg."""
+    import matplotlib
+
+    out = Path(out)
+    suffix = out.suffix.lstrip(".").lower()
+    if suffix not in FORMATS:
+        raise RecordingError(
+            f"{out}: cannot draw a picture of this kind\n"
+            f"  expected: a file name that ends in {', '.join('.' + f for f in FORMATS)}\n"
+            f"  to mend:  {out.with_suffix('.png')}"
+        )
+    drawn = figure(recording)
+    try:
+        with matplotlib.rc_context(STYLE):
+            drawn.savefig(out, dpi=150, metadata=_NO_DATES[suffix])
+    except OSError as error:
+        raise RecordingError(
+            f"{out}: cannot write the picture ({error.strerror or error})\n"
+            "  expected: a file in a folder that exists and is writable"
+        ) from error
+    return out
+
+
+def figure(recording: str | Path | Recording) -> "Figure":
+    """The page as a matplotlib Figure."""
+    import matplotlib
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    run = recording if isinstance(recording, Recording) else read(recording)
+    if run.dataset.sizes["time"] < 2:
+        raise RecordingError(
+            f"{run.path}: nothing to draw\n"
+            f"  found:    {run.dataset.sizes['time']} frames\n"
+            "  expected: a run of two frames or more"
+        )
+    with matplotlib.rc_context(STYLE):
+        panels = list_panels(run)
+        rows = len(panels) // 2
+        height = 1.2 + 1.75 * max(rows, 4)
+        spacing = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.05, wspace=0.03, hspace=0.03)
+        page = Figure(figsize=(16.0, height), layout=spacing)
+        FigureCanvasAgg(page)
+        areas: Any = page.subfigures(1, 2, width_ratios=(0.82, 1.18))
+        left, right = areas
+        _draw_left(left, run, height)
+        _draw_panels(right, panels, rows)
+        _draw_title(page, run)
+    return page
+
+
+def _draw_title(page: "Figure", run: Recording) -> None:
+    header = run.header
+    time = run.dataset["time"].values
+    facts = [
+        ", ".join(dict.fromkeys(v.kind for v in header.vehicles)),
+        f"{time[-1] - time[0]:.6g} s",
+        run.summary.status if run.summary else "unfinished recording",
+        f"seed {header.seed}",
+        f"seatrial {header.version}",
+    ]
+    page.suptitle(header.scenario, x=0.012, ha="left", fontsize=16, fontweight="bold", color=INK)
+    page.text(0.99, 0.99, "  ·  ".join(facts), ha="right", va="top", fontsize=10.5, color=MUTED)
+
+
+def _draw_left(area: Any, run: Recording, height: float) -> None:
+    """The map, and below it the closing table as high as it needs to be (inches)."""
+    if run.summary is None:
+        draw_track(area.subplots(), run)
+        return
+    names = [v.name for v in run.header.vehicles if v.name in run.summary.vehicles]
+    shown = names[:_ROWS_IN_TABLE]
+    notes = _notes(run.summary, shown)
+    if len(names) > len(shown):
+        notes.append(f"and {len(names) - len(shown)} more vehicles")
+    table_height = _HEAD + _ROW * len(shown) + _LINE * (len(notes) + 1)
+    above, below = area.subplots(2, 1, height_ratios=(height - table_height, table_height))
+    draw_track(above, run)
+    _draw_table(below, run.summary, shown, vehicle_colours(run.header), table_height)
+    below.text(0.0, 0.0, "\n".join(notes), transform=below.transAxes, va="bottom", color=INK)
+
+
+def _notes(summary: RunSummary, names: list[str]) -> list[str]:
+    """The manoeuvre's figures, broken into lines."""
+    lines = []
+    for name in names:
+        figures = [
+            f"{k.replace('_', ' ')} {x:.4g}" for k, x in summary.vehicles[name].indices.items()
+        ]
+        if figures:
+            lines += textwrap.wrap(f"{name}:  " + ",  ".join(figures), _NOTE_WIDTH)
+    return lines
+
+
+def _draw_table(
+    axes: "Axes", summary: RunSummary, names: list[str], colours: dict[str, str], height: float
+) -> None:
+    """The closing figures, one row per vehicle."""
+    axes.axis("off")
+    cells = []
+    for name in names:
+        v = summary.vehicles[name]
+        speeds = [f"{v.speed_mean:.2f}", f"{v.speed_max:.2f}", f"{v.depth_max:.2f}"]
+        angles = [f"{v.roll_max_deg:.1f}", f"{v.pitch_max_deg:.1f}"]
+        short = name if len(name) <= _NAME_WIDTH else name[: _NAME_WIDTH - 1] + "…"
+        cells.append([short, v.status, f"{v.distance:.1f}", *speeds, *angles])
+    table = axes.table(
+        cells,
+        colLabels=list(_COLUMNS),
+        colWidths=list(_COLUMNS.values()),
+        cellLoc="right",
+        loc="upper center",
+        edges="horizontal",
+    )
+    table.auto_set_font_size(False)
+    table.set_fontsize(9)
+    for (row, column), cell in table.get_celld().items():
+        cell.set_edgecolor("#d5dbe1")
+        cell.set_height((_HEAD if row == 0 else _ROW) / height)
+        cell.set_text_props(color=MUTED if row == 0 else INK)
+        if row == 0:
+            cell.set_fontsize(8)
+        if column < 2:
+            cell.set_text_props(ha="left")
+        if row > 0 and column == 0:
+            cell.set_text_props(color=colours[names[row - 1]], fontweight="bold")
+
+
+def _draw_panels(area: Any, panels: list[Panel], rows: int) -> None:
+    """Down the first column, then down the second; `panels` is even in number."""
+    grid = area.subplots(rows, 2, sharex=True, squeeze=False)
+    for axes, panel in zip(grid.T.flat, panels, strict=True):
+        panel.draw(axes)
+    for axes in grid[-1]:
+        axes.set_xlabel(panels[0].time_label)

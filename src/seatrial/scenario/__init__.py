@@ -1,0 +1,1 @@
+"""Turns the wheel: schedules, runs, manoeuvres, and the frames they emit."""

@@ -1,0 +1,113 @@
+"""Who gives the orders: a timetable, or a standard manoeuvre that watches the heading.
+
+A commander is asked once per control period and may keep a small memory between the calls.
+"""
+
+import math
+
+import jax
+import jax.numpy as jnp
+
+from seatrial.core.types import State
+from seatrial.pytree import pytree, static
+from seatrial.spatial.rotations import rotation
+
+MEMORY = 2
+"""Numbers a commander may remember per vehicle."""
+
+TIME_TOLERANCE = 1e-9
+"""A row at 10 s is in force at 10 s although the clock may read 9.999999999999998, s."""
+
+
+@pytree
+class Timetable:
+    """Commands held from one time to the next; zero before the first row."""
+
+    times: jax.Array
+    """(K,) s, increasing, starting at −∞."""
+    values: jax.Array
+    """(K, A, N)."""
+
+
+@pytree
+class Manoeuvre:
+    """A standard manoeuvre; parameters are (N,), one per vehicle."""
+
+    helm: jax.Array
+    """Helm angle, rad, positive to starboard."""
+    heading_change: jax.Array
+    """Zig-zag: change of heading that reverses the helm, rad."""
+    approach: jax.Array
+    """Time of the first execute, s."""
+    hold: jax.Array
+    """Pull-out: length of the turn; spiral: time at each step, s."""
+    engine: jax.Array
+    astern: jax.Array
+    """Crash stop: engine order of the stop."""
+    helm_command: jax.Array
+    """(A, 1) command per radian of helm."""
+    engine_command: jax.Array
+    """(A, 1) command at engine order 1."""
+    type: str = static()
+    steps: int = static(default=0)
+    """Spiral: steps from +helm to −helm."""
+
+
+Commander = Timetable | Manoeuvre
+
+
+def initial_memory(vehicles: int) -> jax.Array:
+    """Memory before the first call."""
+    return jnp.zeros((MEMORY, vehicles))
+
+
+def command(
+    commander: Commander, memory: jax.Array, state: State, t: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    """Updated memory and the (A, N) command for the control period that starts at `t`."""
+    if isinstance(commander, Timetable):
+        row = jnp.sum(commander.times <= t + TIME_TOLERANCE) - 1
+        return memory, commander.values[row]
+    executed = t + TIME_TOLERANCE >= commander.approach
+    memory, helm, engine = _orders(commander, memory, state, t, executed)
+    dtype = state.velocity.dtype
+    value = commander.engine_command * engine + commander.helm_command * helm
+    return memory, value.astype(dtype)
+
+
+def _orders(
+    order: Manoeuvre, memory: jax.Array, state: State, t: jax.Array, executed: jax.Array
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Memory, helm angle and engine order."""
+    elapsed = t + TIME_TOLERANCE - order.approach
+    if order.type == "turning_circle":
+        return memory, jnp.where(executed, order.helm, 0.0), order.engine
+    if order.type == "pull_out":
+        turning = executed & (elapsed < order.hold)
+        return memory, jnp.where(turning, order.helm, 0.0), order.engine
+    if order.type == "spiral":
+        step = jnp.floor(elapsed / order.hold)
+        ladder = jnp.abs(jnp.minimum(step, 2.0 * order.steps) - order.steps)
+        helm = order.helm * (2.0 * ladder / order.steps - 1.0)
+        return memory, jnp.where(executed, helm, 0.0), order.engine
+    if order.type == "crash_stop":
+        dead = (memory[0] > 0) | (executed & (state.velocity[0] <= 0))
+        engine = jnp.where(dead, 0.0, jnp.where(executed, order.astern, order.engine))
+        return memory.at[0].set(dead.astype(memory.dtype)), jnp.zeros_like(order.helm), engine
+    return _zigzag(order, memory, state, executed)
+
+
+def _zigzag(
+    order: Manoeuvre, memory: jax.Array, state: State, executed: jax.Array
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Memory holds the side of the helm (0 before the first execute) and the base course."""
+    turned = rotation(state.attitude)
+    heading = jnp.arctan2(turned.r10, turned.r00)
+    side, base = memory[0], memory[1]
+    first = executed & (side == 0)
+    side = jnp.where(first, 1.0, side)
+    base = jnp.where(first, heading, base)
+    change = jnp.mod(heading - base + math.pi, 2.0 * math.pi) - math.pi
+    reached = side * change >= order.heading_change
+    side = jnp.where(reached & executed, -side, side)
+    return jnp.stack([side, base]), side * order.helm, order.engine

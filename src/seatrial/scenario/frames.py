@@ -1,0 +1,162 @@
+"""What leaves a run: a header, then blocks of frames, then a summary.
+
+Arrays here are NumPy, time first: (T, ...). Frames and units are seatrial's own (NED, forward
+starboard down, SI); a sink converts to whatever its readers expect.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ActuatorInfo:
+    """One command channel of a vehicle."""
+
+    name: str
+    unit: str
+    """Unit of command and state: rev/s, N, rad or kg."""
+
+
+@dataclass(frozen=True)
+class VehicleInfo:
+    """A vehicle of the run, as far as a reader needs to know it."""
+
+    name: str
+    kind: str
+    """Name of the vehicle description, for example `otter`."""
+    craft: str
+    """`surface` or `submerged`."""
+    length: float
+    beam: float
+    height: float
+    actuators: tuple[ActuatorInfo, ...]
+
+
+@dataclass(frozen=True)
+class RunHeader:
+    """Everything known before the first frame."""
+
+    scenario: str
+    version: str
+    seed: int
+    description: str
+    """The scenario with every default written out, as YAML."""
+    frame_period: float
+    duration: float
+    water_depth: float | None
+    datum: tuple[float, float]
+    """Latitude and longitude of the world's origin, degrees."""
+    vehicles: tuple[VehicleInfo, ...]
+
+
+@dataclass(frozen=True)
+class VehicleFrames:
+    """A block of consecutive frames of one vehicle."""
+
+    position: Array
+    """(T, 3) of the vehicle's origin, NED, m."""
+    attitude: Array
+    """(T, 4) quaternion, scalar first, body to world."""
+    velocity: Array
+    """(T, 6) u v w p q r, body axes."""
+    acceleration: Array
+    """(T, 6) time derivative of `velocity` in the body frame, at the start of the frame."""
+    actuators: Array
+    """(T, A) actual actuator states."""
+    command: Array
+    """(T, A) commands in force."""
+    current: Array
+    """(T, 3) water velocity without waves (current and turbulence) at the vehicle, NED."""
+    wave_elevation: Array
+    """(T,) of the surface above the vehicle, positive up, m."""
+    wave_velocity: Array
+    """(T, 3) orbital velocity of the waves at the vehicle, NED."""
+    wind: Array
+    """(T, 3) air velocity at 10 m above the vehicle, NED."""
+    density: Array
+    """(T,) of the water at the vehicle, kg/m³."""
+    wet_fraction: Array
+    """(T,) share of the displaced volume that is under water, 0 to 1."""
+
+
+@dataclass(frozen=True)
+class Frames:
+    """A block of consecutive frames of the whole run."""
+
+    time: Array
+    """(T,) s since the start."""
+    vehicles: dict[str, VehicleFrames]
+
+
+@dataclass(frozen=True)
+class VehicleSummary:
+    """What became of one vehicle."""
+
+    status: str
+    """completed, diverged, grounded or stopped."""
+    ended_at: float
+    """Time of the last frame in which the vehicle was alive, s."""
+    distance: float
+    """Length of the track over ground, m."""
+    speed_mean: float
+    speed_max: float
+    depth_max: float
+    roll_max_deg: float
+    pitch_max_deg: float
+    indices: dict[str, float] = field(default_factory=dict)
+    """Figures of a standard manoeuvre, by name."""
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """Everything known after the last frame; holds no wall-clock time, so files repeat exactly."""
+
+    status: str
+    duration: float
+    vehicles: dict[str, VehicleSummary]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        from dataclasses import asdict
+
+        return asdict(self)
+
+
+class Sink(Protocol):
+    """Something that receives a run. Sinks know nothing of each other."""
+
+    def open(self, header: RunHeader) -> None:
+        """Start; called once."""
+
+    def write(self, frames: Frames) -> None:
+        """Take a block of frames; whatever was taken must survive a kill after this returns."""
+
+    def close(self, summary: RunSummary) -> None:
+        """Finish; not called when the run was killed."""
+
+
+def euler_angles(attitude: Array) -> Array:
+    """Roll, pitch, yaw of (T, 4) quaternions; as `spatial.to_euler`, without loading JAX."""
+    w, x, y, z = attitude.T
+    return np.stack(
+        [
+            np.arctan2(2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
+            -np.arcsin(np.clip(2 * (x * z - w * y), -1.0, 1.0)),
+            np.arctan2(2 * (x * y + w * z), 1 - 2 * (y * y + z * z)),
+        ],
+        axis=-1,
+    )
+
+
+def ground_speed(attitude: Array, velocity: Array) -> Array:
+    """Horizontal speed: |v|² less the square of its component along the world's down axis."""
+    w, x, y, z = attitude.T
+    down = np.stack([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], axis=-1)
+    vertical = np.sum(down * velocity, axis=-1)
+    squared: Array = np.sum(velocity * velocity, axis=-1) - vertical * vertical
+    return np.sqrt(np.maximum(squared, 0.0))

@@ -1,0 +1,156 @@
+"""What every description shares: frozen, strict, unknown keys refused, units in key names."""
+
+import math
+import typing
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
+from pydantic.fields import FieldInfo
+
+from seatrial.conventions import UNIT_SUFFIXES
+from seatrial.errors import Path, Problem, SpecError
+
+
+@dataclass(frozen=True)
+class Unit:
+    """SI unit of a field; keys with a matching suffix (`_deg` for rad) are converted to it."""
+
+    si: str
+
+
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Metres = Annotated[Number, Unit("m")]
+Radians = Annotated[Number, Unit("rad")]
+RadiansPerSecond = Annotated[Number, Unit("rad/s")]
+MetresPerSecond = Annotated[Number, Unit("m/s")]
+Seconds = Annotated[Number, Unit("s")]
+Kilograms = Annotated[Number, Unit("kg")]
+CubicMetres = Annotated[Number, Unit("m^3")]
+SquareMetres = Annotated[Number, Unit("m^2")]
+Newtons = Annotated[Number, Unit("N")]
+RevPerSecond = Annotated[Number, Unit("rev/s")]
+KgPerCubicMetre = Annotated[Number, Unit("kg/m^3")]
+Plain = Annotated[Number, Unit("1")]
+"""A dimensionless number."""
+
+# Lists in YAML become tuples here so that a description cannot be edited after it was checked;
+# strict mode alone would refuse a list where a tuple is declared.
+Vector = Annotated[tuple[Number, Number, Number], Field(strict=False)]
+Position = Annotated[Vector, Unit("m")]
+Direction = Annotated[Vector, Unit("1")]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a description came from: its file and the line of every value in it."""
+
+    file: str
+    lines: dict[Path, int]
+
+    def line(self, path: Path) -> int:
+        """Line of the value at `path`, or of the nearest enclosing value."""
+        for end in range(len(path), -1, -1):
+            found = self._lookup(path[:end])
+            if found:
+                return found
+        return 1
+
+    def _lookup(self, path: Path) -> int:
+        if path in self.lines:
+            return self.lines[path]
+        if path and isinstance(path[-1], str):  # the file may say heading_deg for heading
+            for suffix in (s for table in UNIT_SUFFIXES.values() for s in table):
+                with_unit = (*path[:-1], f"{path[-1]}_{suffix}")
+                if with_unit in self.lines:
+                    return self.lines[with_unit]
+        return 0
+
+
+class Spec(BaseModel):
+    """Base of every description."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        strict=True,
+        validate_default=True,
+        use_attribute_docstrings=True,
+    )
+    _source: Source | None = PrivateAttr(default=None)
+
+    def error(self, path: Path, message: str, **details: Any) -> SpecError:
+        """Build an error that points at `path` within this description."""
+        return SpecError(self.problem(path, message, **details))
+
+    def problem(self, path: Path, message: str, **details: Any) -> Problem:
+        """Describe something wrong at `path`, with file and line when they are known."""
+        if self._source is not None:
+            details |= {"file": self._source.file, "line": self._source.line(path)}
+        return Problem(message, path=path, **details)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _convert_units(cls, data: Any) -> Any:
+        """Turn `heading_deg: 90` into `heading: 1.5708` when the field is declared in radians."""
+        if not isinstance(data, dict):
+            return data
+        converted = dict(data)
+        for key in data:
+            split = cls._split_unit(key) if key not in cls.model_fields else None
+            if split is None:
+                continue
+            name, factor = split
+            if name in data:
+                raise ValueError(f"give either `{name}` or `{key}`, not both")
+            converted[name] = _scale(converted.pop(key), factor)
+        return converted
+
+    @classmethod
+    def _split_unit(cls, key: Any) -> tuple[str, float] | None:
+        if not isinstance(key, str):
+            return None
+        for name, field in cls.model_fields.items():
+            unit = unit_of(field)
+            for suffix, factor in UNIT_SUFFIXES.get(unit, {}).items():
+                if key == f"{name}_{suffix}":
+                    return name, factor
+        return None
+
+    @classmethod
+    def accepted_keys(cls) -> list[str]:
+        """Every key a file may use for this description, units included."""
+        keys: list[str] = []
+        for name, field in cls.model_fields.items():
+            keys += [name, *(f"{name}_{s}" for s in UNIT_SUFFIXES.get(unit_of(field), {}))]
+        return keys
+
+
+def unit_of(field: FieldInfo) -> str:
+    """SI unit that a field was declared with, or '' for one without."""
+    for item in (*field.metadata, *_annotations(field.annotation)):
+        if isinstance(item, Unit):
+            return item.si
+    return ""
+
+
+def _annotations(annotation: Any) -> Iterator[Any]:
+    if typing.get_origin(annotation) is Annotated:
+        yield from annotation.__metadata__
+    for arg in typing.get_args(annotation):
+        yield from _annotations(arg)
+
+
+def _scale(value: Any, factor: float) -> Any:
+    """Multiply the numbers in a value; anything else is left for the type check to refuse."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int | float):
+        try:
+            return value * factor
+        except OverflowError:  # an integer of hundreds of digits; refused as not finite
+            return math.inf
+    if isinstance(value, list | tuple):
+        return [_scale(v, factor) for v in value]
+    return value

@@ -1,0 +1,37 @@
+"""Find the vehicles, worlds and scenarios that ship with the package."""
+
+from importlib.resources import files
+from pathlib import Path as FilePath
+
+from seatrial.errors import Problem, SpecError
+from seatrial.spec.wording import did_you_mean
+
+FOLDERS = {"vehicle": "vehicles", "world": "worlds", "scenario": "scenarios"}
+"""Kind of document -> its folder in the library."""
+
+
+def library_names(kind: str) -> list[str]:
+    """Names of everything of one kind that ships with the package, in alphabetical order."""
+    folder = _folder(kind)
+    return sorted(path.stem for path in folder.glob("*.yaml"))
+
+
+def library_file(name: str, kind: str | None = None) -> FilePath:
+    """Path of the library's file called `name`; of any kind unless one is given."""
+    kinds = list(FOLDERS) if kind is None else [kind]
+    known: dict[str, list[str]] = {k: library_names(k) for k in kinds}
+    for k, names in known.items():
+        if name in names:
+            return _folder(k) / f"{name}.yaml"
+    listing = "; ".join(f"{FOLDERS[k]}: {', '.join(names) or 'none'}" for k, names in known.items())
+    raise SpecError(
+        Problem(
+            f"the library has no {kind or 'entry'} called `{name}`",
+            expected=f"the path of a .yaml file, or a name from the library ({listing})",
+            mend=did_you_mean(name, [n for names in known.values() for n in names]),
+        )
+    )
+
+
+def _folder(kind: str) -> FilePath:
+    return FilePath(str(files("seatrial"))) / "library" / FOLDERS[kind]

@@ -1,0 +1,228 @@
+"""Load vehicles, worlds and scenarios from YAML, and write them out again.
+
+Wherever a field is declared as a vehicle or a world, the file may give the name of one in the
+library, the path of a file (from where the file that names it lies) or the description in place.
+"""
+
+import io
+import sys
+import typing
+from dataclasses import replace
+from pathlib import Path as FilePath
+from typing import Any, TypeVar, overload
+
+from pydantic import ValidationError
+from ruamel.yaml import YAML
+from ruamel.yaml.nodes import ScalarNode, SequenceNode
+from ruamel.yaml.representer import SafeRepresenter
+
+from seatrial.errors import Path, Problem, SpecError
+from seatrial.spec.base import Source, Spec
+from seatrial.spec.library import library_file
+from seatrial.spec.messages import Unloadable, problems_from
+from seatrial.spec.reading import is_plain_text, read_file, read_text
+from seatrial.spec.scenario import Scenario
+from seatrial.spec.vehicle import Vehicle
+from seatrial.spec.wording import Declared, declared, did_you_mean
+from seatrial.spec.world import World
+
+AnySpec = TypeVar("AnySpec", bound=Spec)
+
+DOCUMENTS: dict[str, type[Spec]] = {"vehicle": Vehicle, "world": World, "scenario": Scenario}
+"""What the `kind` at the top of a file may say -> the class that describes it."""
+
+
+@overload
+def load(reference: str | FilePath) -> Spec: ...
+@overload
+def load(reference: str | FilePath, kind: type[AnySpec]) -> AnySpec: ...
+def load(reference: str | FilePath, kind: type[Spec] | None = None) -> Spec:
+    """Load a description by path or library name; anything wrong raises SpecError.
+
+    `kind` is the class to expect (Vehicle, World or Scenario); any when left out.
+    """
+    path = _find(reference, FilePath(), kind)
+    data, source = read_file(path)
+    return _build(data, source, path.parent, kind)
+
+
+@overload
+def load_text(text: str | bytes, *, file: str = ...) -> Spec: ...
+@overload
+def load_text(text: str | bytes, kind: type[AnySpec], *, file: str = ...) -> AnySpec: ...
+def load_text(text: str | bytes, kind: type[Spec] | None = None, *, file: str = "<text>") -> Spec:
+    """Load a description from YAML text; `file` is what messages call it."""
+    data, source = read_text(text, file)
+    return _build(data, source, FilePath(), kind)
+
+
+def _find(reference: str | FilePath, folder: FilePath, kind: type[Spec] | None) -> FilePath:
+    """Tell a path (it ends in .yaml or .yml, or has a slash in it) from a library name."""
+    text = str(reference)
+    is_path = isinstance(reference, FilePath) or "/" in text or "\\" in text
+    if is_path or text.lower().endswith((".yaml", ".yml")):
+        return folder / text
+    try:
+        return library_file(text, None if kind is None else kind_name(kind))
+    except SpecError as error:
+        if not (folder / f"{text}.yaml").is_file():
+            raise
+        mend = f"write `{text}.yaml` for the file of that name"
+        raise SpecError(replace(error.problems[0], mend=mend)) from None
+
+
+def kind_name(spec: type[Spec]) -> str:
+    """What the `kind` key of this sort of document says."""
+    return str(typing.get_args(spec.model_fields["kind"].annotation)[0])
+
+
+def _build(data: dict[str, Any], source: Source, folder: FilePath, kind: type[Spec] | None) -> Spec:
+    spec = _document_class(data, source, kind)
+    references = _References(source, folder)
+    resolved = references.resolve([Declared(spec)], data, ())
+    problems = references.problems
+    try:
+        built = spec.model_validate(resolved)
+    except ValidationError as error:
+        problems = problems_from(error, spec, resolved, source) + problems
+    except ArithmeticError:  # a check that divided by, or overflowed on, an extreme number
+        problems.append(Problem("holds numbers too extreme to compute with", file=source.file))
+    if problems:
+        # This file's problems first, then those of the files it refers to.
+        raise SpecError(sorted(problems, key=lambda p: (p.file != source.file, p.file, p.line)))
+    _attach(built, source)
+    return built
+
+
+def _document_class(data: dict[str, Any], source: Source, kind: type[Spec] | None) -> type[Spec]:
+    classes = DOCUMENTS if kind is None else {kind_name(kind): kind}
+    given = data.get("kind")
+    if isinstance(given, str) and given in classes:
+        return classes[given]
+    expected = " or ".join(f"`kind: {name}`" for name in classes)
+    if "kind" not in data:
+        message, mend = "missing key `kind`", "say at the top of the file what it describes"
+    elif given is None:
+        message, mend = "has no value", ""
+    elif isinstance(given, str) and given in DOCUMENTS:
+        message, mend = f"this file describes a {given}", "refer to another file here"
+    else:
+        message, mend = "unknown kind", did_you_mean(str(given), classes)
+    raise SpecError(
+        Problem(message, ("kind",), given, expected, mend, source.file, source.line(("kind",)))
+    )
+
+
+class _References:
+    """Replaces names and paths by what they stand for, and keeps what went wrong."""
+
+    def __init__(self, source: Source, folder: FilePath) -> None:
+        self.source = source
+        self.folder = folder
+        self.problems: list[Problem] = []
+
+    def resolve(self, options: list[Declared], value: Any, path: Path) -> Any:
+        """Return a copy of `value` in which every reference is loaded."""
+        specs = [o.type for o in options if o.is_spec]
+        kinds = [s for s in specs if s in DOCUMENTS.values()]
+        if isinstance(value, str) and kinds and path:
+            return self._load(value, kinds[0], path)
+        if isinstance(value, dict):
+            fields = specs[0].model_fields if len(specs) == 1 else {}
+            entry = [d for o in options if o.base is dict for d in _parameters(o, 1)]
+            inline = {"kind": kind_name(kinds[0])} if kinds else {}
+            return inline | {
+                key: self.resolve(
+                    declared(fields[key]) if key in fields else entry, v, (*path, key)
+                )
+                for key, v in value.items()
+            }
+        if isinstance(value, list):
+            entry = [d for o in options if o.base is tuple for d in _parameters(o, 0)]
+            return [self.resolve(entry, v, (*path, i)) for i, v in enumerate(value)]
+        return value
+
+    def _load(self, reference: str, kind: type[Spec], path: Path) -> Any:
+        try:
+            target = _find(reference, self.folder, kind)
+            data, source = read_file(target)
+            return _build(data, source, target.parent, kind)
+        except SpecError as error:
+            self.problems += [self._placed(p, reference, path) for p in error.problems]
+            return Unloadable()
+
+    def _placed(self, problem: Problem, reference: str, path: Path) -> Problem:
+        """Point at the reference, unless the problem lies in a line of the other file."""
+        if problem.line:
+            return problem
+        message = f"{problem.message}: {problem.file}" if problem.file else problem.message
+        line = self.source.line(path)
+        return replace(
+            problem, message=message, path=path, value=reference, file=self.source.file, line=line
+        )
+
+
+def _parameters(option: Declared, index: int) -> list[Declared]:
+    return declared(typing.get_args(option.type)[index])
+
+
+def _attach(spec: Spec, source: Source) -> None:
+    """Give a description and those inside it their lines, each counted from its own top."""
+    spec._source = source
+    fields = type(spec).model_fields
+    inner = dict(found for name in fields for found in _specs_in(getattr(spec, name), (name,)))
+    lengths = {len(path) for path in inner}
+    lines: dict[Path, dict[Path, int]] = {}
+    for path, line in source.lines.items():
+        for n in lengths:
+            if path[:n] in inner:
+                lines.setdefault(path[:n], {})[path[n:]] = line
+    # A default is shared by all descriptions: it has no lines here and is left alone.
+    for path, its_lines in lines.items():
+        if inner[path]._source is None:  # else it came from a file of its own
+            _attach(inner[path], Source(source.file, its_lines))
+
+
+def _specs_in(value: Any, path: Path) -> list[tuple[Path, Spec]]:
+    if isinstance(value, Spec):
+        return [(path, value)]
+    if isinstance(value, tuple):
+        return [found for i, v in enumerate(value) for found in _specs_in(v, (*path, i))]
+    if isinstance(value, dict):
+        return [found for k, v in value.items() for found in _specs_in(v, (*path, k))]
+    return []
+
+
+def dump(spec: Spec) -> str:
+    """Write a description as YAML, every default and every reference written out.
+
+    Numbers are in SI units and exact: loading the text gives an equal description.
+    """
+    yaml: Any = YAML(typ="safe", pure=True)
+    yaml.Representer = _Representer
+    yaml.default_flow_style = False
+    yaml.sort_base_mapping_type_on_output = False
+    yaml.allow_unicode = True
+    yaml.width = sys.maxsize  # a folded line would lose one of two spaces in a row
+    stream = io.StringIO()
+    yaml.dump(spec.model_dump(), stream)
+    return stream.getvalue()
+
+
+class _Representer(SafeRepresenter):
+    """Writes rows of numbers on one line and quotes text that would read as something else."""
+
+    def represent_row(self, values: Any) -> SequenceNode:
+        node: SequenceNode = self.represent_sequence("tag:yaml.org,2002:seq", values)
+        node.flow_style = all(isinstance(child, ScalarNode) for child in node.value)
+        return node
+
+    def represent_text(self, text: str) -> ScalarNode:
+        # Line ends and their like survive in double quotes only.
+        style = None if is_plain_text(text) and text.isprintable() else '"'
+        return self.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Representer.add_representer(tuple, _Representer.represent_row)
+_Representer.add_representer(list, _Representer.represent_row)
+_Representer.add_representer(str, _Representer.represent_text)

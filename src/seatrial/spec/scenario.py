@@ -1,0 +1,204 @@
+"""Description of a run: which vehicles, in which world, told to do what, for how long."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from seatrial.spec.base import (
+    MetresPerSecond,
+    Number,
+    Plain,
+    Position,
+    Radians,
+    Seconds,
+    Spec,
+    Unit,
+)
+from seatrial.spec.vehicle import Vehicle
+from seatrial.spec.world import World
+
+CommandRow = Annotated[tuple[Number, Number], Field(strict=False)]
+Timetable = Annotated[tuple[CommandRow, ...], Field(strict=False, min_length=1)]
+Commands = dict[str, Number | Timetable]
+
+
+class Start(Spec):
+    """Where and how a vehicle begins."""
+
+    position: Position = (0.0, 0.0, 0.0)
+    """Of the vehicle's origin, NED; a surface craft at rest has z = minus its waterline."""
+    roll: Radians = 0.0
+    """Starboard side down is positive."""
+    pitch: Radians = 0.0
+    """Bow up is positive."""
+    heading: Radians = 0.0
+    """Clockwise from north."""
+    speed: MetresPerSecond = 0.0
+    """Surge speed through the water."""
+    actuators: dict[str, Number] = {}
+    """Actuator states at the start by channel, units as in `commands`; zero when left out."""
+
+
+class TurningCircle(Spec):
+    """Helm hard over after a straight approach; ITTC 7.5-04-02-01, IMO MSC.137(76)."""
+
+    type: Literal["turning_circle"]
+    """Selects this manoeuvre."""
+    helm: Radians
+    """Helm angle, positive to starboard."""
+    approach: Annotated[Seconds, Field(ge=0)] = 10.0
+    """Time straight ahead before the helm is put over."""
+    engine: Annotated[Plain, Field(ge=-1, le=1)] = 1.0
+    """Engine order."""
+
+
+class ZigZag(Spec):
+    """Kempf's zig-zag: helm reversed whenever the heading has changed by a set angle."""
+
+    type: Literal["zigzag"]
+    """Selects this manoeuvre."""
+    helm: Annotated[Radians, Field(gt=0)]
+    """Helm angle; the first execute is to starboard."""
+    heading_change: Annotated[Radians, Field(gt=0)]
+    """Change of heading at which the helm is reversed."""
+    approach: Annotated[Seconds, Field(ge=0)] = 10.0
+    """Time straight ahead before the first execute."""
+    engine: Annotated[Plain, Field(ge=-1, le=1)] = 1.0
+    """Engine order."""
+
+
+class Spiral(Spec):
+    """Dieudonné's spiral: a ladder of helm angles, each held until the yaw rate has settled."""
+
+    type: Literal["spiral"]
+    """Selects this manoeuvre."""
+    helm: Annotated[Radians, Field(gt=0)]
+    """Largest helm angle; the ladder runs from +helm to −helm and back."""
+    steps: Annotated[int, Field(ge=2, le=40)] = 6
+    """Number of equal steps from +helm to −helm."""
+    hold: Annotated[Seconds, Field(gt=0)]
+    """Time at each step."""
+    approach: Annotated[Seconds, Field(ge=0)] = 10.0
+    """Time straight ahead before the first step."""
+    engine: Annotated[Plain, Field(ge=-1, le=1)] = 1.0
+    """Engine order."""
+
+
+class PullOut(Spec):
+    """A steady turn, then helm amidships: the rest yaw rate tells course stability."""
+
+    type: Literal["pull_out"]
+    """Selects this manoeuvre."""
+    helm: Radians
+    """Helm angle of the turn, positive to starboard."""
+    turn: Annotated[Seconds, Field(gt=0)]
+    """Time with the helm over."""
+    approach: Annotated[Seconds, Field(ge=0)] = 10.0
+    """Time straight ahead before the helm is put over."""
+    engine: Annotated[Plain, Field(ge=-1, le=1)] = 1.0
+    """Engine order."""
+
+
+class CrashStop(Spec):
+    """Engine full astern from a straight run until the craft is dead in the water."""
+
+    type: Literal["crash_stop"]
+    """Selects this manoeuvre."""
+    approach: Annotated[Seconds, Field(ge=0)] = 10.0
+    """Time straight ahead before the order."""
+    engine: Annotated[Plain, Field(ge=-1, le=1)] = 1.0
+    """Engine order of the approach."""
+    astern: Annotated[Plain, Field(ge=-1, lt=0)] = -1.0
+    """Engine order of the stop."""
+
+
+Manoeuvre = Annotated[
+    TurningCircle | ZigZag | Spiral | PullOut | CrashStop, Field(discriminator="type")
+]
+
+
+class Participant(Spec):
+    """One vehicle of the scenario."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=40)]
+    """Its own name; also the first part of its topics."""
+    vehicle: Vehicle
+    """The vehicle: a library name, a path to a file, or its description in place."""
+    start: Start = Start()
+    """Where and how it begins."""
+    commands: Commands = {}
+    """Commands by channel: a number, or a timetable of [time in s, value] rows, each held until
+    the next. `rudder_deg` and `propeller_rpm` give a channel in other units than SI."""
+    manoeuvre: Manoeuvre | None = None
+    """A standard manoeuvre, in place of commands."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.manoeuvre is not None and self.commands:
+            raise ValueError("give either `commands` or `manoeuvre`, not both")
+        if self.manoeuvre is not None and self.vehicle.manoeuvring is None:
+            raise ValueError(
+                f"the vehicle `{self.vehicle.name}` has no `manoeuvring` section, which a standard "
+                "manoeuvre needs; add it to the vehicle, or script `commands` instead"
+            )
+        for channel, rows in self.commands.items():
+            if isinstance(rows, tuple):
+                times = [row[0] for row in rows]
+                if times != sorted(set(times)) or times[0] < 0:
+                    raise ValueError(
+                        f"times of `commands.{channel}` must start at 0 or later and increase, "
+                        f"found {times}"
+                    )
+        return self
+
+
+class Scenario(Spec):
+    """A run."""
+
+    kind: Literal["scenario"]
+    """Says what this file describes."""
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$", max_length=60)]
+    """Short name: lower case, digits, hyphen, underscore."""
+    description: str = ""
+    """One line for people."""
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    """Every random stream of the run derives from it."""
+    duration: Annotated[Seconds, Field(gt=0, le=1e7)]
+    """Simulated time."""
+    time_step: Annotated[Seconds, Field(gt=0, le=1.0)] = 0.02
+    """Of the integrator."""
+    integrator: Literal["rk4", "semi_implicit"] = "rk4"
+    """Classical Runge–Kutta of order 4, or semi-implicit (symplectic) Euler of order 1."""
+    precision: Literal["double", "single"] = "double"
+    """Of the vehicle's arithmetic; time and wave phases are always double."""
+    control_period: Annotated[Seconds, Field(gt=0)] = 0.1
+    """Commands change only at multiples of this; a whole number of time steps."""
+    frame_period: Annotated[Seconds, Field(gt=0)] = 0.1
+    """Time between recorded frames; a whole number of control periods."""
+    stop_when_grounded: bool = True
+    """Whether a vehicle that touches the bottom ends its run there, or goes on."""
+    world: World = World(kind="world", name="calm")
+    """The world: a library name, a path to a file, or its description in place."""
+    vehicles: Annotated[tuple[Participant, ...], Field(strict=False, min_length=1)]
+    """The vehicles."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        for name, period, unit_name, unit in (
+            ("control_period", self.control_period, "time_step", self.time_step),
+            ("frame_period", self.frame_period, "control_period", self.control_period),
+        ):
+            ratio = period / unit
+            if ratio < 0.999 or abs(ratio - round(ratio)) > 1e-6 * max(1.0, ratio):
+                raise ValueError(
+                    f"`{name}` ({period} s) must be a whole number of `{unit_name}` ({unit} s); "
+                    f"try {max(1, round(ratio)) * unit:g}"
+                )
+        names = [p.name for p in self.vehicles]
+        twice = sorted({n for n in names if names.count(n) > 1})
+        if twice:
+            raise ValueError(f"every vehicle needs its own name; used more than once: {twice}")
+        return self
+
+
+__all__ = ["Participant", "Scenario", "Unit"]

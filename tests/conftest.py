@@ -1,0 +1,48 @@
+"""What every test shares: numerics without surprises, and repeat runs that start fast."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# Deadlines would make a busy machine fail a test. Derandomised, a failure is there for everyone.
+settings.register_profile(
+    "seatrial",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("seatrial")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep compiled programs in pytest's own cache folder, for this process and those it starts.
+
+    JAX reads these variables when it is first imported, which is after this hook.
+    """
+    folder = ROOT / ".pytest_cache" / "jax"
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(folder))
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
+    os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+
+@pytest.fixture
+def x64() -> Iterator[None]:
+    """Double precision for a test that calls JAX itself; `jax.config` stays as it was.
+
+    Rank promotion is not forbidden: batch axes broadcast on purpose, vehicles on the last.
+    """
+    import jax
+
+    with jax.enable_x64(True):
+        yield
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """Top folder of the checkout."""
+    return ROOT

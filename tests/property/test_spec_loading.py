@@ -1,0 +1,283 @@
+"""Loading, references between files, lines in messages, and writing out again."""
+
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from samples import SCENARIO, VEHICLE, good_documents
+from seatrial.errors import SpecError
+from seatrial.spec.base import Spec
+from seatrial.spec.library import FOLDERS, library_file, library_names
+from seatrial.spec.loading import dump, load, load_text
+from seatrial.spec.reading import read_text
+from seatrial.spec.scenario import Scenario
+from seatrial.spec.vehicle import Vehicle
+from seatrial.spec.world import World
+
+
+def _refusal(text: str) -> str:
+    with pytest.raises(SpecError) as caught:
+        load_text(text, file="tug.yaml")
+    return str(caught.value)
+
+
+def _line_of(text: str, part: str) -> int:
+    return text[: text.index(part)].count("\n") + 1
+
+
+def _same(one: Spec, other: Spec) -> bool:
+    return type(one) is type(other) and one.model_dump() == other.model_dump()
+
+
+# Reading
+
+
+def test_numbers_text_and_constants_follow_the_yaml_1_2_core_schema():
+    text = "a: 1\nb: 1e3\nc: .5\nd: no\ne: 2026-11-15\nf: 1:30\ng: '1'\nh: ~\ni: true\nj: 0x1F\n"
+    data, _ = read_text(text, "x.yaml")
+    assert list(data.values()) == [
+        *(1, 1000.0, 0.5, "no", "2026-11-15", "1:30", "1", None, True, 31)
+    ]
+    assert [type(v) for v in data.values()][:3] == [int, float, float]
+
+
+def test_every_value_knows_its_line():
+    _, source = read_text("# note\na:\n  b:\n    - 1\n    - {c: 2}\nd: |\n  two\n", "x.yaml")
+    assert source.lines[("a", "b", 1, "c")] == 5
+    assert source.lines[("a", "b", 0)] == 4
+    assert source.lines[("d",)] == 6
+    assert source.line(("a", "b", 7)) == 3
+
+
+def test_an_alias_repeats_what_its_anchor_holds():
+    data, _ = read_text("a: &x {b: [1, 2]}\nc: *x\nd: [*x, *x]\n", "x.yaml")
+    assert data == {"a": {"b": [1, 2]}, "c": {"b": [1, 2]}, "d": [{"b": [1, 2]}] * 2}
+
+
+def test_a_byte_order_mark_and_windows_line_ends_are_accepted():
+    windows = b"\xef\xbb\xbf" + VEHICLE.replace("\n", "\r\n").encode()
+    assert _same(load_text(windows), load_text(VEHICLE))
+
+
+def test_a_key_with_a_unit_is_converted_to_si():
+    scenario = load_text(SCENARIO, Scenario)
+    assert scenario.duration == 120.0
+    assert scenario.vehicles[0].start.heading == pytest.approx(math.pi / 2)
+    assert scenario.vehicles[0].start.speed == pytest.approx(3 * 1852 / 3600)
+    assert scenario.vehicles[0].vehicle.beam == pytest.approx(1.08)
+
+
+# References
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> Path:
+    (tmp_path / "craft").mkdir()
+    (tmp_path / "craft" / "tug.yaml").write_text(VEHICLE)
+    scenario = tmp_path / "harbour.yaml"
+    scenario.write_text(
+        "kind: scenario\nname: harbour\nduration: 5\nvehicles:\n"
+        "  - name: one\n    vehicle: craft/tug.yaml\n"
+        "  - name: two\n    vehicle: craft/tug.yaml\n"
+    )
+    return scenario
+
+
+def test_a_path_in_a_scenario_starts_where_the_scenario_lies(fleet: Path):
+    scenario = load(fleet, Scenario)
+    assert _same(scenario.vehicles[1].vehicle, load_text(VEHICLE))
+    assert isinstance(scenario.world, World)
+
+
+def test_an_error_in_a_file_that_is_referred_to_names_that_file(fleet: Path):
+    bad = fleet.parent / "craft" / "tug.yaml"
+    bad.write_text(VEHICLE.replace("mass: 55", "mass: heavy"))
+    fleet.write_text(fleet.read_text().replace("duration: 5", "duration: -5"))
+    with pytest.raises(SpecError) as caught:
+        load(fleet)
+    first, *others = caught.value.problems
+    assert (first.file, first.line) == (str(fleet), 3)
+    assert {(p.file, p.line) for p in others} == {(str(bad), _line_of(VEHICLE, "mass"))}
+
+
+@pytest.mark.parametrize(
+    ("reference", "words"),
+    [
+        ("craft/tag.yaml", "did you mean `tug.yaml`?"),
+        ("craft", "the library has no vehicle called `craft`"),
+        ("craft/", "not a YAML file"),
+        ("harbour.yaml", "this file describes a scenario"),
+        ("harbour", "write `harbour.yaml` for the file of that name"),
+    ],
+)
+def test_a_reference_to_nothing_is_refused_where_it_stands(fleet: Path, reference: str, words: str):
+    fleet.write_text(fleet.read_text().replace("craft/tug.yaml", reference, 1))
+    with pytest.raises(SpecError, match=r"harbour\.yaml") as caught:
+        load(fleet)
+    assert words in str(caught.value)
+
+
+def test_a_later_error_in_a_nested_description_points_at_its_line(fleet: Path):
+    thrust = load(fleet, Scenario).vehicles[0].vehicle.actuators[0].thrust
+    problem = thrust.problem(("speed_limits",), "too fast")
+    assert problem.file == str(fleet.parent / "craft" / "tug.yaml")
+    assert problem.line == _line_of(VEHICLE, "speed_limits_rpm")
+    inline = load_text(SCENARIO, Scenario, file="inline.yaml").vehicles[0]
+    problem = inline.vehicle.inertia.problem(("mass",), "too heavy")
+    assert (problem.file, problem.line) == ("inline.yaml", _line_of(SCENARIO, "mass: 55"))
+
+
+def test_a_file_of_another_kind_is_refused(fleet: Path):
+    with pytest.raises(SpecError, match="this file describes a scenario"):
+        load(fleet, Vehicle)
+
+
+@pytest.mark.parametrize(
+    "reference", ["no/such.yaml", "such.yaml", "a\0b.yaml", "x" * 5000 + ".yaml"]
+)
+def test_a_file_that_is_not_there_is_refused_by_name(reference: str):
+    with pytest.raises(SpecError) as caught:
+        load(reference)
+    assert caught.value.problems[0].file == reference
+
+
+def test_a_folder_is_refused(tmp_path: Path):
+    folder = tmp_path / "folder.yaml"
+    folder.mkdir()
+    with pytest.raises(SpecError, match=r"folder\.yaml: this is a directory"):
+        load(folder)
+
+
+# The library
+
+
+@pytest.mark.parametrize("kind", FOLDERS)
+def test_every_library_file_is_called_what_it_says(kind: str):
+    for name in library_names(kind):
+        spec = load(name)
+        assert spec.model_dump()["kind"] == kind
+        assert spec.model_dump()["name"] == name
+
+
+def test_no_library_name_is_used_twice():
+    names = [name for kind in FOLDERS for name in library_names(kind)]
+    assert len(names) == len(set(names))
+
+
+def test_an_unknown_library_name_lists_what_there_is():
+    known = library_names("vehicle")[0]
+    with pytest.raises(SpecError) as caught:
+        library_file(known[:-1] + "zq", "vehicle")
+    assert f"did you mean `{known}`?" in str(caught.value)
+    assert all(name in str(caught.value) for name in library_names("vehicle"))
+
+
+# Messages
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "words"),
+    [
+        ("length: 2.0", "lenght: 2.0", "unknown key `lenght`|did you mean `length`?"),
+        ("height: 0.5", "height_rpm: 5", "`rpm` is not a unit of `height`|`height_cm`"),
+        ("height: 0.5", "height_m: 5", "`m` is not a unit of `height`|write `height`"),
+        ("height: 0.5", "height: 50 cm", "expected: a number in m|write `height_cm: 50`"),
+        ("height: 0.5", "height: 0.5 m", "write `height: 0.5`: it is in m already"),
+        ("height: 0.5", 'height: "0.5"', "write it without quotes"),
+        ("height: 0.5", "height: -1", "height: out of range|above 0"),
+        ("height: 0.5", "height:", "height: has no value|a number in m"),
+        ("height: 0.5\n", "\n", "missing key `height`"),
+        ("angle_limit_deg: 35", "angle_limit_deg: 350", "found:    350|a number in deg"),
+        ("craft: surface", "craft: surfase", "unknown craft|did you mean `surface`?"),
+        ("craft: surface", "", "buoyancy.craft: missing key `craft`|`submerged`"),
+        ("model: polynomial", "model: poly", "unknown model|`open_water`"),
+        ("shape: box", "shape: bax", "not an accepted value|did you mean `box`?"),
+        ("[0.2, 0, -0.2]", "[0.2, 0]", "holds 2 entries|a list of 3 numbers in m"),
+        ("[0.2, 0, -0.2]", "[0.2, 0, low]", "centre_of_gravity[2]: text where a number belongs"),
+        ("speed: instantaneous", "speed: 5 knots", "a number in m/s|write `speed_kn: 5`"),
+        ("speed: instantaneous", "speed: -5", "out of range"),
+        ("name: tug", "name: The Tug", "not an accepted text|write `the_tug`"),
+        ("gyration:", "moments: [1, 1, 1]\n  gyration:", "give either `gyration`"),
+        ("X_u: -10", "X_u: ten", "hydrodynamics.coefficients.X_u: text where a number belongs"),
+        ("kind: vehicle", "kind: vehical", "unknown kind|did you mean `vehicle`?"),
+        ("kind: vehicle", "", "missing key `kind`"),
+    ],
+)
+def test_a_message_says_what_to_do(good: str, bad: str, words: str):
+    assert good in VEHICLE
+    message = _refusal(VEHICLE.replace(good, bad, 1))
+    for part in words.split("|"):
+        assert part in message
+    assert message.count("tug.yaml:") == 1, "one mistake, one message"
+
+
+def test_a_message_names_the_line():
+    text = VEHICLE.replace("mass: 55", "mass: heavy").replace("X_u: -10", "X_u: [1]")
+    lines = [f"tug.yaml:{_line_of(text, part)}:" for part in ("mass: heavy", "X_u: [1]")]
+    message = _refusal(text)
+    assert all(line in message for line in lines)
+    assert message.index(lines[0]) < message.index(lines[1])
+
+
+def test_a_syntax_error_names_line_and_column():
+    message = _refusal("kind: vehicle\nname: a: b\n")
+    assert message.startswith("tug.yaml:2: not valid YAML")
+    assert "column" in message
+
+
+# Writing
+
+
+@pytest.mark.parametrize("name", sorted(good_documents()))
+def test_a_dump_loads_again_and_is_equal(name: str):
+    spec = load_text(good_documents()[name])
+    text = dump(spec)
+    again = load_text(text)
+    assert _same(again, spec)
+    assert dump(again) == text
+
+
+numbers = st.floats(allow_nan=False, allow_infinity=False, width=64)
+sizes = st.floats(min_value=1e-300, max_value=1e300)
+words = st.text(st.characters(exclude_categories=["Cs"]), max_size=60) | st.text(
+    "ab  :#-\n", min_size=100, max_size=300
+)
+tricky = st.sampled_from(
+    [
+        *("", "1", "1e3", "0x1F", "0o7", ".5", "+.5", "1.", ".inf", "~", "null", "true", "yes"),
+        *("a: b", "a #b", "#", "'", '"', "---", "...", "2026-11-15", "=", "<<", " x ", "- a"),
+        *("a\nb\n", "\ufeff", "\x85", "\u2028", "\t", "\x00", "\x7f"),
+    ]
+)
+
+
+@given(
+    description=words | tricky,
+    source=words | tricky,
+    length=sizes,
+    gravity=st.tuples(numbers, numbers, numbers),
+    coefficients=st.dictionaries(st.text("XYZKMNuvwpqrd_", min_size=1, max_size=12), numbers),
+)
+def test_any_description_survives_writing_and_loading(
+    description: str,
+    source: str,
+    length: float,
+    gravity: tuple[float, float, float],
+    coefficients: dict[str, float],
+):
+    data, _ = read_text(VEHICLE, "tug.yaml")
+    data |= {"description": description, "source": source, "length": length}
+    data["inertia"]["centre_of_gravity"] = list(gravity)
+    data["hydrodynamics"]["coefficients"] = coefficients
+    spec = Vehicle.model_validate(data)
+    assert _same(load_text(dump(spec)), spec)
+
+
+def test_a_dump_is_readable():
+    text = dump(load_text(VEHICLE))
+    assert text.startswith("kind: vehicle\nname: tug\n")
+    assert "  centre_of_gravity: [0.2, 0.0, -0.2]\n" in text
+    assert "stable: true\n" in text, "defaults are written out"

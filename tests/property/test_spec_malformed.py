@@ -1,0 +1,65 @@
+"""Whatever is wrong with a file, the answer is a message that names it, never a stack trace."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from malformed import MUTATIONS, malformed_documents
+from samples import good_documents
+from seatrial.errors import SpecError
+from seatrial.spec.loading import load, load_text
+from seatrial.spec.reading import read_text
+
+COUNT = 5 * len(MUTATIONS)
+
+
+def test_there_are_more_than_200_malformed_documents_of_every_sort():
+    names = [name for name, _ in malformed_documents(seed=1, count=COUNT)]
+    assert len(names) > 200
+    assert {name.split("-")[1] for name in names} == set(MUTATIONS)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_every_malformed_file_is_refused_with_its_name(tmp_path: Path, seed: int):
+    for name, content in malformed_documents(seed, COUNT):
+        path = tmp_path / name
+        path.write_bytes(content)
+        with pytest.raises(SpecError) as caught:
+            load(path)
+        assert caught.value.problems, name
+        for problem in caught.value.problems:
+            assert problem.file == str(path), f"{name}: {problem}"
+            assert problem.message, name
+            assert len(str(problem)) < 4000, f"{name}: too long to read"
+
+
+@pytest.mark.parametrize("name", sorted(good_documents()))
+def test_the_documents_that_are_mutated_are_good(name: str):
+    load_text(good_documents()[name])
+
+
+@given(st.text())
+def test_any_text_is_read_or_refused(text: str):
+    _read_or_refuse(text)
+
+
+@given(st.binary())
+def test_any_bytes_are_read_or_refused(content: bytes):
+    _read_or_refuse(content)
+
+
+@given(st.text(alphabet="a1-:,[]{}#&*!|>'\"%@? \n\t.~<=\\", max_size=40))
+def test_any_punctuation_is_read_or_refused(text: str):
+    _read_or_refuse(text)
+
+
+def _read_or_refuse(content: str | bytes) -> None:
+    named = {"some.yaml"}
+    try:
+        data, _ = read_text(content, "some.yaml")
+        assert isinstance(data, dict)
+    except SpecError as error:
+        named = {p.file for p in error.problems}
+    assert named == {"some.yaml"}

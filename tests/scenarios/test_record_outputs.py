@@ -1,0 +1,147 @@
+"""What is made from a recording: CSV, NetCDF and the page of figures."""
+
+import csv
+import dataclasses
+
+import numpy as np
+import pytest
+import record_frames as rf
+import xarray
+
+from seatrial.errors import RecordingError
+from seatrial.record.export import export
+from seatrial.record.plot import figure, plot
+from seatrial.record.reader import read
+from seatrial.record.writer import McapRecorder
+
+
+def record(path, vehicles, duration, finished=True):
+    recorder = McapRecorder(path)
+    recorder.open(rf.header(vehicles, duration))
+    recorder.write(rf.frames(vehicles, duration))
+    if finished:
+        recorder.close(rf.summary(vehicles, duration))
+    return path
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    return record(tmp_path_factory.mktemp("out") / "run.mcap", (rf.BOAT, rf.AUV), 20.0)
+
+
+def test_netcdf_reopens_as_the_same_dataset(recorded, tmp_path):
+    (path,) = export(recorded, "netcdf", tmp_path / "run.nc")
+    with xarray.open_dataset(path, engine="h5netcdf") as again:
+        xarray.testing.assert_identical(again.load(), read(recorded).dataset)
+
+
+def test_csv_has_one_file_per_vehicle_with_units_in_its_columns(recorded, tmp_path):
+    paths = export(recorded, "csv", tmp_path / "run.csv")
+    assert [p.name for p in paths] == ["run-otter.csv", "run-remus-1.csv"]
+    for path, vehicle in zip(paths, (rf.BOAT, rf.AUV), strict=True):
+        with path.open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        truth = rf.frames(duration=20.0).vehicles[vehicle.name]
+        assert len(rows) == 201
+        assert float(rows[-1]["time_s"]) == 20.0
+        for i, name in enumerate(("north_m", "east_m", "down_m")):
+            assert [float(r[name]) for r in rows] == truth.position[:, i].tolist()
+        last = vehicle.actuators[-1]
+        column = f"actuator_{last.name}_{last.unit.replace('/', '_')}"
+        assert [float(r[column]) for r in rows] == truth.actuators[:, -1].tolist()
+
+
+def test_csv_of_a_single_vehicle_is_the_file_asked_for(tmp_path):
+    path = record(tmp_path / "boat.mcap", (rf.BOAT,), 2.0)
+    assert export(path, "csv") == [tmp_path / "boat.csv"]
+    assert export(path, "csv", tmp_path / "other.csv") == [tmp_path / "other.csv"]
+
+
+def test_export_to_an_unknown_format_is_refused(recorded):
+    with pytest.raises(RecordingError, match="csv, netcdf"):
+        export(recorded, "xlsx")
+
+
+@pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])
+def test_page_is_a_picture_and_the_same_bytes_each_time(recorded, tmp_path, suffix):
+    begin = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}[suffix]
+    first = plot(recorded, tmp_path / f"a.{suffix}").read_bytes()
+    second = plot(read(recorded), tmp_path / f"b.{suffix}").read_bytes()
+    assert first.startswith(begin)
+    assert len(first) > 20_000
+    assert first == second
+
+
+SWARM = tuple(dataclasses.replace(rf.BOAT, name=f"otter{i}") for i in range(12))
+
+
+@pytest.mark.parametrize(
+    ("vehicles", "duration", "finished"),
+    [((rf.BOAT,), 0.2, True), ((rf.AUV,), 1500.0, False), (SWARM, 20.0, True)],
+    ids=["two frames of a boat", "killed long dive", "swarm"],
+)
+def test_no_text_of_the_page_overlaps_another(tmp_path, vehicles, duration, finished):
+    page = figure(record(tmp_path / "a.mcap", vehicles, duration, finished))
+    page.canvas.draw()
+    boxes = [
+        (t.get_text(), t.get_window_extent())
+        for axes in page.findobj(match=type(page.axes[0]))
+        if axes.axison
+        for t in [axes.title, axes._left_title, *_legend_texts(axes)]
+        if t.get_text()
+    ]
+    assert len(boxes) > 8
+    for i, (one, a) in enumerate(boxes):
+        for other, b in boxes[i + 1 :]:
+            assert not a.overlaps(b), f"{one!r} overlaps {other!r}"
+
+
+def _legend_texts(axes):
+    legend = axes.get_legend()
+    return legend.get_texts() if legend else []
+
+
+def test_page_draws_depth_downwards_and_heave_upwards(recorded):
+    axes = {a.get_title(loc="left"): a for a in figure(recorded).findobj(_is_axes)}
+    assert axes["Depth, remus-1 [m]"].yaxis_inverted()
+    assert not axes["Heave on the waves, otter [m]"].yaxis_inverted()
+    track = axes["Track over ground, north up"]
+    assert track.get_aspect() == 1.0
+
+
+def _is_axes(artist):
+    from matplotlib.axes import Axes
+
+    return isinstance(artist, Axes)
+
+
+def test_drawing_leaves_pyplot_and_its_settings_alone(recorded):
+    import matplotlib
+
+    before = dict(matplotlib.rcParams)
+    figure(recorded)
+    assert dict(matplotlib.rcParams) == before
+    import matplotlib.pyplot as plt
+
+    assert plt.get_fignums() == []
+
+
+def test_page_of_an_empty_recording_is_refused(tmp_path):
+    recorder = McapRecorder(tmp_path / "empty.mcap")
+    recorder.open(rf.header())
+    with pytest.raises(RecordingError, match="0 frames"):
+        figure(tmp_path / "empty.mcap")
+
+
+def test_picture_of_an_unknown_kind_is_refused(recorded, tmp_path):
+    with pytest.raises(RecordingError, match=r"\.png, \.pdf, \.svg"):
+        plot(recorded, tmp_path / "page.docx")
+
+
+def test_a_vehicle_that_never_lived_does_not_stop_the_page(tmp_path):
+    run = rf.frames(duration=3.0)
+    run.vehicles["otter"].position[:] = np.nan
+    recorder = McapRecorder(tmp_path / "dead.mcap")
+    recorder.open(rf.header())
+    recorder.write(run)
+    assert plot(tmp_path / "dead.mcap", tmp_path / "dead.png").stat().st_size > 20_000

@@ -1,0 +1,146 @@
+"""The house itself: what importing costs, what the README promises, what the examples do."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from seatrial.spec.base import Spec
+from seatrial.spec.loading import load_text
+
+ROOT = Path(__file__).resolve().parents[1]
+HEAVY = ["gsw", "h5netcdf", "jax", "matplotlib", "mcap", "pandas", "rosbags", "scipy", "xarray"]
+TEXT = {".py", ".md", ".yaml", ".yml", ".toml", ".cfg", ".txt", ".sh", ".json", ""}
+
+# Commands of the README that a test must not run, each with its reason.
+NOT_RUN = {
+    "make": "`make test` would start itself again, and `make demo` builds a second environment",
+    "git": "fetches from a network that a test may not have",
+    "cd": "belongs to the `git clone` before it",
+    "pip": "installs into the environment that the tests run in",
+    "python -m pip": "the same",
+}
+
+
+def _environment() -> dict[str, str]:
+    """Put the commands of this environment first, as an activated one does; draw no windows."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    return os.environ | {"PATH": path, "MPLBACKEND": "agg"}
+
+
+def _run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command, cwd=folder, env=_environment(), capture_output=True, text=True, check=False
+    )
+
+
+def test_importing_seatrial_imports_nothing_heavy(tmp_path: Path):
+    code = f"import seatrial, sys; print(*[m for m in {HEAVY!r} if m in sys.modules])"
+    done = _run([sys.executable, "-c", code], tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == []
+
+
+def test_the_command_line_starts_without_heavy_imports(tmp_path: Path):
+    heavy = [m for m in HEAVY if m != "jax"]
+    code = f"import seatrial.cli, sys; print(*[m for m in {heavy!r} if m in sys.modules])"
+    done = _run([sys.executable, "-c", code], tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == []
+
+
+def _tracked_files() -> list[Path]:
+    listing = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [ROOT / name for name in listing.stdout.split("\0") if name and (ROOT / name).is_file()]
+
+
+def test_no_file_holds_a_path_of_the_machine_it_was_written_on():
+    # Written in pieces so that this file does not find itself.
+    folders = ["home", "Users", "root", "work", "tmp", "private", "mnt"]
+    pattern = re.compile(rf"(?<![\w.~/}}>)\]*-])/(?:{'|'.join(folders)})/[\w.-]")
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for path in _tracked_files()
+        if path.suffix in TEXT and path.name != "LICENSE"
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if pattern.search(line)
+    ]
+    assert found == []
+
+
+def test_every_room_of_the_house_keeps_to_its_imports(tmp_path: Path):
+    done = _run([str(Path(sys.executable).parent / "lint-imports"), "--no-cache"], ROOT)
+    assert done.returncode == 0, done.stdout
+
+
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+
+def test_there_are_examples():
+    assert EXAMPLES
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_the_example_runs(example: Path, tmp_path: Path):
+    done = _run([sys.executable, str(example)], tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def _blocks(language: str) -> list[str]:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def _commands() -> list[str]:
+    lines = "".join(_blocks("bash")).replace("\\\n", " ").splitlines()
+    commands = [line.partition(" #")[0].strip().removeprefix("$ ") for line in lines]
+    commands = [c for c in commands if c and not c.startswith("#")]
+    return [c for c in commands if not any(c == n or c.startswith(f"{n} ") for n in NOT_RUN)]
+
+
+def test_the_readme_shows_the_two_commands():
+    assert "make demo" in "".join(_blocks("bash"))
+    assert "make test" in "".join(_blocks("bash"))
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_readme_run(tmp_path: Path):
+    assert _commands(), "the README shows no command"
+    for command in _commands():  # in one folder: a later one may read what an earlier one wrote
+        done = _run(["bash", "-c", command], tmp_path)
+        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+
+
+@pytest.mark.slow
+def test_the_python_of_the_readme_runs(tmp_path: Path):
+    assert _blocks("python"), "the README shows no Python"
+    # The blocks share one namespace, as they would in a notebook.
+    done = _run([sys.executable, "-c", "\n".join(_blocks("python"))], tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_yaml_of_the_readme_loads():
+    blocks = _blocks("yaml")
+    assert blocks, "the README shows no YAML"
+    assert all(isinstance(load_text(block, file="README.md"), Spec) for block in blocks)
+
+
+def test_every_file_that_the_documents_point_to_exists():
+    missing = []
+    for document in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
+        text = re.sub(r"```.*?```", "", document.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
+            if "://" not in target and not (document.parent / target).exists():
+                missing.append(f"{document.relative_to(ROOT)}: {target}")
+    assert missing == []
