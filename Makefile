@@ -20,7 +20,7 @@ lint: $(STAMP) ## check style, types and the import rules of the rooms
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-cache
 
 format: $(STAMP) ## mend what the style check can mend by itself
 	$(BIN)/ruff check --fix .

@@ -4,18 +4,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from seatrial import program_cache
 from seatrial.compile.actuators import Channel
 from seatrial.compile.scenario import compile_scenario, with_overrides
 from seatrial.compile.vehicle import resolve_channels
 from seatrial.errors import Problem, SpecError
 from seatrial.ocean import Ocean
+from seatrial.programs import compile_program
 from seatrial.record.memory import MemoryRecorder
 from seatrial.record.reader import Recording
 from seatrial.record.writer import McapRecorder
@@ -70,7 +70,6 @@ class Run:
 
 def compile(scenario: str | Path | Scenario) -> runner.Plan:
     """Turn a scenario (a name, a file or an object) into arrays, or refuse it with reasons."""
-    program_cache.use()
     described = scenario if isinstance(scenario, Scenario) else load(scenario, Scenario)
     return compile_scenario(described)
 
@@ -143,6 +142,11 @@ class Simulation:
     ) -> None:
         self._plan = _plan(scenario, seed, None)
         self.reset()
+        with jax.enable_x64(True):
+            self._programs = [
+                compile_program(_advance, *self._arguments(i), *self._steps)
+                for i in range(len(self._plan.groups))
+            ]
 
     def reset(self) -> None:
         """Back to the start."""
@@ -184,18 +188,8 @@ class Simulation:
         for name, orders in self._by_vehicle(command).items():
             self._give(name, orders)
         with jax.enable_x64(True):
-            for i, group in enumerate(self._plan.groups):
-                given, values = self._given(group)
-                self._carries[i] = _advance(
-                    group,
-                    self._plan.ocean,
-                    self._carries[i],
-                    given,
-                    values,
-                    jnp.int64(self._index),
-                    self._plan.time_step,
-                    self._plan.substeps,
-                )
+            for i, advance in enumerate(self._programs):
+                self._carries[i] = advance(*self._arguments(i))
         self._index += self._plan.substeps
         return self.vehicles
 
@@ -229,6 +223,15 @@ class Simulation:
             values = resolve_channels(None, (name,), {key: value}, channels)
             index = next(i for i, c in enumerate(channels) if c.split(key) is not None)
             held[index] = values[index]
+
+    @property
+    def _steps(self) -> tuple[float, int]:
+        return self._plan.time_step, self._plan.substeps
+
+    def _arguments(self, i: int) -> tuple[Any, ...]:
+        group = self._plan.groups[i]
+        index = jnp.int64(self._index)
+        return group, self._plan.ocean, self._carries[i], *self._given(group), index
 
     def _given(self, group: runner.Group) -> tuple[jax.Array, jax.Array]:
         """Which vehicles of a group are commanded from Python, and their orders (A, N)."""

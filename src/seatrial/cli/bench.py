@@ -14,6 +14,7 @@ from seatrial.core.step import step
 from seatrial.core.types import Model, State
 from seatrial.errors import Problem, SpecError
 from seatrial.ocean import Ocean
+from seatrial.programs import compile_program
 from seatrial.scenario.runner import Group
 from seatrial.spec.library import library_names
 from seatrial.spec.loading import load
@@ -68,7 +69,7 @@ def time_step(name: str, count: int, waves: bool, precision: str) -> dict[str, A
 
     with jax.enable_x64(True):
         began = time.perf_counter()
-        compiled = jax.jit(run).lower(group.model, ocean, group.initial).compile()
+        compiled = compile_program(jax.jit(run), group.model, ocean, group.initial)
         compile_s = time.perf_counter() - began
         best = float("inf")
         for _ in range(REPEATS):

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from seatrial.core.forces.coefficients import Term
 from seatrial.errors import Problem, SpecError
+from seatrial.hull.added_mass import spheroid
 from seatrial.spec.vehicle import Hydrodynamics
 
 FORCES = "XYZKMN"
@@ -99,6 +100,9 @@ def compile_coefficients(
     terms: list[Term] = []
     values: list[float] = []
     added = np.zeros((6, 6))
+    if hydrodynamics.added_mass_spheroid is not None:
+        shape = hydrodynamics.added_mass_spheroid
+        added += spheroid(shape.length, shape.diameter, hydrodynamics.reference_density)
     problems: list[Problem] = []
     for name, value in hydrodynamics.coefficients.items():
         factors = parse(name, symbols)

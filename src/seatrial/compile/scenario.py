@@ -14,11 +14,17 @@ from seatrial.compile.vehicle import CompiledVehicle, compile_vehicle, resolve_c
 from seatrial.compile.world import build_ocean
 from seatrial.core.types import State
 from seatrial.errors import Problem, SpecError
-from seatrial.ocean import Ocean, current
+from seatrial.ocean import Ocean
+from seatrial.programs import compile_program
 from seatrial.scenario.commanders import Commander, Manoeuvre, Timetable
-from seatrial.scenario.frames import ActuatorInfo, RunHeader, VehicleInfo
+from seatrial.scenario.frames import (
+    ActuatorInfo,
+    Array,
+    RunHeader,
+    VehicleInfo,
+)
+from seatrial.scenario.launch import Start, launch
 from seatrial.scenario.runner import Group, Plan
-from seatrial.spatial.rotations import from_euler, rotation
 from seatrial.spec import scenario as spec
 from seatrial.spec.loading import dump
 from seatrial.spec.vehicle import Vehicle
@@ -138,29 +144,21 @@ def _group(
 def _initial(
     members: list[spec.Participant], vehicle: CompiledVehicle, ocean: Ocean, dtype: DType
 ) -> State:
-    columns = [_initial_of(p, vehicle, ocean) for p in members]
-    position, attitude, velocity, actuators = (
-        np.stack([c[i] for c in columns], axis=-1) for i in range(4)
-    )
-    return State(*(jnp.asarray(a, dtype) for a in (position, attitude, velocity, actuators)))
-
-
-def _initial_of(
-    participant: spec.Participant, vehicle: CompiledVehicle, ocean: Ocean
-) -> tuple[np.ndarray, ...]:
-    start = participant.start
     channels = list(vehicle.channels)
-    states = resolve_channels(start, ("actuators",), start.actuators, channels)
-    actuators = np.zeros(vehicle.actuator_states)
-    actuators[: len(channels)] = states
-    attitude = np.asarray(from_euler(start.roll, start.pitch, start.heading), np.float64)
-    velocity = np.zeros(6)
-    velocity[0] = start.speed
-    if ocean.current is not None:  # speed is through the water: the current carries it along
-        x, y, z = (jnp.asarray(c) for c in start.position)
-        flow = current.sample(ocean.current, (x, y, z), jnp.float64(0.0))
-        velocity[:3] += np.asarray(jnp.stack(rotation(jnp.asarray(attitude)).to_body(flow)))
-    return np.array(start.position), attitude, velocity, actuators
+    starts = [p.start for p in members]
+    actuators = np.zeros((vehicle.actuator_states, len(starts)))
+    for n, start in enumerate(starts):
+        orders = resolve_channels(start, ("actuators",), start.actuators, channels)
+        actuators[: len(channels), n] = orders
+    described = Start(
+        position=jnp.asarray(np.array([s.position for s in starts]).T, dtype),
+        euler=jnp.asarray(np.array([(s.roll, s.pitch, s.heading) for s in starts]).T, dtype),
+        speed=jnp.asarray(np.array([s.speed for s in starts]), dtype),
+        actuators=jnp.asarray(actuators, dtype),
+    )
+    put_in = compile_program(launch, vehicle.model, ocean, described)
+    launched: State = put_in(vehicle.model, ocean, described)
+    return launched
 
 
 def _commander(
@@ -201,20 +199,20 @@ def _manoeuvre(
     assert orders is not None  # checked with the description
     channels = list(vehicle.channels)
 
-    def column(name: str, default: float = 0.0) -> jax.Array:
-        return jnp.asarray([float(getattr(p.manoeuvre, name, default)) for p in members], dtype)
+    def column(name: str, default: float = 0.0) -> Array:
+        return np.array([float(getattr(p.manoeuvre, name, default)) for p in members])
 
     def orders_of(table: str) -> jax.Array:
         values = resolve_channels(orders, (table,), getattr(orders, table), channels)
-        return jnp.asarray(values, dtype)[:, None]
+        return jnp.asarray(np.array(values)[:, None], dtype)
 
     return Manoeuvre(
-        helm=column("helm"),
-        heading_change=column("heading_change"),
-        approach=column("approach").astype(jnp.float64),
-        hold=(column("turn") if first.type == "pull_out" else column("hold")).astype(jnp.float64),
-        engine=column("engine", 1.0),
-        astern=column("astern", -1.0),
+        helm=jnp.asarray(column("helm"), dtype),
+        heading_change=jnp.asarray(column("heading_change"), dtype),
+        approach=jnp.asarray(column("approach")),
+        hold=jnp.asarray(column("turn" if first.type == "pull_out" else "hold")),
+        engine=jnp.asarray(column("engine", 1.0), dtype),
+        astern=jnp.asarray(column("astern", -1.0), dtype),
         helm_command=orders_of("helm"),
         engine_command=orders_of("ahead"),
         type=first.type,

@@ -29,7 +29,7 @@ from seatrial.core.forces.crossflow import (
 )
 from seatrial.core.forces.grounding import Grounding
 from seatrial.core.forces.restoring import SubmergedRestoring, SurfaceRestoring
-from seatrial.core.forces.wave_excitation import Row, WaveExcitation
+from seatrial.core.forces.wave_excitation import Contribution, WaveExcitation
 from seatrial.core.forces.wind import WindLoads
 from seatrial.core.types import Model
 from seatrial.errors import Path, Problem, SpecError
@@ -401,10 +401,10 @@ def _excitation(
         added_mass=hull.added,
         density=vehicle.hydrodynamics.reference_density,
     )
-    matrix, rows = froude_krylov.harmonic_rows(in_waves, sea)
+    matrix, contributions = froude_krylov.heading_harmonics(in_waves, sea)
     return WaveExcitation(
         matrix=jnp.asarray(matrix, dtype),
         north=jnp.asarray(sea.wavenumber * np.cos(sea.direction), dtype),
         east=jnp.asarray(sea.wavenumber * np.sin(sea.direction), dtype),
-        rows=tuple(Row(*row) for row in rows),
+        contributions=tuple(Contribution(*c) for c in contributions),
     )

@@ -1,11 +1,14 @@
 """One step of one vehicle, or of as many as the arrays hold.
 
-(M_RB + M_A) ν̇ = τ − C_RB(ν) ν − C_A(ν_r) ν_r + M_A ν̇_f + ρ∇ a_f
+(M_RB + M_A) (ν̇ + [ω × v_f, 0]) = τ − C_RB(ν_r) ν_r − C_A(ν_r) ν_r + M_A a_f + ρ∇ a_f
 
-with ν_r = ν − ν_f the velocity relative to the water (Fossen 2021, chapter 10). The water's
-velocity ν_f = [Rᵀ v_f, 0] need not be constant in the body frame: its derivative there,
-ν̇_f = [Rᵀ a_f − ω × Rᵀ v_f, 0], is kept, and a_f = Dv_f/Dt is the water's own acceleration. What
-is assumed is that the flow varies little over the hull: it is sampled at one point.
+with ν_r = ν − ν_f the velocity relative to the water (Fossen 2021, chapter 10), v_f the water's
+velocity in body axes and a_f = Dv_f/Dt its own acceleration. v_f need not be constant in the body
+frame: −ω × v_f is how it changes there while the body turns. Since M_RB ν̇ + C_RB(ν) ν equals
+M_RB (ν̇ + [ω × v_f, 0]) + C_RB(ν_r) ν_r for any v_f, a craft in a uniform current moves exactly
+as in still water, also when its coefficients hold the Coriolis terms or when it is half out of
+the water. What is assumed is that the flow varies little over the hull: it is sampled at one
+point.
 """
 
 import jax
@@ -20,9 +23,9 @@ from seatrial.core.surroundings import Surroundings
 from seatrial.core.types import Model, State
 from seatrial.ocean import Ocean
 from seatrial.spatial.vectors import (
+    Twist,
     Vec3,
     Wrench,
-    add,
     cross,
     scale,
     scale_wrench,
@@ -59,6 +62,9 @@ def accelerate(
     load = wrench(model, ocean, state, around, t)
     shape = state.velocity.shape[1:]
     rates = acceleration(model.inertia, load, around.wet)
+    if around.fluid_velocity is not None:
+        turning = cross(around.fluid_velocity, around.velocity.angular)
+        rates = [r + t for r, t in zip(rates, (*turning, 0.0, 0.0, 0.0), strict=True)]
     return jnp.stack([jnp.broadcast_to(r, shape) for r in rates])
 
 
@@ -102,30 +108,32 @@ def inertial(model: Model, around: Surroundings) -> Wrench:
     inertia = model.inertia
     loads: list[Wrench] = []
     if inertia.rigid_coriolis:
-        own = coriolis(inertia.rigid_body, inertia.rigid_pattern, around.velocity)
+        # The body turns with its own rate, also where the waves turn the water around it.
+        moving = Twist(*around.relative.linear, *around.velocity.angular)
+        own = coriolis(inertia.rigid_body, inertia.rigid_pattern, moving)
         loads.append(scale_wrench(-1.0, own))
     if inertia.added_coriolis:
         fluid = coriolis(inertia.added_mass, inertia.added_pattern, around.relative)
         loads.append(scale_wrench(-around.wet, fluid))
-    if around.fluid_velocity is not None:
-        loads.append(fluid_inertia(model, around, around.fluid_velocity))
-    return total(loads)
-
-
-def fluid_inertia(model: Model, around: Surroundings, fluid_velocity: Vec3) -> Wrench:
-    """M_A ν̇_f + ρ∇ a_f: added mass against the water's acceleration, and its pressure gradient."""
-    seen = cross(fluid_velocity, around.velocity.angular)
-    loads: list[Wrench] = []
     if around.fluid_acceleration is not None:
-        hull = model.restoring
-        seen = add(seen, around.fluid_acceleration)
-        pressure = scale(around.density * hull.volume * around.wet, around.fluid_acceleration)
-        centre = (
-            vec3(hull.buoyancy_centre)
-            if isinstance(hull, restoring.SubmergedRestoring)
-            else (0.0, 0.0, 0.0)
-        )
-        loads.append(wrench_at(pressure, centre))
-    added = multiply(model.inertia.added_mass, model.inertia.added_pattern, (*seen, 0.0, 0.0, 0.0))
-    loads.append(scale_wrench(around.wet, Wrench(*added)))
+        loads.append(fluid_inertia(model, around, around.fluid_acceleration))
     return total(loads)
+
+
+def fluid_inertia(model: Model, around: Surroundings, acceleration: Vec3) -> Wrench:
+    """M_A a_f + ρ∇ a_f: added mass against the water's acceleration, and its pressure gradient.
+
+    The gradient acts at the centre of buoyancy. A surface craft is carried along at its centre of
+    gravity instead: the slope of the surface that drives such a flow, and would trim the craft,
+    is not part of a current.
+    """
+    inertia, hull = model.inertia, model.restoring
+    uniform = (*acceleration, 0.0, 0.0, 0.0)
+    added = Wrench(*multiply(inertia.added_mass, inertia.added_pattern, uniform))
+    if isinstance(hull, restoring.SubmergedRestoring):
+        displaced = scale(around.density * hull.volume, acceleration)
+        pressure = wrench_at(displaced, vec3(hull.buoyancy_centre))
+    else:
+        body = Wrench(*multiply(inertia.rigid_body, inertia.rigid_pattern, uniform))
+        pressure = scale_wrench(around.density_ratio, body)
+    return scale_wrench(around.wet, total([added, pressure]))

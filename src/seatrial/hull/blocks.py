@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import j1, jv
 
 Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
 
 
 @dataclass(frozen=True)
@@ -31,28 +33,40 @@ class Block:
         factor = 16.0 if self.elliptical else 12.0
         return self.area * self.length**2 / factor, self.area * self.beam**2 / factor
 
-    def quadrature(self, shortest_wave: float) -> tuple[Array, Array, Array]:
-        """Points and weights over the waterplane that resolve waves of the given length."""
-        n = int(np.clip(math.ceil(4.0 * max(self.length, self.beam) / shortest_wave) + 6, 6, 48))
-        nodes, weights = np.polynomial.legendre.leggauss(n)
-        if not self.elliptical:
-            u, v = np.meshgrid(nodes, nodes, indexing="ij")
-            w = np.outer(weights, weights) * 0.25 * self.area
-            return (
-                self.x + 0.5 * self.length * u.ravel(),
-                self.y + 0.5 * self.beam * v.ravel(),
-                w.ravel(),
-            )
-        # Polar: Gauss in the squared radius (equal areas), equal angles (exact for harmonics).
-        radius = np.sqrt(0.5 * (nodes + 1.0))
-        angle = 2.0 * math.pi * np.arange(2 * n) / (2 * n)
-        r, a = np.meshgrid(radius, angle, indexing="ij")
-        w = np.repeat(weights * 0.5 / (2 * n), 2 * n) * self.area
+    def fourier(self, kx: Array, ky: Array) -> tuple[Complex, Complex, Complex]:
+        """∫ exp(−ik·r) dA over the waterplane, and the same with x and with y as a factor.
+
+        A rectangle gives sin s / s along each axis; an ellipse gives 2 J₁(κ)/κ with
+        κ² = (kₓ L/2)² + (k_y B/2)². The moments are i times the derivatives by kₓ and k_y.
+        """
+        a, b = 0.5 * self.length, 0.5 * self.beam
+        zeroth: Array
+        if self.elliptical:
+            kappa = np.maximum(np.hypot(kx * a, ky * b), 1e-6)
+            zeroth = 2.0 * j1(kappa) / kappa
+            slope = -2.0 * jv(2, kappa) / kappa**2
+            by_kx, by_ky = slope * kx * a * a, slope * ky * b * b
+        else:
+            along, along_slope = _sinc(kx * a)
+            across, across_slope = _sinc(ky * b)
+            zeroth = along * across
+            by_kx, by_ky = a * along_slope * across, b * along * across_slope
+        shift = self.area * np.exp(-1j * (kx * self.x + ky * self.y))
         return (
-            self.x + 0.5 * self.length * (r * np.cos(a)).ravel(),
-            self.y + 0.5 * self.beam * (r * np.sin(a)).ravel(),
-            w,
+            shift * zeroth,
+            shift * (1j * by_kx + self.x * zeroth),
+            shift * (1j * by_ky + self.y * zeroth),
         )
+
+
+def _sinc(s: Array) -> tuple[Array, Array]:
+    """sin s / s and its derivative."""
+    safe = np.where(np.abs(s) < 1e-4, 1.0, s)
+    value = np.where(np.abs(s) < 1e-4, 1.0 - s * s / 6.0, np.sin(safe) / safe)
+    slope = np.where(
+        np.abs(s) < 1e-4, -s / 3.0, (safe * np.cos(safe) - np.sin(safe)) / (safe * safe)
+    )
+    return value, slope
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ float follows a long wave exactly.
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,18 +79,18 @@ def transfer(hull: HullInWaves, sea: Sea, headings: Array) -> Complex:
     figures = hydrostatics(hull.blocks)
     weight_of_water = hull.density * GRAVITY
     volume_scale = hull.volume / figures.volume
-    shortest = 2.0 * math.pi / float(sea.wavenumber.max())
 
     total = np.zeros((OUTPUTS, *kx.shape), dtype=np.complex128)
     X, Y, Z, K, M, N, elevation, along, athwart, u, v, w, p, q = total
     area_levers, volume_levers = np.zeros(2), np.zeros(2)
     for block in hull.blocks:
-        x, y, weight = block.quadrature(shortest)
-        second = np.array([np.sum(weight * (x - figures.flotation) ** 2), np.sum(weight * y * y)])
+        own = np.array(block.second_moments)
+        second = own + block.area * np.array([(block.x - figures.flotation) ** 2, block.y**2])
         area_levers += second
         volume_levers += second * block.draught
 
-        E0, Ex, Ey = _footprint(x - figures.flotation, x, y, weight, kx, ky)
+        E0, Ex, Ey = block.fourier(kx, ky)
+        Ex = Ex - figures.flotation * E0
         elevation += E0
         along += Ex
         athwart += Ey
@@ -123,19 +124,6 @@ def transfer(hull: HullInWaves, sea: Sea, headings: Array) -> Complex:
     motion = np.stack([u, v, w, p, q, np.zeros_like(u)])
     total[:6] += np.einsum("ij,jch->ich", hull.added_mass, 1j * omega * motion)
     return total
-
-
-def _footprint(
-    lever: Array, x: Array, y: Array, weight: Array, kx: Array, ky: Array
-) -> tuple[Complex, Complex, Complex]:
-    """∫ exp(−ik·r) dA and its moments with `lever` and y over a waterplane, each (C, H)."""
-    E0 = np.empty(kx.shape, dtype=np.complex128)
-    Ex, Ey = np.empty_like(E0), np.empty_like(E0)
-    moments = np.stack([weight, weight * lever, weight * y], axis=1)
-    for c in range(kx.shape[0]):
-        wave = np.exp(-1j * (kx[c][:, None] * x + ky[c][:, None] * y))
-        E0[c], Ex[c], Ey[c] = (wave @ moments).T
-    return E0, Ex, Ey
 
 
 def _profiles(sea: Sea, draught: float) -> tuple[Array, Array, Array, Array, Array]:
@@ -174,27 +162,48 @@ def _profiles(sea: Sea, draught: float) -> tuple[Array, Array, Array, Array, Arr
     return pressure(np.array([draught])), over(f), over(f * z), over(horizontal), over(vertical)
 
 
-def harmonic_rows(
-    hull: HullInWaves, sea: Sea, tolerance: float = 1e-3
-) -> tuple[Array, list[tuple[int, int, bool]]]:
-    """Matrix (R, 2C) and the meaning of its rows (output, harmonic, sine).
+class Contribution(NamedTuple):
+    """An output gains `factor` times a row of the matrix times cos nψ (or sin nψ)."""
+
+    output: int
+    harmonic: int
+    sine: bool
+    row: int
+    factor: float
+
+
+class _Harmonic(NamedTuple):
+    """One term of an output's Fourier series over the heading, for the whole sea."""
+
+    values: Array
+    """(2C,) amplitudes of cos φ, then of sin φ."""
+    harmonic: int
+    sine: bool
+    rms: float
+
+
+def heading_harmonics(
+    hull: HullInWaves, sea: Sea, tolerance: float = 5e-3
+) -> tuple[Array, list[Contribution]]:
+    """Matrix (R, 2C) and what its rows contribute to the outputs.
 
     The transfer functions are periodic in the relative direction β = μ − ψ; their Fourier series
-    turns the dependence on the heading ψ into a few fixed rows. Rows that carry less than
-    `tolerance` of an output's root mean square in this sea are left out.
+    turns the dependence on the heading ψ into a few fixed rows. The smallest harmonics, together
+    less than `tolerance` of an output's root mean square in this sea, are left out, and rows that
+    repeat up to a factor (sway after surge of a round hull) are kept once.
     """
     span = max(b.length + abs(b.x) * 2 + b.beam + abs(b.y) * 2 for b in hull.blocks)
-    harmonics = int(min(8 + math.ceil(float(sea.wavenumber.max()) * span), 60))
+    harmonics = min(8 + math.ceil(float(sea.wavenumber.max()) * span), 400)
     count = 2 * harmonics + 2
     beta = 2.0 * math.pi * np.arange(count) / count
     series = np.fft.fft(transfer(hull, sea, beta), axis=2) / count
     turn = np.exp(1j * np.outer(sea.direction, np.arange(harmonics + 1)))
 
-    matrix: list[Array] = []
-    rows: list[tuple[int, int, bool]] = []
+    matrix: list[_Harmonic] = []
+    contributions: list[Contribution] = []
     floor = _noise_floor(series, sea.amplitude)
     for output in range(OUTPUTS):
-        candidates: list[tuple[Array, tuple[int, int, bool], float]] = []
+        candidates: list[_Harmonic] = []
         for n in range(harmonics + 1):
             ahead = sea.amplitude * series[output, :, n] * turn[:, n]
             back = (
@@ -203,15 +212,34 @@ def harmonic_rows(
                 else np.zeros_like(ahead)
             )
             P, Q = ahead + back, ahead - back
-            candidates.append((np.concatenate([P.real, -P.imag]), (output, n, False), _rms(P)))
+            candidates.append(_Harmonic(np.concatenate([P.real, -P.imag]), n, False, _rms(P)))
             if n:
-                candidates.append((np.concatenate([Q.imag, Q.real]), (output, n, True), _rms(Q)))
-        size = math.sqrt(sum(rms**2 for _, _, rms in candidates))
-        for row, meaning, rms in candidates:
-            if rms > max(tolerance * size, floor[output]):
-                matrix.append(row)
-                rows.append(meaning)
-    return np.array(matrix), rows
+                candidates.append(_Harmonic(np.concatenate([Q.imag, Q.real]), n, True, _rms(Q)))
+        candidates = [c for c in candidates if c.rms > floor[output]]
+        for part in _without_smallest(candidates, tolerance):
+            row, factor = _find_or_add(matrix, part)
+            contributions.append(Contribution(output, part.harmonic, part.sine, row, factor))
+    return np.array([row.values for row in matrix]), contributions
+
+
+def _without_smallest(harmonics: list[_Harmonic], tolerance: float) -> list[_Harmonic]:
+    """Drop the smallest ones as long as what is dropped stays below the tolerance."""
+    budget = tolerance**2 * sum(h.rms**2 for h in harmonics)
+    kept = sorted(harmonics, key=lambda h: -h.rms)
+    while kept and kept[-1].rms ** 2 <= budget:
+        budget -= kept.pop().rms ** 2
+    return kept
+
+
+def _find_or_add(matrix: list[_Harmonic], new: _Harmonic) -> tuple[int, float]:
+    """Index of a row that is parallel to `new`, and the factor between them."""
+    for i, row in enumerate(matrix):
+        if row.harmonic == new.harmonic:
+            factor = float(row.values @ new.values) / (2.0 * row.rms**2)
+            if np.linalg.norm(new.values - factor * row.values) < 1e-9 * new.rms:
+                return i, factor
+    matrix.append(new)
+    return len(matrix) - 1, 1.0
 
 
 def _rms(amplitudes: Complex) -> float:

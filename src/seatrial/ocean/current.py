@@ -7,14 +7,12 @@ world does not name are None and absent from the compiled program: a uniform con
 two numbers.
 """
 
-import math
-
 import jax
 import jax.numpy as jnp
 
 from seatrial.ocean.curves import Curve, evaluate
 from seatrial.pytree import pytree
-from seatrial.spatial.trig import sincos
+from seatrial.spatial.trig import sincos, wrap
 from seatrial.spatial.vectors import Scalar, Vec3
 
 
@@ -56,7 +54,7 @@ def sample(current: Current, position: Vec3, t: jax.Array | float) -> Vec3:
     east: Scalar = _at(current.east, t)
     if current.tide is not None:
         tide = current.tide
-        angle = jnp.mod(tide.omega * t - tide.phase.astype(jnp.float64), 2.0 * math.pi)
+        angle = wrap(tide.omega * t - tide.phase.astype(jnp.float64))
         _, cos = sincos(angle.astype(tide.north.dtype))
         north = north + jnp.sum(tide.north * cos)
         east = east + jnp.sum(tide.east * cos)

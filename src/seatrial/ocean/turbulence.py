@@ -29,7 +29,7 @@ from seatrial.ocean.blocks import in_blocks
 from seatrial.ocean.integrals import integral
 from seatrial.pytree import pytree
 from seatrial.seeding import generator
-from seatrial.spatial.trig import sincos
+from seatrial.spatial.trig import sincos, wrap
 from seatrial.spatial.vectors import Vec3
 
 Array = NDArray[np.float64]
@@ -61,9 +61,7 @@ class Turbulence:
 def sample(turbulence: Turbulence, position: Vec3, t: jax.Array | float) -> Vec3:
     """Turbulent velocity of the water, NED, m/s."""
     dtype = turbulence.phase.dtype
-    angle = jnp.mod(
-        turbulence.phase.astype(jnp.float64) - turbulence.omega * t, 2.0 * math.pi
-    ).astype(dtype)
+    angle = wrap(turbulence.phase.astype(jnp.float64) - turbulence.omega * t).astype(dtype)
 
     def at(x: jax.Array, y: jax.Array, z: jax.Array) -> Vec3:
         column = (-1, *(1,) * x.ndim)

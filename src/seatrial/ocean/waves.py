@@ -14,7 +14,6 @@ depth h (Dean and Dalrymple 1991, chapter 3; Faltinsen 1990, table 2.1):
 In deep water all three decay factors are exp(−k z).
 """
 
-import math
 from typing import NamedTuple
 
 import jax
@@ -23,7 +22,7 @@ import jax.numpy as jnp
 from seatrial.conventions import GRAVITY, SEAWATER_DENSITY
 from seatrial.ocean.blocks import in_blocks
 from seatrial.pytree import pytree, static
-from seatrial.spatial.trig import sincos
+from seatrial.spatial.trig import sincos, wrap
 from seatrial.spatial.vectors import Scalar, Vec3
 
 STRETCHING = ("constant", "wheeler", "linear")
@@ -76,7 +75,7 @@ def time_phase(waves: Waves, t: jax.Array | float) -> jax.Array:
 
     Reduced in double precision, so that a float32 sea keeps its phases after hours.
     """
-    angle = jnp.mod(waves.omega * t + waves.phase.astype(jnp.float64), 2.0 * math.pi)
+    angle = wrap(waves.omega * t + waves.phase.astype(jnp.float64))
     return angle.astype(waves.amplitude.dtype)
 
 

@@ -24,7 +24,7 @@ from seatrial.ocean.blocks import in_blocks
 from seatrial.ocean.integrals import integral
 from seatrial.pytree import pytree, static
 from seatrial.seeding import generator
-from seatrial.spatial.trig import sincos
+from seatrial.spatial.trig import sincos, wrap
 from seatrial.spatial.vectors import Vec3
 
 Array = NDArray[np.float64]
@@ -85,7 +85,7 @@ def sample(wind: Wind, position: Vec3, t: jax.Array | float) -> Vec3:
 
 def _gust(gusts: Gusts, delay: jax.Array, t: jax.Array | float) -> jax.Array:
     """Gust at points that the mean wind reaches `delay` seconds after the datum."""
-    angle = jnp.mod(gusts.omega * t + gusts.phase.astype(jnp.float64), 2.0 * math.pi)
+    angle = wrap(gusts.omega * t + gusts.phase.astype(jnp.float64))
     now = angle.astype(gusts.amplitude.dtype)
     omega = gusts.omega.astype(gusts.amplitude.dtype)
 

@@ -56,11 +56,6 @@ class Manoeuvre:
 Commander = Timetable | Manoeuvre
 
 
-def initial_memory(vehicles: int) -> jax.Array:
-    """Memory before the first call."""
-    return jnp.zeros((MEMORY, vehicles))
-
-
 def command(
     commander: Commander, memory: jax.Array, state: State, t: jax.Array
 ) -> tuple[jax.Array, jax.Array]:

@@ -4,7 +4,7 @@ Arrays here are NumPy, time first: (T, ...). Frames and units are seatrial's own
 starboard down, SI); a sink converts to whatever its readers expect.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -122,8 +122,6 @@ class RunSummary:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        from dataclasses import asdict
-
         return asdict(self)
 
 

@@ -16,8 +16,9 @@ from seatrial.core.forces.grounding import penetration
 from seatrial.core.step import accelerate, step
 from seatrial.core.types import Model, State
 from seatrial.ocean import Ocean, waves, wind
+from seatrial.programs import compile_program
 from seatrial.pytree import pytree, static
-from seatrial.scenario.commanders import Commander, command, initial_memory
+from seatrial.scenario.commanders import MEMORY, Commander, command
 from seatrial.scenario.frames import Array, Frames, RunHeader, RunSummary, Sink, VehicleFrames
 from seatrial.scenario.tracks import Track, summarise
 from seatrial.spatial.vectors import vec3
@@ -95,7 +96,8 @@ class Plan:
 def start(group: Group) -> Carry:
     """Carry of a group before its first frame."""
     vehicles = len(group.names)
-    return Carry(group.initial, initial_memory(vehicles), jnp.zeros(vehicles, jnp.int32))
+    memory = np.zeros((MEMORY, vehicles))
+    return Carry(group.initial, jnp.asarray(memory), jnp.asarray(np.zeros(vehicles, np.int32)))
 
 
 def control_period(
@@ -227,7 +229,7 @@ def _run(
     size = min(FRAMES_PER_BLOCK, plan.frames)
     shape = (plan.time_step, plan.substeps, plan.controls)
     carries = tuple(start(group) for group in plan.groups)
-    compiled = block.lower(plan.groups, plan.ocean, carries, jnp.int64(0), shape, size).compile()
+    compiled = compile_program(block, plan.groups, plan.ocean, carries, jnp.int64(0), shape, size)
 
     def compute(carries: tuple[Carry, ...], first: int) -> Block:
         result: Block = compiled(plan.groups, plan.ocean, carries, jnp.int64(first))

@@ -42,3 +42,9 @@ def _polynomial(x: jax.Array, coefficients: list[float]) -> jax.Array:
     for c in reversed(coefficients[:-1]):
         result = result * x + c
     return result
+
+
+def wrap(angle: jax.Array) -> jax.Array:
+    """`angle` modulo 2π, by multiplying and rounding: a remainder is a slow call per element."""
+    turn = 2.0 * math.pi
+    return angle - turn * jnp.floor(angle * (1.0 / turn))

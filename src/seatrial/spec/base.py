@@ -80,6 +80,14 @@ class Spec(BaseModel):
     )
     _source: Source | None = PrivateAttr(default=None)
 
+    def __eq__(self, other: object) -> bool:
+        """Equal in content; where a description came from does not matter."""
+        if type(self) is not type(other) or not isinstance(other, Spec):
+            return NotImplemented
+        return self.__dict__ == other.__dict__
+
+    __hash__ = None  # type: ignore[assignment]  # descriptions hold dictionaries
+
     def error(self, path: Path, message: str, **details: Any) -> SpecError:
         """Build an error that points at `path` within this description."""
         return SpecError(self.problem(path, message, **details))

@@ -26,7 +26,8 @@ class Start(Spec):
     """Where and how a vehicle begins."""
 
     position: Position = (0.0, 0.0, 0.0)
-    """Of the vehicle's origin, NED; a surface craft at rest has z = minus its waterline."""
+    """Of the vehicle's origin, NED. A surface craft's z counts from the water surface where it
+    starts, wave included, so that 0 puts its origin on the water."""
     roll: Radians = 0.0
     """Starboard side down is positive."""
     pitch: Radians = 0.0
@@ -34,7 +35,7 @@ class Start(Spec):
     heading: Radians = 0.0
     """Clockwise from north."""
     speed: MetresPerSecond = 0.0
-    """Surge speed through the water."""
+    """Surge speed through the water; a surface craft also moves with the waves at first."""
     actuators: dict[str, Number] = {}
     """Actuator states at the start by channel, units as in `commands`; zero when left out."""
 
@@ -165,15 +166,15 @@ class Scenario(Spec):
     """Every random stream of the run derives from it."""
     duration: Annotated[Seconds, Field(gt=0, le=1e7)]
     """Simulated time."""
-    time_step: Annotated[Seconds, Field(gt=0, le=1.0)] = 0.02
+    time_step: Annotated[Seconds, Field(ge=1e-6, le=1.0)] = 0.02
     """Of the integrator."""
     integrator: Literal["rk4", "semi_implicit"] = "rk4"
     """Classical Runge–Kutta of order 4, or semi-implicit (symplectic) Euler of order 1."""
     precision: Literal["double", "single"] = "double"
     """Of the vehicle's arithmetic; time and wave phases are always double."""
-    control_period: Annotated[Seconds, Field(gt=0)] = 0.1
+    control_period: Annotated[Seconds, Field(gt=0, le=1e5)] = 0.1
     """Commands change only at multiples of this; a whole number of time steps."""
-    frame_period: Annotated[Seconds, Field(gt=0)] = 0.1
+    frame_period: Annotated[Seconds, Field(gt=0, le=1e5)] = 0.1
     """Time between recorded frames; a whole number of control periods."""
     stop_when_grounded: bool = True
     """Whether a vehicle that touches the bottom ends its run there, or goes on."""

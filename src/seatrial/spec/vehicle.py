@@ -114,6 +114,24 @@ class Nondimensional(Spec):
     """Reference speed U: a number, or `instantaneous` for the speed through the water."""
 
 
+class Spheroid(Spec):
+    """A prolate spheroid whose added mass stands for the hull's (Lamb 1932; Imlay 1961)."""
+
+    length: Annotated[Metres, Field(gt=0)]
+    """Along the body's x axis."""
+    diameter: Annotated[Metres, Field(gt=0)]
+    """Across it."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.length < self.diameter:
+            raise ValueError(
+                f"`length` ({self.length:g} m) must not be less than `diameter` "
+                f"({self.diameter:g} m): the spheroid is a prolate one"
+            )
+        return self
+
+
 class CrossFlow(Spec):
     """Quadratic drag of a hull in cross flow, by strips (Faltinsen 1990; Fossen 2021, 6.5)."""
 
@@ -150,6 +168,9 @@ class Hydrodynamics(Spec):
     """False when the coefficients already hold the rigid body's Coriolis terms."""
     added_mass_coriolis: bool = True
     """False when the coefficients already hold the added mass's Coriolis terms."""
+    added_mass_spheroid: Spheroid | None = None
+    """Adds the added mass of a spheroid about the origin, for a hull of which no acceleration
+    coefficients are known."""
     crossflow: CrossFlow | None = None
     """Cross-flow drag by strips."""
 

@@ -27,12 +27,14 @@ OUTPUTS = ("X", "Y", "Z", "K", "M", "N", "elevation", "slope_x", "slope_y", *"uv
 slopes along the body axes), then the mean motion of the water around the hull (body axes)."""
 
 
-class Row(NamedTuple):
-    """One row of the matrix: which output it feeds, through which harmonic of the heading."""
+class Contribution(NamedTuple):
+    """What a row of the matrix adds to an output: factor × row × cos nψ (or sin nψ)."""
 
     output: int
     harmonic: int
     sine: bool
+    row: int
+    factor: float
 
 
 @pytree
@@ -45,7 +47,7 @@ class WaveExcitation:
     """(C,) k cos μ, rad/m."""
     east: jax.Array
     """(C,) k sin μ, rad/m."""
-    rows: tuple[Row, ...] = static()
+    contributions: tuple[Contribution, ...] = static()
 
 
 def evaluate(
@@ -57,12 +59,13 @@ def evaluate(
     phase = time_phase(waves, t)[column] - model.north[column] * x - model.east[column] * y
     sine, cosine = sincos(phase)
     flat = jnp.concatenate([cosine, sine]).reshape(2 * phase.shape[0], -1)
-    sums = (model.matrix @ flat).reshape((len(model.rows), *jnp.shape(x)))
-    harmonics = _heading_harmonics(rotation, max(row.harmonic for row in model.rows))
+    sums = (model.matrix @ flat).reshape((model.matrix.shape[0], *jnp.shape(x)))
+    harmonics = _heading_harmonics(rotation, max(c.harmonic for c in model.contributions))
     result: list[Scalar] = [0.0] * len(OUTPUTS)
-    for i, row in enumerate(model.rows):
-        cos_n, sin_n = harmonics[row.harmonic]
-        result[row.output] = result[row.output] + (sin_n if row.sine else cos_n) * sums[i]
+    for part in model.contributions:
+        cos_n, sin_n = harmonics[part.harmonic]
+        angle = part.factor * (sin_n if part.sine else cos_n)
+        result[part.output] = result[part.output] + angle * sums[part.row]
     return tuple(result)
 
 
