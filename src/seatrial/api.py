@@ -17,11 +17,11 @@ from seatrial.errors import Problem, SpecError
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
 from seatrial.record.memory import MemoryRecorder
-from seatrial.record.reader import Recording
+from seatrial.record.reader import Recording, read
 from seatrial.record.writer import McapRecorder
 from seatrial.scenario import runner
 from seatrial.scenario.commanders import command as orders_of
-from seatrial.scenario.frames import Array, RunSummary, Sink, euler_angles
+from seatrial.scenario.frames import Array, RunHeader, RunSummary, Sink, euler_angles
 from seatrial.spec.loading import load
 from seatrial.spec.scenario import Scenario
 
@@ -34,10 +34,12 @@ if TYPE_CHECKING:
 class Run:
     """A finished run."""
 
+    header: RunHeader
     summary: RunSummary
     wall_time: float
     """Time the simulation itself took, without compiling, s."""
-    _memory: MemoryRecorder
+    _kept: MemoryRecorder | Path
+    """The frames, in memory or in the file they were recorded to."""
 
     @property
     def status(self) -> str:
@@ -51,8 +53,8 @@ class Run:
 
     @cached_property
     def recording(self) -> Recording:
-        """All frames, as if they had been read from a file."""
-        return self._memory.recording()
+        """All frames, read back from the file when the run was recorded to one."""
+        return read(self._kept) if isinstance(self._kept, Path) else self._kept.recording()
 
     @property
     def dataset(self) -> "xarray.Dataset":
@@ -82,14 +84,12 @@ def run(
     out: str | Path | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Run:
-    """Run a scenario to its end, and record it to `out` (MCAP) when given."""
+    """Run a scenario to its end; frames go to `out` (MCAP) when given, else they stay in memory."""
     plan = _plan(scenario, seed, duration)
     memory = MemoryRecorder()
-    sinks: list[Sink] = [memory]
-    if out is not None:
-        sinks.append(McapRecorder(out))
-    summary, wall_time = runner.run(plan, sinks, progress)
-    return Run(summary, wall_time, memory)
+    sink: Sink = memory if out is None else McapRecorder(out)
+    summary, wall_time = runner.run(plan, [sink], progress)
+    return Run(plan.header, summary, wall_time, memory if out is None else Path(out))
 
 
 def _plan(

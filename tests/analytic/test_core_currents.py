@@ -60,7 +60,7 @@ def test_turning_craft_in_a_uniform_current_makes_its_still_water_track_carried_
         "length": 2.0, "draught": 0.25, "beam": 0.25, "vertical_plane": True,
     })  # fmt: skip
     gaps = []
-    for dt in (0.04, 0.02):
+    for dt in (0.02, 0.01):
         tracks = []
         for ocean, flow in ((still, np.zeros(3)), (moving, FLOW)):
             model = craft.compiled(described, ocean)

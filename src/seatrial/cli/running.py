@@ -51,9 +51,9 @@ def as_dict(run: Run) -> dict[str, Any]:
     """A run as plain data."""
     summary = run.summary.as_dict()
     return {
-        "scenario": run.recording.header.scenario,
-        "seed": run.recording.header.seed,
-        "version": run.recording.header.version,
+        "scenario": run.header.scenario,
+        "seed": run.header.seed,
+        "version": run.header.version,
         "status": run.status,
         "duration": summary["duration"],
         "wall_time": run.wall_time,
@@ -70,7 +70,7 @@ def show_run(run: Run, out: Path | None, as_json: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    header = run.recording.header
+    header = run.header
     table = Table(title=f"{header.scenario} · seed {header.seed}", title_justify="left")
     table.add_column("vehicle")
     table.add_column("status")

@@ -84,7 +84,7 @@ class Spec(BaseModel):
         """Equal in content; where a description came from does not matter."""
         if type(self) is not type(other) or not isinstance(other, Spec):
             return NotImplemented
-        return self.__dict__ == other.__dict__
+        return self is other or self.__dict__ == other.__dict__
 
     __hash__ = None  # type: ignore[assignment]  # descriptions hold dictionaries
 

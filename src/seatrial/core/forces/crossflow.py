@@ -66,19 +66,22 @@ def _strips(strip: jax.Array, x: jax.Array, v: Scalar, r: Scalar) -> tuple[Scala
 def fitted_coefficients(x: Array, strip: float) -> dict[str, float]:
     """Coefficients of Y and N in v|v|, |v|r, v|r|, r|r| that replace the strips.
 
-    Least squares over the quadrants of (v, r) scaled by the half length, as seed models do
-    offline (Fossen 2021, section 6.5): for strips symmetric about the origin the pure terms are
-    exact, the mixed ones are the best fit.
+    Pure sway and pure yaw are those of the strips; the mixed terms are a least-squares fit over
+    all ratios of v and r (scaled by the half length), as seed models do offline (Fossen 2021,
+    section 6.5).
     """
     half = float(np.abs(x).max())
     angle = (np.arange(720) + 0.5) * (2.0 * np.pi / 720)
     v, r = np.cos(angle), np.sin(angle) / half
     local = v + x[:, None] * r
     drag = -strip * np.abs(local) * local
-    basis = np.stack([v * np.abs(v), np.abs(v) * r, v * np.abs(r), r * np.abs(r)], axis=1)
-    names = ("v_av", "av_r", "v_ar", "r_ar")
+    mixed = np.stack([np.abs(v) * r, v * np.abs(r)], axis=1)
     result: dict[str, float] = {}
-    for letter, target in (("Y", drag.sum(axis=0)), ("N", (x[:, None] * drag).sum(axis=0))):
-        solution = np.linalg.lstsq(basis, target, rcond=None)[0]
-        result |= {f"{letter}_{n}": float(c) for n, c in zip(names, solution, strict=True)}
+    for letter, lever in (("Y", np.ones_like(x)), ("N", x)):
+        sway = -strip * float(np.sum(lever))
+        yaw = -strip * float(np.sum(lever * np.abs(x) * x))
+        rest = lever @ drag - sway * v * np.abs(v) - yaw * r * np.abs(r)
+        av_r, v_ar = np.linalg.lstsq(mixed, rest, rcond=None)[0]
+        result |= {f"{letter}_v_av": sway, f"{letter}_r_ar": yaw}
+        result |= {f"{letter}_av_r": float(av_r), f"{letter}_v_ar": float(v_ar)}
     return result

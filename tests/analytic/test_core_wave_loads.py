@@ -1,0 +1,278 @@
+"""Wave loads against pressure integrated panel by panel, and motions in long waves."""
+
+import math
+
+import craft
+import numpy as np
+import pytest
+
+from seatrial.hull.blocks import Block, hydrostatics
+from seatrial.hull.froude_krylov import HullInWaves, Sea, transfer
+
+RHO, G = craft.RHO, craft.G
+
+
+def face(centre, edge1, edge2, n=24):
+    """Gauss points, weights and the normal (edge1 × edge2) of a rectangular face."""
+    nodes, weights = np.polynomial.legendre.leggauss(n)
+    a, b = np.meshgrid(nodes, nodes, indexing="ij")
+    points = centre + 0.5 * (a[..., None] * edge1 + b[..., None] * edge2)
+    normal = np.cross(edge1, edge2)
+    return points.reshape(-1, 3), (np.outer(weights, weights) * 0.25).ravel(), normal
+
+
+def panel_loads(blocks, waterline, k, heading, depth=None):
+    """Complex −∮ p n dS and its moment about the origin: the wetted sides and bottoms, no volume."""
+    kx, ky = k * math.cos(heading), k * math.sin(heading)
+    total = np.zeros(6, complex)
+    for b in blocks:
+        L, B, T = (
+            np.array(e, float) for e in ([b.length, 0, 0], [0, b.beam, 0], [0, 0, b.draught])
+        )
+        middle = np.array([b.x, b.y, waterline + 0.5 * b.draught])
+        faces = [
+            face(middle + 0.5 * T, L, B),  # bottom, outward normal down
+            face(middle + 0.5 * L, B, T),
+            face(middle - 0.5 * L, T, B),
+            face(middle + 0.5 * B, T, L),
+            face(middle - 0.5 * B, L, T),
+        ]
+        for points, weights, normal in faces:
+            below = points[:, 2] - waterline
+            if depth is None:
+                profile = np.exp(-k * below)
+            else:
+                profile = np.cosh(k * (depth - below)) / math.cosh(k * depth)
+            p = RHO * G * profile * np.exp(-1j * (kx * points[:, 0] + ky * points[:, 1]))
+            push = -(p * weights)[:, None] * normal
+            total[:3] += push.sum(axis=0)
+            total[3:] += np.cross(points, push).sum(axis=0)
+    return total
+
+
+def hull_of(blocks, waterline=0.0, added_mass=None):
+    figures = hydrostatics(blocks)
+    return HullInWaves(
+        blocks=blocks,
+        waterline=waterline,
+        waterplane_area=figures.area,
+        flotation=figures.flotation,
+        volume=figures.volume,
+        buoyancy=figures.buoyancy,
+        transverse_radius=figures.transverse_radius,
+        longitudinal_radius=figures.longitudinal_radius,
+        added_mass=np.zeros((6, 6)) if added_mass is None else added_mass,
+        density=RHO,
+    )
+
+
+def sea_of(wavelengths, depth=None):
+    k = 2 * math.pi / np.asarray(wavelengths, float)
+    omega = np.sqrt(G * k * (1.0 if depth is None else np.tanh(k * depth)))
+    one = np.ones_like(k)
+    return Sea(amplitude=one, omega=omega, wavenumber=k, direction=0 * one, depth=depth)
+
+
+def whole_force(hull, sea, headings):
+    """Transfer functions with the heave of the waterplane, which restoring adds in a run."""
+    found = transfer(hull, sea, headings)
+    lift = -RHO * G * hull.waterplane_area * found[6]
+    loads = found[:6].copy()
+    loads[2] += lift
+    loads[4] -= hull.flotation * lift
+    return loads
+
+
+BOX = (Block(False, 4.0, 1.6, 0.5, 0.0, 0.0),)
+CATAMARAN = tuple(Block(False, 3.0, 0.4, 0.3, 0.2, y) for y in (-0.9, 0.9))
+STEPPED = (Block(False, 2.0, 1.0, 0.3, -1.0, 0.0), Block(False, 2.0, 1.2, 0.6, 1.0, 0.0))
+
+
+@pytest.mark.parametrize("depth", [None, 2.5])
+@pytest.mark.parametrize(
+    ("blocks", "waterline"), [(BOX, 0.0), (CATAMARAN, -0.2), (STEPPED, 0.15)],
+    ids=["box", "catamaran", "stepped"],
+)  # fmt: skip
+def test_froude_krylov_loads_are_the_wave_pressure_integrated_over_the_panels(
+    blocks, waterline, depth
+):
+    lengths = np.array([30.0, 8.0, 3.0, 1.5])
+    headings = np.radians([0.0, 35.0, 90.0, 140.0, 180.0, 250.0])
+    hull = hull_of(blocks, waterline)
+    sea = sea_of(lengths, depth)
+    found = whole_force(hull, sea, headings)
+    for c, k in enumerate(sea.wavenumber):
+        for h, heading in enumerate(headings):
+            exact = panel_loads(blocks, waterline, k, heading, depth)
+            assert np.abs(found[:, c, h] - exact).max() < 1e-9 * RHO * G * hull.waterplane_area
+
+
+def test_long_waves_push_a_hull_as_their_slope_and_lift_it_as_their_height():
+    # Limits of linear theory for kL → 0: X = −ρg∇ ∂ζ/∂x, Z = −ρgA ζ, K and M of the metacentre.
+    hull = hull_of(BOX, 0.1)
+    sea = sea_of([4000.0])
+    k, heading = float(sea.wavenumber[0]), 0.6
+    load = whole_force(hull, sea, np.array([heading]))[:, 0, 0]
+    slope_x, slope_y = -1j * k * math.cos(heading), -1j * k * math.sin(heading)
+    volume, centre = hull.volume, 0.1 + 0.25
+    expected = np.array(
+        [
+            -volume * slope_x,
+            -volume * slope_y,
+            -hull.waterplane_area,
+            -volume * (hull.transverse_radius - centre) * slope_y,
+            volume * (hull.longitudinal_radius - centre) * slope_x,
+        ]
+    )
+    assert load[:5] / (RHO * G) == pytest.approx(expected, rel=2e-3)
+    assert abs(load[5]) < 1e-3 * abs(load[3])
+
+
+def test_diffraction_is_added_mass_times_the_acceleration_of_the_water_around_the_hull():
+    blocks = (Block(True, 0.4, 0.4, 0.2, 0.0, 0.0),)
+    matrix = np.diag([3.0, 4.0, 9.0, 0.1, 0.2, 0.3])
+    matrix[1, 5] = matrix[5, 1] = 0.7
+    sea = sea_of([300.0])
+    headings = np.array([0.3])
+    gap = transfer(hull_of(blocks, 0.0, matrix), sea, headings) - transfer(
+        hull_of(blocks), sea, headings
+    )
+    k, omega = float(sea.wavenumber[0]), float(sea.omega[0])
+    # particle acceleration at the middle of the draught: iω (ω cos β, ω sin β, −iω)
+    decay = math.exp(-k * 0.1)
+    a = 1j * omega**2 * decay * np.array([math.cos(0.3), math.sin(0.3), -1j])
+    spin = 1j * omega * np.array([-omega * k * math.sin(0.3), omega * k * math.cos(0.3), 0.0])
+    expected = matrix @ np.concatenate([a, spin])
+    assert gap[:6, 0, 0] == pytest.approx(expected, rel=1e-3, abs=1e-9)
+
+
+def excitation_in_run(model, ocean, period, heading=0.0, position=(0.0, 0.0, 0.0)):
+    """Complex amplitude of the whole load on a hull held at rest, from two instants."""
+    at = craft.state(model, position, (0.0, 0.0, heading))
+    real = craft.wrench(model, ocean, at, 0.0)
+    imaginary = craft.wrench(model, ocean, at, -0.25 * period)
+    return real + 1j * imaginary
+
+
+def regular(period, towards, height=0.02, **parts):
+    wave = {"spectrum": "regular", "height": height, "period": period, "towards": towards}
+    return craft.ocean_of(waves=wave, **parts)
+
+
+@pytest.mark.parametrize("depth", [None, 2.5])
+def test_loads_of_a_run_are_those_of_the_panels_at_any_heading(depth):
+    period, towards = 1.9, 0.4
+    ocean = regular(period, towards, **({} if depth is None else {"seabed": {"depth": depth}}))
+    k = float(ocean.waves.wavenumber[0])
+    model = craft.compiled(craft.barge(4.0, 1.6, 0.5), ocean)
+    found, exact = [], []
+    for heading in np.linspace(-3.0, 3.1, 9):
+        place = np.array([1.7, -0.8, 0.0])
+        load = excitation_in_run(model, ocean, period, heading, place)
+        phase = np.exp(-1j * k * (place[0] * math.cos(towards) + place[1] * math.sin(towards)))
+        found.append(load)
+        exact.append(0.01 * phase * panel_loads(BOX, 0.0, k, towards - heading, depth))
+    gap = np.abs(np.array(found) - exact)
+    size = np.sqrt(np.mean(np.abs(exact) ** 2, axis=0))
+    assert (np.sqrt(np.mean(gap**2, axis=0)) / size < 1e-2).all()  # 0.5 % of heading harmonics
+
+
+def test_wave_of_the_length_of_the_hull_neither_lifts_nor_pushes_it():
+    # Head sea, λ = L: ∫exp(−ikx)dx = 0 over a box, so crest and trough cancel.
+    period = math.sqrt(2 * math.pi * 4.0 / G)
+    head, long = regular(period, 0.0), regular(4 * period, 0.0)
+    loads = []
+    for ocean, time in ((head, period), (long, 4 * period)):
+        model = craft.compiled(craft.barge(4.0, 1.6, 0.5), ocean)
+        loads.append(np.abs(excitation_in_run(model, ocean, time)))
+    assert loads[0][2] < 1e-2 * loads[1][2]
+    assert loads[0][0] < 2e-2 * loads[1][0]
+
+
+@pytest.mark.parametrize(("speed", "heading"), [(2.0, math.pi), (1.5, 0.0), (2.0, 2.2)])
+def test_moving_hull_meets_the_waves_at_the_encounter_frequency(speed, heading):
+    period, towards = 3.0, 0.0
+    ocean = regular(period, towards)
+    k, omega = float(ocean.waves.wavenumber[0]), 2 * math.pi / period
+    model = craft.compiled(craft.barge(4.0, 1.6, 0.5), ocean)
+    still = excitation_in_run(model, ocean, period, heading)
+    meeting = omega - k * speed * math.cos(towards - heading)
+    for t in np.linspace(0.0, 7.0, 8):
+        way = speed * t * np.array([math.cos(heading), math.sin(heading), 0.0])
+        at = craft.state(model, way, (0.0, 0.0, heading))
+        expected = (still * np.exp(1j * meeting * t)).real
+        assert craft.wrench(model, ocean, at, t) == pytest.approx(
+            expected, abs=1e-9 * np.abs(still).max()
+        )
+
+
+def test_small_float_follows_a_long_wave_in_heave_pitch_and_surge():
+    # Started on a crest with the motion of the water, a float moves as a particle of the surface.
+    period, amplitude = 8.0, 0.05
+    ocean = regular(period, 0.0, 2 * amplitude)
+    k, omega = float(ocean.waves.wavenumber[0]), 2 * math.pi / period
+    damping = {"X_u": -2.0, "Z_w": -20.0, "M_q": -1.0, "K_p": -1.0, "Y_v": -2.0, "N_r": -1.0}
+    described = craft.barge(
+        0.6, 0.4, 0.08, gravity_depth=0.02,
+        coefficients=damping | craft.added(3.0, 8.0, 20.0, 0.1, 0.3, 0.4),
+    )  # fmt: skip
+    model = craft.compiled(described, ocean)
+    first = craft.state(
+        model, (0, 0, -amplitude), velocity=(amplitude * omega, 0, 0, 0, k * amplitude * omega, 0)
+    )
+    time, position, attitude, *_ = craft.simulate(model, ocean, first, 4 * period, 0.02, every=10)
+    heave, pitch = -position[:, 2], 2 * attitude[:, 2]
+    assert np.abs(heave - amplitude * np.cos(omega * time)).max() < 0.01 * amplitude
+    assert np.abs(pitch - k * amplitude * np.sin(omega * time)).max() < 0.03 * k * amplitude
+    # Surge: a particle's a sin ωt, plus a drift of second order in the steepness (k a = 0.003)
+    surge = position[:, 0] - amplitude * np.sin(omega * time)
+    assert np.abs(surge).max() < 0.03 * amplitude
+
+
+def test_float_in_a_beam_sea_rolls_with_the_slope_and_sways_with_the_particles():
+    period, amplitude = 8.0, 0.05
+    ocean = regular(period, math.pi / 2, 2 * amplitude)
+    k, omega = float(ocean.waves.wavenumber[0]), 2 * math.pi / period
+    described = craft.barge(
+        0.6, 0.4, 0.08, gravity_depth=0.02,
+        coefficients={"Z_w": -20.0, "K_p": -1.0, "Y_v": -2.0}
+        | craft.added(3.0, 8.0, 20.0, 0.1, 0.3, 0.4),
+    )  # fmt: skip
+    model = craft.compiled(described, ocean)
+    first = craft.state(
+        model, (0, 0, -amplitude), velocity=(0, amplitude * omega, 0, -k * amplitude * omega, 0, 0)
+    )
+    time, position, attitude, *_ = craft.simulate(model, ocean, first, 4 * period, 0.02, every=10)
+    roll = 2 * attitude[:, 1]  # the surface rises to starboard ahead of the crest: heel to port
+    assert np.abs(roll + k * amplitude * np.sin(omega * time)).max() < 0.03 * k * amplitude
+    assert np.abs(position[:, 1] - amplitude * np.sin(omega * time)).max() < 0.03 * amplitude
+    assert np.abs(position[:, 2] + amplitude * np.cos(omega * time)).max() < 0.01 * amplitude
+
+
+@pytest.mark.parametrize("depth", [2.0, 5.0, 12.0])
+def test_submerged_body_feels_displaced_and_added_mass_times_orbital_acceleration(depth):
+    period, towards, amplitude = 4.0, 0.8, 0.2
+    ocean = regular(period, towards, 2 * amplitude)
+    k, omega = float(ocean.waves.wavenumber[0]), 2 * math.pi / period
+    radius = 0.2
+    model = craft.compiled(craft.sphere(radius), ocean)
+    mass = 1.5 * RHO * 4 / 3 * math.pi * radius**3
+    for t in (0.0, 0.7, 1.9):
+        load = craft.wrench(model, ocean, craft.state(model, (0, 0, depth)), t)
+        size = mass * amplitude * omega**2 * math.exp(-k * depth)
+        along = -size * math.sin(omega * t)
+        expected = [along * math.cos(towards), along * math.sin(towards)]
+        assert load[:2] == pytest.approx(expected, abs=1e-9 * mass)
+        assert load[2] == pytest.approx(size * math.cos(omega * t), abs=1e-9 * mass)
+
+
+def test_small_neutral_body_moves_on_the_orbit_of_the_water():
+    period, amplitude, depth = 6.0, 0.1, 5.0
+    ocean = regular(period, 0.0, 2 * amplitude)
+    k, omega = float(ocean.waves.wavenumber[0]), 2 * math.pi / period
+    model = craft.compiled(craft.sphere(0.1), ocean)
+    radius = amplitude * math.exp(-k * depth)
+    first = craft.state(model, (0, 0, depth - radius), velocity=(radius * omega, 0, 0, 0, 0, 0))
+    time, position, *_ = craft.simulate(model, ocean, first, 2 * period, 0.02, every=10)
+    assert np.abs(position[:, 2] - depth + radius * np.cos(omega * time)).max() < 0.05 * radius
+    assert np.abs(position[:, 0] - radius * np.sin(omega * time)).max() < 0.1 * radius

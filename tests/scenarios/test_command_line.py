@@ -1,0 +1,254 @@
+"""What a person types: `seatrial run`, `check`, `list`, `show`, `plot`, `export`, `bench`."""
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import seatrial as st
+from malformed import malformed_documents
+from seatrial.cli import main
+
+SEATRIAL = Path(sys.executable).parent / "seatrial"
+
+
+@pytest.fixture
+def seatrial(monkeypatch, capsys):
+    """Call the command line in this process: returns exit code, stdout and stderr."""
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["seatrial", *(str(w) for w in words)])
+        capsys.readouterr()
+        try:
+            main()
+            code = 0
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.mark.slow
+def test_the_same_seed_gives_the_same_bytes_in_two_processes_and_another_seed_others(tmp_path):
+    for name, seed in (("a", "1"), ("b", "1"), ("c", "2")):
+        out = tmp_path / f"{name}.mcap"
+        command = [SEATRIAL, "run", "otter-turning-circle", "--seed", seed, "--duration", "40"]
+        subprocess.run([*command, "--out", out], check=True, capture_output=True)
+    assert digest(tmp_path / "a.mcap") == digest(tmp_path / "b.mcap")
+    assert digest(tmp_path / "a.mcap") != digest(tmp_path / "c.mcap")
+
+
+def test_run_prints_a_table_and_its_json_twin(seatrial, tmp_path):
+    words = ("run", "mariner-turning-circle", "--duration", "400", "--out", tmp_path / "m.mcap")
+    code, out, _ = seatrial(*words)
+    assert code == 0
+    assert "completed" in out
+    assert "advance over length" in out
+    code, out, _ = seatrial(*words, "--json")
+    result = json.loads(out)
+    assert result["status"] == "completed"
+    assert result["real_time_factor"] > 0
+    ship = result["vehicles"]["mariner"]
+    assert {"distance", "speed_mean", "speed_max", "indices"} <= ship.keys()
+    # MSS's mariner.m at 35° of rudder to starboard: 3.54 L and 6.40 L
+    assert ship["indices"]["advance_over_length"] == pytest.approx(3.54, rel=0.02)
+    assert ship["indices"]["tactical_diameter_over_length"] == pytest.approx(6.40, rel=0.02)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", st.library_names("scenario"))
+def test_every_scenario_of_the_library_completes(name, seatrial):
+    code, out, err = seatrial("run", name, "--json")
+    assert code == 0, err
+    result = json.loads(out)
+    assert result["status"] == "completed"
+    for vehicle in result["vehicles"].values():
+        assert vehicle["distance"] > 0
+        assert vehicle["speed_max"] < 15.0
+    if name.endswith("zigzag"):
+        overshoots = [v["indices"]["first_overshoot_deg"] for v in result["vehicles"].values()]
+        assert all(0 < o < 60 for o in overshoots)
+
+
+def test_list_and_show_cover_the_whole_library(seatrial):
+    code, out, _ = seatrial("list", "--json")
+    assert code == 0
+    listed = json.loads(out)
+    expected = {
+        *("remus100", "remus100_mss", "otter", "wamv", "smarty", "sookshma"),
+        *("bluerov2", "bluerov2_heavy", "mariner"),
+    }
+    assert expected <= listed["vehicle"].keys()
+    for kind, entries in listed.items():
+        for name, description in entries.items():
+            assert description, f"{kind} {name} has no description"
+    for name in ("otter", "sea-state-4", "mariner-zigzag"):
+        code, out, _ = seatrial("show", name)
+        assert code == 0
+        assert f"name: {name}" in out
+    _, text, _ = seatrial("list")
+    assert "mariner" in text
+
+
+def test_check_accepts_the_whole_library(seatrial):
+    names = [n for kind in ("vehicle", "world", "scenario") for n in st.library_names(kind)]
+    code, out, err = seatrial("check", *names)
+    assert code == 0, err
+    assert out.count("usable") == len(names)
+
+
+def test_two_hundred_malformed_files_end_in_a_message_and_exit_code_2(seatrial, tmp_path):
+    count = 0
+    for name, content in malformed_documents(seed=2026, count=220):
+        file = tmp_path / name
+        file.write_bytes(content)
+        code, _, err = seatrial("check", file)
+        assert code == 2, f"{name} was accepted"
+        assert name in err
+        assert "Traceback" not in err
+        assert len(err.strip()) > len(str(file))
+        count += 1
+    assert count >= 200
+
+
+def impossible(vehicle, **changes):
+    described = st.load(vehicle).model_dump()
+    for path, value in changes.items():
+        *parents, last = path.split("__")
+        place = described
+        for key in parents:
+            place = place[key]
+        place[last] = value
+    return st.Vehicle.model_validate(described)
+
+
+@pytest.mark.parametrize(
+    ("vehicle", "changes", "message"),
+    [
+        ("remus100", {"hydrodynamics__coefficients__Y_vd": 80.0}, "not positive definite"),
+        ("remus100", {"inertia__centre_of_gravity": (0.0, 0.0, -0.02)}, "centre of gravity"),
+        ("smarty", {"inertia__centre_of_gravity": (0.0, 0.0, -0.3)}, "metacentre"),
+        ("otter", {"hydrodynamics__coefficients__X_uz": -1.0}, "`X_uz` means nothing"),
+        ("otter", {"inertia__mass": 900.0}, "do not displace what the vehicle weighs"),
+        ("otter", {"manoeuvring__helm": {"rudder": 1.0}}, "no command channel `rudder`"),
+    ],
+)
+def test_impossible_physics_is_refused(vehicle, changes, message, seatrial, tmp_path):
+    from seatrial.spec.loading import dump
+
+    file = tmp_path / "impossible.yaml"
+    file.write_text(dump(impossible(vehicle, **changes)))
+    code, _, err = seatrial("check", file)
+    assert code == 2
+    assert message in err
+    assert "impossible.yaml:" in err
+    assert "expected:" in err
+
+
+def test_a_wrong_name_seed_or_output_ends_in_a_message(seatrial, tmp_path):
+    code, _, err = seatrial("run", "oter-turning-circle")
+    assert code == 2
+    assert "did you mean `otter-turning-circle`" in err
+    assert seatrial("run", "mariner-zigzag", "--seed", "-1")[0] == 2
+    assert seatrial("run", "mariner-zigzag", "--duration", "-5")[0] == 2
+    assert seatrial("run", "mariner-zigzag", "--out", tmp_path / "no" / "x.mcap")[0] == 2
+    assert seatrial("run", "mariner-zigzag", "--out", tmp_path)[0] == 2
+    assert seatrial("plot", tmp_path / "missing.mcap")[0] == 2
+    assert seatrial("export", tmp_path / "missing.mcap", "--to", "csv")[0] == 2
+
+
+def test_plot_and_export_write_what_they_say(seatrial, tmp_path):
+    out = tmp_path / "run.mcap"
+    seatrial("run", "mariner-zigzag", "--duration", "60", "--out", out)
+    code, text, _ = seatrial("plot", out)
+    assert code == 0
+    assert (tmp_path / "run.png").stat().st_size > 20_000
+    assert "run.png" in text
+    assert seatrial("export", out, "--to", "csv")[0] == 0
+    assert seatrial("export", out, "--to", "netcdf")[0] == 0
+    assert {p.suffix for p in tmp_path.iterdir()} == {".mcap", ".png", ".csv", ".nc"}
+    assert seatrial("export", out, "--to", "excel")[0] == 2
+
+
+@pytest.mark.slow
+def test_a_killed_run_leaves_a_recording_that_opens(tmp_path):
+    out = tmp_path / "killed.mcap"
+    command = [SEATRIAL, "run", "otter-turning-circle", "--duration", "100000", "--out", out]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(1200):  # until something was written, at most two minutes
+            if out.exists() and out.stat().st_size > 200_000:
+                break
+            time.sleep(0.1)
+        process.send_signal(signal.SIGKILL)
+    finally:
+        process.kill()
+        process.wait()
+    recording = st.read(out)
+    assert recording.summary is None
+    assert recording.dataset.sizes["time"] >= 100
+    assert np.all(np.isfinite(recording.dataset.position))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="sends a POSIX signal")
+def test_an_interrupted_run_is_closed_as_stopped(tmp_path):
+    out = tmp_path / "stopped.mcap"
+    command = [SEATRIAL, "run", "otter-turning-circle", "--duration", "100000", "--out", out]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    for _ in range(1200):
+        if out.exists() and out.stat().st_size > 200_000:
+            break
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=120)
+    assert b"Traceback" not in err
+    summary = st.read(out).summary
+    assert summary is not None
+    assert summary.status == "stopped"
+
+
+@pytest.mark.slow
+def test_demo_ends_with_table_recording_and_figure(seatrial, tmp_path):
+    code, out, err = seatrial("demo", "--folder", tmp_path)
+    assert code == 0, err
+    assert "completed" in out
+    assert (tmp_path / "demo.mcap").stat().st_size > 100_000
+    assert (tmp_path / "demo.png").stat().st_size > 50_000
+
+
+def test_bench_step_prints_rows_that_scripts_can_read(seatrial):
+    code, out, _ = seatrial("bench", "step", "--vehicle", "smarty", "--json")
+    assert code == 0
+    rows = json.loads(out)
+    assert {(r["vehicles"], r["components"]) for r in rows} == {
+        (1, 0),
+        (500, 0),
+        (1, 75),
+        (500, 75),
+    }
+    for row in rows:
+        assert row["vehicle"] == "smarty"
+        assert row["integrator"] == "semi_implicit"
+        assert row["us_per_vehicle_step"] > 0
+        assert row["real_time_factor"] > 0
+        assert row["compile_s"] > 0
+
+
+def test_version_is_printed(seatrial):
+    code, out, _ = seatrial("--version")
+    assert code == 0
+    assert st.__version__ in out

@@ -1,0 +1,173 @@
+"""The public names: run, step, read; and what they promise."""
+
+import subprocess
+import sys
+import textwrap
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import seatrial as st
+
+
+def scenario(**changes):
+    described = {
+        "kind": "scenario",
+        "name": "python-use",
+        "seed": 5,
+        "duration": 6.0,
+        "world": st.load("sea-state-4"),
+        "vehicles": [
+            {"name": "boat", "vehicle": st.load("otter"), "commands": {"left_rpm": 600.0}},
+            {
+                "name": "auv",
+                "vehicle": st.load("remus100_mss"),
+                "start": {"position": [5.0, 5.0, 3.0], "heading_deg": 40.0, "speed": 1.5},
+                "commands": {
+                    "propeller_rpm": [[0.0, 1200.0], [3.0, 600.0]],
+                    "stern_plane_deg": -2.0,
+                },
+            },
+        ],
+    }
+    return st.Scenario.model_validate(described | changes)
+
+
+@pytest.fixture(scope="module")
+def finished():
+    return st.run(scenario())
+
+
+def test_there_are_about_a_dozen_public_names_and_all_of_them_resolve():
+    assert len(st.__all__) <= 13
+    assert all(getattr(st, name) is not None for name in st.__all__)
+
+
+def test_a_run_gives_every_frame_as_one_dataset(finished):
+    data = finished.dataset
+    assert finished.status == "completed"
+    assert finished.real_time_factor > 0
+    assert data.sizes["time"] == 61
+    assert list(data.vehicle.values) == ["boat", "auv"]
+    assert float(data.time[-1]) == pytest.approx(6.0)
+
+
+def test_the_dataset_in_memory_equals_the_recording(finished, tmp_path):
+    out = tmp_path / "run.mcap"
+    st.run(scenario(), out=out)
+    recorded = st.read(out).dataset
+    for name in finished.dataset.data_vars:
+        np.testing.assert_allclose(
+            recorded[name], finished.dataset[name], rtol=0, atol=1e-12, err_msg=name
+        )
+
+
+def test_stepping_from_python_gives_the_numbers_of_the_run(finished):
+    simulation = st.Simulation(scenario())
+    data = finished.dataset
+    for k in range(1, 61):
+        now = simulation.step()
+        for name in ("boat", "auv"):
+            recorded = data.sel(vehicle=name).isel(time=k)
+            np.testing.assert_allclose(now[name].position, recorded.position, rtol=0, atol=1e-9)
+            np.testing.assert_allclose(now[name].attitude, recorded.attitude, rtol=0, atol=1e-9)
+            np.testing.assert_allclose(now[name].velocity[:3], recorded.velocity, atol=1e-9)
+
+
+def test_a_command_from_python_replaces_the_script_and_is_held():
+    simulation = st.Simulation(scenario())
+    simulation.step({"boat": {"left_rpm": 300.0, "right_rpm": -300.0}})
+    for _ in range(20):
+        state = simulation.step()
+    assert state["boat"].actuators["left"] == pytest.approx(5.0, rel=1e-3)
+    assert state["boat"].actuators["right"] == pytest.approx(-5.0, rel=1e-3)
+    simulation.reset()
+    assert simulation.time == 0.0
+    assert simulation.vehicles["boat"].actuators["left"] == 0.0
+
+
+def test_a_misspelt_channel_is_refused_with_a_suggestion():
+    simulation = st.Simulation(scenario())
+    with pytest.raises(st.SpecError, match=r"did you mean `left_rpm`"):
+        simulation.step({"boat": {"lefft_rpm": 300.0}})
+    with pytest.raises(st.SpecError, match="no vehicle `boot`"):
+        simulation.step({"boot": {"left_rpm": 300.0}})
+
+
+def test_another_seed_gives_another_sea_and_the_same_seed_the_same():
+    first, again, other = (
+        st.run(scenario(duration=1.0), seed=s).dataset.wave_elevation.values for s in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert np.abs(first - other).max() > 0.01
+
+
+def test_adding_a_vehicle_changes_no_other_vehicle(finished):
+    alone = scenario()
+    alone = alone.model_copy(update={"vehicles": alone.vehicles[:1]})
+    boat = st.run(alone).dataset.sel(vehicle="boat")
+    np.testing.assert_allclose(
+        boat.position, finished.dataset.sel(vehicle="boat").position, atol=1e-9
+    )
+
+
+def test_double_precision_does_not_leak_into_a_users_own_program(finished):
+    assert finished.dataset.position.dtype == np.float64
+    assert jnp.arange(3.0).dtype == jnp.float32
+    assert jax.jit(lambda x: x * 2.0)(1.0).dtype == jnp.float32
+
+
+def test_single_precision_stays_close_to_double(finished):
+    single = st.run(scenario(precision="single"))
+    difference = np.abs(single.dataset.position - finished.dataset.position)
+    assert 0 < float(difference.max()) < 1e-3  # metres after six seconds
+
+
+def test_a_run_that_diverges_ends_with_its_last_good_state():
+    vehicle = st.load("remus100").model_dump()
+    vehicle["hydrodynamics"]["coefficients"]["X_u_au"] = 500.0  # drag that pushes
+    wild = scenario(
+        world={"kind": "world", "name": "calm"},
+        vehicles=[
+            {"name": "wild", "vehicle": vehicle, "start": {"position": [0, 0, 5], "speed": 2}}
+        ],
+    )
+    run = st.run(wild)
+    assert run.status == "diverged"
+    assert run.summary.vehicles["wild"].ended_at < 6.0
+    assert np.all(np.isfinite(run.dataset.position))
+
+
+def test_a_vehicle_that_touches_the_bottom_is_grounded_or_lies_there():
+    heavy = st.load("bluerov2").model_dump()
+    heavy["inertia"]["mass"] += 2.0
+    seabed = {"kind": "world", "name": "shallow", "seabed": {"depth": 3.0}}
+    sinking = {"name": "rov", "vehicle": heavy, "start": {"position": [0, 0, 2]}}
+    stopped = st.run(scenario(world=seabed, vehicles=[sinking], duration=20.0))
+    assert stopped.status == "grounded"
+    assert stopped.summary.vehicles["rov"].ended_at < 20.0
+    lying = st.run(
+        scenario(world=seabed, vehicles=[sinking], duration=20.0, stop_when_grounded=False)
+    )
+    assert lying.status == "completed"
+    depth = float(lying.dataset.depth[-1, 0])
+    assert depth == pytest.approx(3.0 - 0.5 * heavy["height"], abs=0.05)
+
+
+def test_programs_are_kept_on_disk_and_found_again(tmp_path):
+    program = textwrap.dedent(
+        """
+        import seatrial as st
+        st.run("mariner-turning-circle", duration=5.0)
+        """
+    )
+    environment = {"XDG_CACHE_HOME": str(tmp_path), "PATH": "", "HOME": str(tmp_path)}
+    folder = tmp_path / "seatrial" / "programs"
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True)
+    first = {p.name for p in folder.iterdir() if p.name.startswith("jit_block")}
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True)
+    again = {p.name for p in folder.iterdir() if p.name.startswith("jit_block")}
+    assert first
+    assert again == first
