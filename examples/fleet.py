@@ -19,7 +19,9 @@ vehicles:
 Path("fleet.yaml").write_text(FLEET, encoding="utf-8")
 run = st.run("fleet.yaml", out="fleet.mcap")
 for name, vehicle in run.summary.vehicles.items():
-    print(f"{name:>6}: {vehicle.status}, {vehicle.distance:5.1f} m, roll {vehicle.roll_max_deg:.0f}°")
+    print(
+        f"{name:>6}: {vehicle.status}, {vehicle.distance:5.1f} m, roll {vehicle.roll_max_deg:.0f}°"
+    )
 
 data = st.read("fleet.mcap").dataset  # an xarray.Dataset; run.dataset holds the same
 heave, sea = data.position.sel(axis="down").std("time"), data.wave_elevation.std("time")

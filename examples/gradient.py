@@ -12,7 +12,7 @@ from seatrial.core.step import step
 plan = st.compile("otter-zigzag")
 group = plan.groups[0]  # the vehicles of one kind: one model, N states
 polynomial = group.model.coefficients
-X_U = polynomial.terms.index(Term(dof=0, velocities=(0,), absolutes=(), actuators=(), speed_power=0))
+X_U = polynomial.terms.index(Term(0, (0,), (), (), 0))  # surge force, by u alone
 STEPS = 500
 
 
@@ -35,4 +35,4 @@ with jax.enable_x64(True):  # core is used directly, so its precision is ours to
     nudge = jnp.zeros_like(values).at[X_U].set(0.01)
     differences = (run(values + nudge) - run(values - nudge)) / 0.02
     print(f"{run(values):.3f} m; d/dX_u = {slope:.6f}, by differences {differences:.6f}")
-assert abs(slope - differences) < 1e-6
+    assert abs(slope - differences) < 1e-6

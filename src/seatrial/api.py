@@ -27,7 +27,8 @@ from seatrial.spec.scenario import Scenario
 
 if TYPE_CHECKING:
     import xarray
-    from matplotlib.figure import Figure
+
+    from seatrial.record.page import Page
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Run:
         """All frames as one xarray.Dataset; NED, forward-starboard-down, SI."""
         return self.recording.dataset
 
-    def plot(self, out: str | Path | None = None) -> "Figure":
+    def plot(self, out: str | Path | None = None) -> "Page":
         """A page of figures; also written to `out` when given."""
         from seatrial.record import plot
 

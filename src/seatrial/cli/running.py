@@ -72,10 +72,17 @@ def show_run(run: Run, out: Path | None, as_json: bool) -> None:
 
     header = run.header
     table = Table(title=f"{header.scenario} · seed {header.seed}", title_justify="left")
-    table.add_column("vehicle")
-    table.add_column("status")
-    for heading in ("distance", "mean speed", "top speed", "depth", "roll", "pitch"):
-        table.add_column(heading, justify="right")
+    table.add_column("vehicle", no_wrap=True)
+    table.add_column("status", no_wrap=True)
+    for heading in (
+        "distance",
+        "mean\nspeed",
+        "top\nspeed",
+        "max\ndepth",
+        "max\nroll",
+        "max\npitch",
+    ):
+        table.add_column(heading, justify="right", no_wrap=True)
     for name, vehicle in run.summary.vehicles.items():
         table.add_row(
             name,

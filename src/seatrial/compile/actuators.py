@@ -97,8 +97,10 @@ def channels_of(actuators: list[spec.Thruster | spec.Fin | spec.Ballast]) -> lis
             result.append(Channel(actuator.name, unit))
             if actuator.azimuth is not None:
                 result.append(Channel(f"{actuator.name}_angle", "rad"))
-        else:
-            result.append(Channel(actuator.name, "rad" if isinstance(actuator, spec.Fin) else "kg"))
+        elif isinstance(actuator, spec.Ballast):
+            result.append(Channel(actuator.name, "kg"))
+        elif actuator.angle_limit > 0:  # a fixed fin takes no orders
+            result.append(Channel(actuator.name, "rad"))
     return result
 
 
@@ -108,7 +110,7 @@ def symbols_of(
     """Names by which coefficients may refer to actuator states."""
     symbols = {channel.name: i for i, channel in enumerate(channels)}
     for actuator in actuators:
-        if isinstance(actuator, spec.Fin) and actuator.symbol is not None:
+        if isinstance(actuator, spec.Fin) and actuator.symbol and actuator.name in symbols:
             symbols[actuator.symbol] = symbols[actuator.name]
     return symbols
 
@@ -127,10 +129,10 @@ def compile_actuators(
         if isinstance(actuator, spec.Thruster):
             result.append(_thruster(actuator, index, default_size, dtype))
         elif isinstance(actuator, spec.Fin):
-            servo = index[actuator.name]
-            if actuator.backlash > 0:
+            channel = servo = index.get(actuator.name, fin_runtime.FIXED)
+            if actuator.backlash > 0 and channel != fin_runtime.FIXED:
                 servo, inner = inner, inner + 1
-            result.append(_fin(actuator, index[actuator.name], servo, dtype))
+            result.append(_fin(actuator, channel, servo, dtype))
         else:
             result.append(_ballast(actuator, index[actuator.name], dtype))
     return tuple(result), inner

@@ -170,7 +170,7 @@ def _check_fins(
     for i, fin in enumerate(actuators):
         if not isinstance(fin, actuator_spec.Fin) or fin.lift or fin.table:
             continue
-        if symbols[fin.name] not in used:
+        if symbols.get(fin.name) not in used:
             symbol = fin.symbol or fin.name
             raise vehicle.error(
                 ("actuators", i),

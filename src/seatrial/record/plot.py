@@ -17,7 +17,9 @@ from seatrial.scenario.frames import RunSummary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+
+    from seatrial.record.page import Page
+
 
 FORMATS = ("png", "pdf", "svg")
 _NO_DATES: dict[str, dict[str, Any]] = {
@@ -67,12 +69,13 @@ def plot(recording: str | Path | Recording, out: str | Path) -> Path:
     return out
 
 
-def figure(recording: str | Path | Recording) -> "Figure":
-    """The page as a matplotlib Figure."""
+def figure(recording: str | Path | Recording) -> "Page":
+    """The page as a matplotlib Figure that a notebook shows by itself."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    from seatrial.record.page import Page
 
     run = recording if isinstance(recording, Recording) else read(recording)
     if run.dataset.sizes["time"] < 2:
@@ -86,7 +89,7 @@ def figure(recording: str | Path | Recording) -> "Figure":
         rows = len(panels) // 2
         height = 1.2 + 1.75 * max(rows, 4)
         spacing = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.05, wspace=0.03, hspace=0.03)
-        page = Figure(figsize=(16.0, height), layout=spacing)
+        page = Page(figsize=(16.0, height), layout=spacing)
         FigureCanvasAgg(page)
         areas: Any = page.subfigures(1, 2, width_ratios=(0.82, 1.18))
         left, right = areas
@@ -96,7 +99,7 @@ def figure(recording: str | Path | Recording) -> "Figure":
     return page
 
 
-def _draw_title(page: "Figure", run: Recording) -> None:
+def _draw_title(page: "Page", run: Recording) -> None:
     header = run.header
     time = run.dataset["time"].values
     facts = [

@@ -205,7 +205,7 @@ class FinDrive(Spec):
     """What moves a fin: limits, lag and imperfections of its servo."""
 
     angle_limit: Annotated[Radians, Field(ge=0, le=1.58)]
-    """Largest deflection to either side; 0 for a fixed fin."""
+    """Largest deflection to either side; 0 for a fixed fin, which has no command channel."""
     rate_limit: Annotated[RadiansPerSecond, Field(gt=0)] | None = None
     """Largest throw rate; none when left out."""
     time_constant: Annotated[Seconds, Field(ge=0)] = 0.0

@@ -64,6 +64,10 @@ class Surface:
     section: LiftCurve | LiftTable
 
 
+FIXED = -1
+"""Channel of a fin that cannot be moved."""
+
+
 @pytree
 class Fin:
     """A fin; `surface` is None when it acts through the hull's coefficients."""
@@ -84,6 +88,8 @@ def lift_slope(aspect_ratio: float) -> float:
 
 def advance(model: Fin, states: list[Scalar], command: jax.Array, dt: float) -> None:
     """Move the servo; drag the fin along where there is play (the play operator)."""
+    if model.channel == FIXED:
+        return
     servo = follow(model.drive, states[model.servo], command[model.channel], dt)
     states[model.servo] = servo
     if model.half_backlash is not None:
@@ -98,7 +104,7 @@ def force(model: Fin, state: jax.Array, around: Surroundings) -> Wrench:
     if model.surface is None:
         return NO_WRENCH
     fin = model.surface
-    angle = state[model.channel]
+    angle: Scalar = 0.0 if model.channel == FIXED else state[model.channel]
     if model.angle_error is not None:
         angle = angle + model.angle_error
     position, chord, normal = vec3(fin.position), vec3(fin.chord), vec3(fin.normal)
