@@ -9,8 +9,9 @@ import seatrial as st
 from seatrial.core.forces.coefficients import Term
 from seatrial.core.step import step
 
-plan = st.compile("otter-zigzag")
-group = plan.groups[0]  # the vehicles of one kind: one model, N states
+plan = st.compile_scenario("otter-zigzag")
+squad = plan.squads[0]  # the vehicles of one kind, and the ocean in their precision
+group = squad.group  # one model, N states
 polynomial = group.model.coefficients
 X_U = polynomial.terms.index(Term(0, (0,), (), (), 0))  # surge force, by u alone
 STEPS = 500
@@ -23,7 +24,7 @@ def distance(values: jax.Array) -> jax.Array:
     orders = jnp.full((2, 1), 660 / 60)  # rev/s: two channels, one vehicle
 
     def advance(state, i):
-        return step(model, plan.ocean, state, orders, i * plan.time_step, plan.time_step), None
+        return step(model, squad.ocean, state, orders, i * plan.time_step, plan.time_step), None
 
     end, _ = jax.lax.scan(advance, group.initial, jnp.arange(STEPS))
     return end.position[0, 0]

@@ -13,7 +13,7 @@ from seatrial._version import __version__
 from seatrial.errors import RecordingError, SpecError
 
 if TYPE_CHECKING:
-    from seatrial.api import Run, Simulation, compile, run
+    from seatrial.api import Run, Simulation, compile_scenario, run
     from seatrial.record.reader import read
     from seatrial.spec.library import library_names
     from seatrial.spec.loading import load
@@ -27,7 +27,7 @@ _HOMES = {
     "Simulation": "seatrial.api",
     "Vehicle": "seatrial.spec.vehicle",
     "World": "seatrial.spec.world",
-    "compile": "seatrial.api",
+    "compile_scenario": "seatrial.api",
     "library_names": "seatrial.spec.library",
     "load": "seatrial.spec.loading",
     "read": "seatrial.record.reader",
@@ -43,7 +43,7 @@ __all__ = [
     "Vehicle",
     "World",
     "__version__",
-    "compile",
+    "compile_scenario",
     "library_names",
     "load",
     "read",

@@ -10,8 +10,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from seatrial.compile import scenario as compiler
 from seatrial.compile.actuators import Channel
-from seatrial.compile.scenario import compile_scenario, with_overrides
+from seatrial.compile.scenario import with_overrides
 from seatrial.compile.vehicle import resolve_channels
 from seatrial.errors import Problem, SpecError
 from seatrial.ocean import Ocean
@@ -42,6 +43,9 @@ class Run:
     _kept: MemoryRecorder | Path
     """The frames, in memory or in the file they were recorded to."""
 
+    def __repr__(self) -> str:
+        return f"Run({self.header.scenario!r}, seed={self.header.seed}, status={self.status!r})"
+
     @property
     def status(self) -> str:
         """completed, diverged, grounded or stopped: the worst of the vehicles."""
@@ -71,10 +75,9 @@ class Run:
         return plot.figure(self.recording)
 
 
-def compile(scenario: str | Path | Scenario) -> runner.Plan:
+def compile_scenario(scenario: str | Path | Scenario) -> runner.Plan:
     """Turn a scenario (a name, a file or an object) into arrays, or refuse it with reasons."""
-    described = scenario if isinstance(scenario, Scenario) else load(scenario, Scenario)
-    return compile_scenario(described)
+    return _plan(scenario, None, None)
 
 
 def run(
@@ -101,7 +104,7 @@ def _plan(
             raise ValueError("a compiled plan has its seed and duration already")
         return scenario
     described = scenario if isinstance(scenario, Scenario) else load(scenario, Scenario)
-    return compile(with_overrides(described, seed, duration))
+    return compiler.compile_scenario(with_overrides(described, seed, duration))
 
 
 @dataclass(frozen=True)
@@ -134,8 +137,9 @@ class Simulation:
     """A scenario that is stepped from Python, one control period at a time.
 
     `step(command)` takes a mapping from channels to values (`{"left_rpm": 900}`), or from vehicle
-    names to such mappings. A channel that is not named keeps its last order. Without a command the
-    scenario's own timetable or manoeuvre is in charge, and the numbers are those of `run`.
+    names to such mappings. An order stays in force until it is replaced; a channel that never got
+    one follows the scenario's own timetable or manoeuvre. Without any command the numbers are
+    those of `run`.
     """
 
     def __init__(
@@ -146,15 +150,16 @@ class Simulation:
         with jax.enable_x64(True):
             self._programs = [
                 compile_program(_advance, *self._arguments(i), *self._steps)
-                for i in range(len(self._plan.groups))
+                for i in range(len(self._plan.squads))
             ]
 
     def reset(self) -> None:
         """Back to the start."""
         self._index = 0
         with jax.enable_x64(True):
-            self._carries = [runner.start(group) for group in self._plan.groups]
+            self._carries = [runner.start(squad.group) for squad in self._plan.squads]
         self._orders: dict[str, Array] = {}
+        """Orders given from Python by vehicle, NaN in channels that never got one."""
 
     @property
     def time(self) -> float:
@@ -170,9 +175,9 @@ class Simulation:
     def vehicles(self) -> dict[str, VehicleState]:
         """Every vehicle now."""
         found: dict[str, VehicleState] = {}
-        for group, carry in zip(self._plan.groups, self._carries, strict=True):
+        for squad, carry in zip(self._plan.squads, self._carries, strict=True):
             state = jax.tree.map(lambda a: np.asarray(a, np.float64), carry.state)
-            for i, name in enumerate(group.names):
+            for i, name in enumerate(squad.names):
                 names = [c.name for c in self._channels(name)]
                 found[name] = VehicleState(
                     time=self.time,
@@ -204,7 +209,7 @@ class Simulation:
             return {}
         nested = {k: v for k, v in command.items() if isinstance(v, Mapping)}
         if not nested and len(names) == 1:
-            return {names[0]: {k: float(v) for k, v in command.items()}}  # type: ignore[arg-type]  # no mappings left
+            return {names[0]: command}  # type: ignore[dict-item]  # no mappings in it
         unknown = [k for k in command if k not in names]
         if unknown:
             raise SpecError(
@@ -219,9 +224,13 @@ class Simulation:
 
     def _give(self, name: str, orders: Orders) -> None:
         channels = self._channels(name)
-        held = self._orders.setdefault(name, np.zeros(len(channels)))
+        held = self._orders.setdefault(name, np.full(len(channels), np.nan))
         for key, value in orders.items():
-            values = resolve_channels(None, (name,), {key: value}, channels)
+            if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+                raise SpecError(
+                    Problem("a command must be a number", (name, key), value, "a number")
+                )
+            values = resolve_channels(None, (name,), {key: float(value)}, channels)
             index = next(i for i, c in enumerate(channels) if c.split(key) is not None)
             held[index] = values[index]
 
@@ -230,16 +239,17 @@ class Simulation:
         return self._plan.time_step, self._plan.substeps
 
     def _arguments(self, i: int) -> tuple[Any, ...]:
-        group = self._plan.groups[i]
+        squad = self._plan.squads[i]
         index = jnp.int64(self._index)
-        return group, self._plan.ocean, self._carries[i], *self._given(group), index
+        return squad.group, squad.ocean, self._carries[i], *self._given(squad), index
 
-    def _given(self, group: runner.Group) -> tuple[jax.Array, jax.Array]:
-        """Which vehicles of a group are commanded from Python, and their orders (A, N)."""
-        dtype = group.initial.velocity.dtype
-        blank = np.zeros(group.model.channels)
-        values = np.stack([self._orders.get(n, blank) for n in group.names], axis=-1)
-        return jnp.asarray([n in self._orders for n in group.names]), jnp.asarray(values, dtype)
+    def _given(self, squad: runner.Squad) -> tuple[jax.Array, jax.Array]:
+        """Which channels of a squad are commanded from Python, and their orders; both (A, N)."""
+        dtype = squad.group.initial.velocity.dtype
+        unset = np.full(squad.group.model.channels, np.nan)
+        values = np.stack([self._orders.get(n, unset) for n in squad.names], axis=-1)
+        given = np.isfinite(values)
+        return jnp.asarray(given), jnp.asarray(np.where(given, values, 0.0), dtype)
 
 
 @partial(jax.jit, static_argnames=("time_step", "substeps"))

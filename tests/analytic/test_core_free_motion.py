@@ -2,9 +2,10 @@
 
 import math
 
-import craft
 import numpy as np
 import pytest
+
+import craft
 
 DIRECT = {"model": "direct", "thrust_limits": [-200.0, 200.0]}
 

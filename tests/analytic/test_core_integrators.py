@@ -1,10 +1,13 @@
 """Order of convergence, precision, batches and gradients of the step itself."""
 
-import craft
+from itertools import pairwise
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+
+import craft
 
 SCREW = {
     "kind": "thruster",
@@ -68,8 +71,8 @@ def end_state(model, ocean, dt, seconds=2.0, depth=4.0):
 def richardson(model, ocean, steps, depth=4.0):
     """log₂ of the ratio of successive differences: the observed order."""
     ends = [end_state(model, ocean, dt, depth=depth) for dt in steps]
-    gaps = [np.linalg.norm(a - b) for a, b in zip(ends, ends[1:], strict=False)]
-    return [float(np.log2(a / b)) for a, b in zip(gaps, gaps[1:], strict=False)]
+    gaps = [np.linalg.norm(a - b) for a, b in pairwise(ends)]
+    return [float(np.log2(a / b)) for a, b in pairwise(gaps)]
 
 
 def test_rk4_has_order_four_on_a_full_submerged_vehicle(torpedo_in_waves):

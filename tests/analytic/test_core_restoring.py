@@ -2,11 +2,14 @@
 
 import math
 
-import craft
+import gsw
+import jax
 import numpy as np
 import pytest
 
+import craft
 from seatrial.hull.blocks import Block, hydrostatics
+from seatrial.ocean import water
 
 RHO, G = craft.RHO, craft.G
 
@@ -32,7 +35,7 @@ SHAPES = {
 ADDED = (400.0, 900.0, 5000.0, 250.0, 1400.0, 1500.0)
 
 
-def floating(shape, gravity_depth=-0.1):
+def floating(shape, gravity_depth=0.1):
     length = 4.0 if shape == "box" else 2.0
     draught = 0.6
     return craft.barge(
@@ -47,7 +50,7 @@ def test_restoring_matrix_is_that_of_the_textbook(shape):
     volume = area * draught
     model = craft.compiled(described)
     # KB + BM − KG, heights above the keel
-    kb, kg = draught / 2, draught + 0.1
+    kb, kg = draught / 2, draught - 0.1
     gm_t = kb + transverse / volume - kg
     gm_l = kb + longitudinal / volume - kg
     h = 1e-4
@@ -71,7 +74,7 @@ def test_natural_periods_of_a_floating_body_are_those_of_its_mass_and_stiffness(
     length = 4.0 if shape == "box" else 2.0
     # Sway and roll are coupled by CG and added mass; free of any spring in sway, the pair swings
     # with the roll inertia that remains when the sway momentum vanishes.
-    kg_below = -0.1
+    kg_below = 0.1
     stiff = [RHO * G * area] + [
         RHO * G * volume * (second / volume - draught / 2 + kg_below)
         for second in (transverse, longitudinal)
@@ -172,12 +175,6 @@ def stratified():
 
 
 def density_at(ocean, depth):
-    import gsw
-
-    from seatrial.ocean import water
-
-    import jax
-
     with jax.enable_x64(True):
         found = float(water.density(ocean.water, depth))
         celsius = float(water.temperature(ocean.water, depth))

@@ -2,10 +2,11 @@
 
 import math
 
-import craft
 import numpy as np
 import pytest
 from scipy.special import ellipj
+
+import craft
 
 MOMENTS = np.array([2.0, 3.0, 4.5])
 

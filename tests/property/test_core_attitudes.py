@@ -2,11 +2,12 @@
 
 import math
 
-import craft
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+import craft
 
 
 @settings(max_examples=30)

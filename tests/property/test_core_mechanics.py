@@ -1,6 +1,5 @@
 """Algebra that must hold for every body and every motion."""
 
-import craft
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import craft
 from seatrial.compile.vehicle import compile_vehicle
 from seatrial.core.rigid_body import coriolis, rigid_body_matrix
 from seatrial.spatial.vectors import Twist

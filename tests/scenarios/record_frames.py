@@ -10,6 +10,7 @@ from seatrial.scenario.frames import (
     VehicleFrames,
     VehicleInfo,
     VehicleSummary,
+    frames_of,
 )
 
 BOAT = VehicleInfo(
@@ -54,7 +55,9 @@ def header(vehicles=(BOAT, AUV), duration=60.0, water_depth=40.0, seed=7) -> Run
 def frames(vehicles=(BOAT, AUV), duration=60.0, seed=7) -> Frames:
     time = np.arange(round(duration / PERIOD) + 1) * PERIOD
     make = {"surface": _circle, "submerged": _dive}
-    return Frames(time, {v.name: make[v.craft](time, v, i + seed) for i, v in enumerate(vehicles)})
+    return frames_of(
+        time, {v.name: make[v.craft](time, v, i + seed) for i, v in enumerate(vehicles)}
+    )
 
 
 def summary(vehicles=(BOAT, AUV), duration=60.0) -> RunSummary:
@@ -72,7 +75,7 @@ def summary(vehicles=(BOAT, AUV), duration=60.0) -> RunSummary:
 def blocks(run: Frames, size: int) -> list[Frames]:
     """The same run in blocks of `size` frames."""
     return [
-        Frames(
+        frames_of(
             run.time[i : i + size],
             {
                 name: VehicleFrames(**{k: a[i : i + size] for k, a in vars(v).items()})

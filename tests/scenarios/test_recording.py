@@ -16,7 +16,7 @@ import record_frames as rf
 from seatrial.errors import RecordingError
 from seatrial.record.reader import read
 from seatrial.record.writer import McapRecorder
-from seatrial.scenario.frames import ActuatorInfo, Frames, VehicleFrames
+from seatrial.scenario.frames import ActuatorInfo, VehicleFrames, frames_of
 
 
 def record(path, run, header=None, block=40, summary=None):
@@ -86,7 +86,9 @@ def test_speed_over_ground_is_the_horizontal_rate_of_the_position(run, tmp_path)
     cut = VehicleFrames(**{k: a[:n] for k, a in vars(truth).items()})
     attitude = rf.quaternion(np.full(n, 0.3), np.full(n, pitch), heading)
     boat = dataclasses.replace(cut, attitude=attitude, velocity=velocity)
-    path = record(tmp_path / "a.mcap", Frames(run.time[:n], {"otter": boat}), rf.header((rf.BOAT,)))
+    path = record(
+        tmp_path / "a.mcap", frames_of(run.time[:n], {"otter": boat}), rf.header((rf.BOAT,))
+    )
     data = read(path).dataset.sel(vehicle="otter")
     np.testing.assert_allclose(data["speed"], 2.0 * np.cos(pitch), rtol=1e-12)
     np.testing.assert_allclose(data["euler"].sel(angle="yaw"), heading, atol=1e-12)
@@ -163,7 +165,7 @@ def test_vehicle_that_diverged_falls_silent_and_no_nan_is_written(run, tmp_path)
         run.vehicles["otter"], velocity=run.vehicles["otter"].velocity.copy()
     )
     broken.velocity[120:] = np.nan
-    both = Frames(run.time, {**run.vehicles, "otter": broken})
+    both = frames_of(run.time, {**run.vehicles, "otter": broken})
     recording = read(record(tmp_path / "d.mcap", both))
     assert recording.vehicle("otter").sizes["time"] == 120
     assert recording.vehicle("remus-1").sizes["time"] == len(run.time)
@@ -177,7 +179,7 @@ def test_vehicle_without_actuators_is_recorded(run, tmp_path):
         actuators=np.empty((len(run.time), 0)),
         command=np.empty((len(run.time), 0)),
     )
-    path = record(tmp_path / "e.mcap", Frames(run.time, {"otter": truth}), rf.header((drifter,)))
+    path = record(tmp_path / "e.mcap", frames_of(run.time, {"otter": truth}), rf.header((drifter,)))
     assert read(path).dataset["actuator"].shape == (len(run.time), 1, 0)
 
 
@@ -287,6 +289,6 @@ def test_many_channels_of_one_name_keep_their_own_units(run, tmp_path):
             truth, actuators=truth.actuators[:, :1], command=truth.command[:, :1]
         ),
     }
-    path = record(tmp_path / "h.mcap", Frames(run.time, both), rf.header((rf.BOAT, auv)))
+    path = record(tmp_path / "h.mcap", frames_of(run.time, both), rf.header((rf.BOAT, auv)))
     units = read(path).dataset["channel_unit"].sel(channel="port")
     assert units.values.tolist() == ["rev/s", "rad"]

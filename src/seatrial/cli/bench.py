@@ -110,7 +110,7 @@ def _one(name: str, waves: bool, precision: str) -> tuple[Group, Ocean]:
         ),
     )
     plan = compile_scenario(scenario)
-    return plan.groups[0], plan.ocean
+    return plan.squads[0].group, plan.squads[0].ocean
 
 
 def _spread(one: State, count: int) -> State:

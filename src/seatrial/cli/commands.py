@@ -51,11 +51,16 @@ def run(
     out: Annotated[Path | None, typer.Option(help="Record to this MCAP file.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Run a scenario; record it, and print what became of every vehicle."""
+    """Run a scenario; record it, and print what became of every vehicle.
+
+    The exit code is 0, or 1 when a vehicle diverged.
+    """
     from seatrial.cli.running import run_with_progress, show_run
 
     finished = run_with_progress(scenario, seed=seed, duration=duration, out=out, quiet=as_json)
     show_run(finished, out, as_json)
+    if finished.status == "diverged":
+        raise typer.Exit(1)
 
 
 @app.command()

@@ -10,7 +10,9 @@ import numpy as np
 from pydantic import ValidationError
 
 from seatrial._version import __version__
+from seatrial.compile.swarm import Member, members_of, vary_model
 from seatrial.compile.vehicle import CompiledVehicle, compile_vehicle, resolve_channels
+from seatrial.compile.wave_forces import load_wave_forces
 from seatrial.compile.world import build_ocean
 from seatrial.core.types import State
 from seatrial.errors import Problem, SpecError
@@ -24,10 +26,9 @@ from seatrial.scenario.frames import (
     VehicleInfo,
 )
 from seatrial.scenario.launch import Start, launch
-from seatrial.scenario.runner import Group, Plan
+from seatrial.scenario.runner import Group, Plan, Squad
 from seatrial.spec import scenario as spec
 from seatrial.spec.loading import dump
-from seatrial.spec.vehicle import Vehicle
 
 DType = np.dtype[Any]
 
@@ -39,75 +40,122 @@ def compile_scenario(scenario: spec.Scenario) -> Plan:
 
 
 def _compile(scenario: spec.Scenario) -> Plan:
-    dtype: DType = np.dtype(np.float64 if scenario.precision == "double" else np.float32)
-    ocean = build_ocean(scenario.world, scenario.seed, dtype)
-    compiled = _compile_kinds(scenario, ocean, dtype)
-    groups: list[Group] = []
-    for _, members in groupby(
-        sorted(enumerate(scenario.vehicles), key=lambda item: _group_key(item[1], compiled)),
-        key=lambda item: _group_key(item[1], compiled),
-    ):
-        participants = [(i, p) for i, p in members]
-        vehicle = compiled[_kind_index(participants[0][1], compiled)][1]
-        groups.append(_group(scenario, participants, vehicle, ocean, dtype))
+    members = [
+        member
+        for i, participant in enumerate(scenario.vehicles)
+        for member in members_of(participant, i, scenario.seed)
+    ]
+    _check_distinct(scenario, members)
+    kinds = _Kinds(scenario)
+    squads: list[Squad] = []
+    for _, some in groupby(sorted(members, key=kinds.key), key=kinds.key):
+        squads.append(_squad(scenario, list(some), kinds))
     substeps = round(scenario.control_period / scenario.time_step)
     controls = round(scenario.frame_period / scenario.control_period)
     frame_period = scenario.time_step * substeps * controls
     return Plan(
-        header=_header(scenario, compiled, frame_period),
-        ocean=ocean,
-        groups=tuple(groups),
+        header=_header(scenario, members, kinds, frame_period),
+        squads=tuple(squads),
         time_step=scenario.time_step,
         substeps=substeps,
         controls=controls,
         frames=math.floor(scenario.duration / frame_period + 1e-9) + 1,
         manoeuvres={
-            p.name: (p.manoeuvre.type, _numbers(p.manoeuvre))
-            for p in scenario.vehicles
-            if p.manoeuvre is not None
+            m.name: (m.participant.manoeuvre.type, _numbers(m.participant.manoeuvre))
+            for m in members
+            if m.participant.manoeuvre is not None
         },
     )
 
 
-Kinds = list[tuple[Vehicle, CompiledVehicle]]
+def _check_distinct(scenario: spec.Scenario, members: list[Member]) -> None:
+    names = [m.name for m in members]
+    if len(set(names)) < len(names):
+        twice = next(n for n in names if names.count(n) > 1)
+        raise scenario.error(
+            ("vehicles",),
+            f"two vehicles are called `{twice}`",
+            expected="names that stay different when the vessels of swarms are numbered",
+            mend="rename one of them",
+        )
 
 
-def _compile_kinds(scenario: spec.Scenario, ocean: Ocean, dtype: DType) -> Kinds:
-    """Compile each different vehicle once, however many of it there are."""
-    kinds: Kinds = []
-    for participant in scenario.vehicles:
-        if not any(vehicle == participant.vehicle for vehicle, _ in kinds):
-            model = compile_vehicle(participant.vehicle, ocean, dtype, scenario.integrator)
-            kinds.append((participant.vehicle, model))
-    return kinds
+class _Kinds:
+    """The different vehicles of a scenario, each compiled once, and the seas they need."""
 
+    def __init__(self, scenario: spec.Scenario) -> None:
+        self._scenario = scenario
+        self._oceans: dict[DType, Ocean] = {}
+        self._kinds: list[tuple[spec.Participant, CompiledVehicle]] = []
+        for i, participant in enumerate(scenario.vehicles):
+            if self._find(participant) is None:
+                self._kinds.append((participant, self._compile(participant, i)))
 
-def _kind_index(participant: spec.Participant, kinds: Kinds) -> int:
-    return next(i for i, (vehicle, _) in enumerate(kinds) if vehicle == participant.vehicle)
+    def key(self, member: Member) -> tuple[int, str, int]:
+        """Vehicles of one kind that take orders in the same way share a program."""
+        order = member.participant.manoeuvre
+        steps = order.steps if isinstance(order, spec.Spiral) else 0
+        index = self._find(member.participant)
+        assert index is not None
+        return index, order.type if order else "", steps
 
+    def compiled(self, participant: spec.Participant) -> CompiledVehicle:
+        """The vehicle of a participant."""
+        index = self._find(participant)
+        assert index is not None
+        return self._kinds[index][1]
 
-def _group_key(participant: spec.Participant, kinds: Kinds) -> tuple[int, str, int]:
-    """Vehicles of one kind that take orders in the same way share a program."""
-    order = participant.manoeuvre
-    steps = order.steps if isinstance(order, spec.Spiral) else 0
-    return _kind_index(participant, kinds), order.type if order else "", steps
+    def ocean(self, dtype: DType) -> Ocean:
+        """The sea in a precision."""
+        if dtype not in self._oceans:
+            self._oceans[dtype] = build_ocean(self._scenario.world, self._scenario.seed, dtype)
+        return self._oceans[dtype]
+
+    def dtype(self, participant: spec.Participant) -> DType:
+        """Single precision for swarms, double for others, unless the scenario says otherwise."""
+        chosen = self._scenario.precision or ("single" if participant.count > 1 else "double")
+        return np.dtype(np.float64 if chosen == "double" else np.float32)
+
+    def _find(self, participant: spec.Participant) -> int | None:
+        for i, (other, _) in enumerate(self._kinds):
+            same_sea = other.wave_forces == participant.wave_forces
+            if (
+                other.vehicle == participant.vehicle
+                and other.vary == participant.vary
+                and self.dtype(other) == self.dtype(participant)
+                and same_sea
+            ):
+                return i
+        return None
+
+    def _compile(self, participant: spec.Participant, index: int) -> CompiledVehicle:
+        dtype = self.dtype(participant)
+        loaded = None
+        if participant.wave_forces is not None:
+            loaded = load_wave_forces(self._scenario, index, self.ocean(dtype), dtype)
+        return compile_vehicle(
+            participant.vehicle, self.ocean(dtype), dtype, self._scenario.integrator, loaded
+        )
 
 
 def _numbers(manoeuvre: spec.Manoeuvre) -> dict[str, float]:
     return {k: float(v) for k, v in manoeuvre.model_dump().items() if not isinstance(v, str)}
 
 
-def _header(scenario: spec.Scenario, kinds: Kinds, frame_period: float) -> RunHeader:
-    def info(participant: spec.Participant) -> VehicleInfo:
-        vehicle, compiled = kinds[_kind_index(participant, kinds)]
+def _header(
+    scenario: spec.Scenario, members: list[Member], kinds: _Kinds, frame_period: float
+) -> RunHeader:
+    def info(member: Member) -> VehicleInfo:
+        vehicle = member.participant.vehicle
+        channels = kinds.compiled(member.participant).channels
         return VehicleInfo(
-            name=participant.name,
+            name=member.name,
             kind=vehicle.name,
             craft=vehicle.buoyancy.craft,
             length=vehicle.length,
             beam=vehicle.beam,
             height=vehicle.height,
-            actuators=tuple(ActuatorInfo(c.name, c.unit) for c in compiled.channels),
+            actuators=tuple(ActuatorInfo(c.name, c.unit) for c in channels),
         )
 
     world = scenario.world
@@ -120,38 +168,45 @@ def _header(scenario: spec.Scenario, kinds: Kinds, frame_period: float) -> RunHe
         duration=scenario.duration,
         water_depth=None if world.seabed is None else world.seabed.depth,
         datum=(world.datum.latitude_deg, world.datum.longitude_deg),
-        vehicles=tuple(info(p) for p in scenario.vehicles),
+        vehicles=tuple(info(m) for m in members),
     )
 
 
-def _group(
-    scenario: spec.Scenario,
-    participants: list[tuple[int, spec.Participant]],
-    vehicle: CompiledVehicle,
-    ocean: Ocean,
-    dtype: DType,
-) -> Group:
-    members = [p for _, p in participants]
-    return Group(
-        model=vehicle.model,
-        commander=_commander(members, vehicle, dtype),
-        initial=_initial(members, vehicle, ocean, dtype),
-        names=tuple(p.name for p in members),
+def _squad(scenario: spec.Scenario, members: list[Member], kinds: _Kinds) -> Squad:
+    first = members[0].participant
+    dtype = kinds.dtype(first)
+    ocean = kinds.ocean(dtype)
+    vehicle = kinds.compiled(first)
+    model, varied = vary_model(scenario, members, vehicle.model, dtype)
+    group = Group(
+        model=model,
+        commander=_commander(scenario, members, vehicle, dtype),
+        initial=_initial(scenario, members, vehicle, ocean, dtype),
+        varied=varied,
         stop_when_grounded=scenario.stop_when_grounded,
     )
+    return Squad(tuple(m.name for m in members), group, ocean)
 
 
 def _initial(
-    members: list[spec.Participant], vehicle: CompiledVehicle, ocean: Ocean, dtype: DType
+    scenario: spec.Scenario,
+    members: list[Member],
+    vehicle: CompiledVehicle,
+    ocean: Ocean,
+    dtype: DType,
 ) -> State:
     channels = list(vehicle.channels)
-    starts = [p.start for p in members]
-    actuators = np.zeros((vehicle.actuator_states, len(starts)))
-    for n, start in enumerate(starts):
-        orders = resolve_channels(start, ("actuators",), start.actuators, channels)
-        actuators[: len(channels), n] = orders
+    states = {
+        i: resolve_channels(
+            scenario, ("vehicles", i, "start", "actuators"), p.start.actuators, channels
+        )
+        for i, p in _participants(members).items()
+    }
+    actuators = np.zeros((vehicle.actuator_states, len(members)))
+    actuators[: len(channels)] = np.array([states[m.index] for m in members]).T
+    starts = [m.participant.start for m in members]
     described = Start(
-        position=jnp.asarray(np.array([s.position for s in starts]).T, dtype),
+        position=jnp.asarray(np.array([m.position for m in members]).T, dtype),
         euler=jnp.asarray(np.array([(s.roll, s.pitch, s.heading) for s in starts]).T, dtype),
         speed=jnp.asarray(np.array([s.speed for s in starts]), dtype),
         actuators=jnp.asarray(actuators, dtype),
@@ -161,24 +216,29 @@ def _initial(
     return launched
 
 
+def _participants(members: list[Member]) -> dict[int, spec.Participant]:
+    """The participants that the members come from, by their place in the scenario."""
+    return {m.index: m.participant for m in members}
+
+
 def _commander(
-    members: list[spec.Participant], vehicle: CompiledVehicle, dtype: DType
+    scenario: spec.Scenario, members: list[Member], vehicle: CompiledVehicle, dtype: DType
 ) -> Commander:
-    if members[0].manoeuvre is not None:
+    if members[0].participant.manoeuvre is not None:
         return _manoeuvre(members, vehicle, dtype)
+    participants = _participants(members)
     times = {0.0}
-    for p in members:
+    for p in participants.values():
         for rows in p.commands.values():
             times |= {row[0] for row in rows} if isinstance(rows, tuple) else set()
     ordered = sorted(times)
     channels = list(vehicle.channels)
-    values = np.zeros((len(ordered), len(channels), len(members)))
-    for n, p in enumerate(members):
-        # Resolving the names once checks them all; the values follow row by row.
-        resolve_channels(p, ("commands",), dict.fromkeys(p.commands, 0.0), channels)
-        for k, time in enumerate(ordered):
-            now = {key: _value_at(rows, time) for key, rows in p.commands.items()}
-            values[k, :, n] = resolve_channels(p, ("commands",), now, channels)
+    tables = {}
+    for i, p in participants.items():
+        rows_at = [{k: _value_at(rows, t) for k, rows in p.commands.items()} for t in ordered]
+        path = ("vehicles", i, "commands")
+        tables[i] = np.array([resolve_channels(scenario, path, row, channels) for row in rows_at])
+    values = np.stack([tables[m.index] for m in members], axis=-1)
     return Timetable(
         times=jnp.asarray([-math.inf, *ordered[1:]]), values=jnp.asarray(values, dtype)
     )
@@ -190,17 +250,16 @@ def _value_at(rows: float | tuple[tuple[float, float], ...], time: float) -> flo
     return next((value for at, value in reversed(rows) if at <= time), 0.0)
 
 
-def _manoeuvre(
-    members: list[spec.Participant], vehicle: CompiledVehicle, dtype: DType
-) -> Manoeuvre:
-    first = members[0].manoeuvre
-    orders = members[0].vehicle.manoeuvring
+def _manoeuvre(members: list[Member], vehicle: CompiledVehicle, dtype: DType) -> Manoeuvre:
+    first = members[0].participant.manoeuvre
+    orders = members[0].participant.vehicle.manoeuvring
     assert first is not None
     assert orders is not None  # checked with the description
     channels = list(vehicle.channels)
+    participants = [m.participant for m in members]
 
     def column(name: str, default: float = 0.0) -> Array:
-        return np.array([float(getattr(p.manoeuvre, name, default)) for p in members])
+        return np.array([float(getattr(p.manoeuvre, name, default)) for p in participants])
 
     def orders_of(table: str) -> jax.Array:
         values = resolve_channels(orders, (table,), getattr(orders, table), channels)

@@ -72,9 +72,16 @@ class _Hull:
 
 
 def compile_vehicle(
-    vehicle: spec.Vehicle, ocean: Ocean, dtype: DType, integrator: str = "rk4"
+    vehicle: spec.Vehicle,
+    ocean: Ocean,
+    dtype: DType,
+    integrator: str = "rk4",
+    excitation: WaveExcitation | None = None,
 ) -> CompiledVehicle:
-    """Build the Model; call inside `jax.enable_x64(True)`."""
+    """Build the Model; call inside `jax.enable_x64(True)`.
+
+    `excitation` takes the place of integrating the waves over the hull (stage one).
+    """
     actuators = expand(vehicle.actuators)
     channels = channels_of(actuators)
     _check_names(vehicle, channels)
@@ -109,7 +116,7 @@ def compile_vehicle(
         coefficients=_polynomial(vehicle, polynomial, dtype),
         crossflow=crossflow,
         wind=_wind(vehicle, dtype) if ocean.wind is not None else None,
-        excitation=_excitation(vehicle, hull, ocean.waves, dtype),
+        excitation=excitation or _excitation(vehicle, hull, ocean.waves, dtype),
         grounding=_grounding(hull, dtype) if ocean.seabed is not None else None,
         integrator=integrator,
         channels=len(channels),

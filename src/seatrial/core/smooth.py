@@ -11,6 +11,14 @@ def smoothstep(s: Scalar) -> Scalar:
     return s * s * (3.0 - 2.0 * s)
 
 
+def smootherstep(s: Scalar) -> Scalar:
+    """0 below 0, 1 above 1, 6 s⁵ − 15 s⁴ + 10 s³ between: C², so that a switch which is passed in
+    every wave leaves a fourth-order integrator its order.
+    """
+    s = jnp.clip(s, 0.0, 1.0)
+    return s * s * s * (10.0 + s * (6.0 * s - 15.0))
+
+
 def smooth_ramp(x: Scalar, width: Scalar) -> Scalar:
     """0 below −width, x above width, a parabola between: a C¹ max(x, 0)."""
     t = jnp.clip((x + width) / (2.0 * width), 0.0, 1.0)

@@ -3,10 +3,13 @@
 A commander is asked once per control period and may keep a small memory between the calls.
 """
 
+import dataclasses
 import math
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
 
 from seatrial.core.types import State
 from seatrial.pytree import pytree, static
@@ -54,6 +57,25 @@ class Manoeuvre:
 
 
 Commander = Timetable | Manoeuvre
+
+
+def select(commander: Commander, index: NDArray[np.int64]) -> Commander:
+    """The commander of some of the vehicles."""
+    if isinstance(commander, Timetable):
+        return Timetable(commander.times, jnp.asarray(np.asarray(commander.values)[..., index]))
+
+    def take(array: jax.Array) -> jax.Array:
+        return jnp.asarray(np.asarray(array)[index])
+
+    return dataclasses.replace(
+        commander,
+        helm=take(commander.helm),
+        heading_change=take(commander.heading_change),
+        approach=take(commander.approach),
+        hold=take(commander.hold),
+        engine=take(commander.engine),
+        astern=take(commander.astern),
+    )
 
 
 def command(

@@ -5,6 +5,7 @@ starboard down, SI); a sink converts to whatever its readers expect.
 """
 
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -85,12 +86,41 @@ class VehicleFrames:
 
 
 @dataclass(frozen=True)
+class GroupFrames:
+    """A block of frames of vehicles of one kind, all at once."""
+
+    names: tuple[str, ...]
+    frames: VehicleFrames
+    """Arrays with the vehicles on the second axis: (T, N, ...)."""
+
+
+@dataclass(frozen=True)
 class Frames:
     """A block of consecutive frames of the whole run."""
 
     time: Array
     """(T,) s since the start."""
-    vehicles: dict[str, VehicleFrames]
+    groups: tuple[GroupFrames, ...]
+
+    @cached_property
+    def vehicles(self) -> dict[str, VehicleFrames]:
+        """The same, vehicle by vehicle."""
+        return {
+            name: VehicleFrames(**{f: a[:, i] for f, a in vars(group.frames).items()})
+            for group in self.groups
+            for i, name in enumerate(group.names)
+        }
+
+
+def frames_of(time: Array, vehicles: dict[str, VehicleFrames]) -> Frames:
+    """Frames of single vehicles."""
+    return Frames(
+        time,
+        tuple(
+            GroupFrames((name,), VehicleFrames(**{f: a[:, None] for f, a in vars(v).items()}))
+            for name, v in vehicles.items()
+        ),
+    )
 
 
 @dataclass(frozen=True)
@@ -139,8 +169,8 @@ class Sink(Protocol):
 
 
 def euler_angles(attitude: Array) -> Array:
-    """Roll, pitch, yaw of (T, 4) quaternions; as `spatial.to_euler`, without loading JAX."""
-    w, x, y, z = attitude.T
+    """Roll, pitch, yaw of (..., 4) quaternions; as `spatial.to_euler`, without loading JAX."""
+    w, x, y, z = np.moveaxis(attitude, -1, 0)
     return np.stack(
         [
             np.arctan2(2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
@@ -153,7 +183,7 @@ def euler_angles(attitude: Array) -> Array:
 
 def ground_speed(attitude: Array, velocity: Array) -> Array:
     """Horizontal speed: |v|² less the square of its component along the world's down axis."""
-    w, x, y, z = attitude.T
+    w, x, y, z = np.moveaxis(attitude, -1, 0)
     down = np.stack([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], axis=-1)
     vertical = np.sum(down * velocity, axis=-1)
     squared: Array = np.sum(velocity * velocity, axis=-1) - vertical * vertical

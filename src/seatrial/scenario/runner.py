@@ -1,10 +1,12 @@
 """Turns the wheel: compiles a whole run to one scan and hands its frames to the sinks."""
 
+import os
 import time as wall_clock
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -18,13 +20,29 @@ from seatrial.core.types import Model, State
 from seatrial.ocean import Ocean, waves, wind
 from seatrial.programs import compile_program
 from seatrial.pytree import pytree, static
-from seatrial.scenario.commanders import MEMORY, Commander, command
-from seatrial.scenario.frames import Array, Frames, RunHeader, RunSummary, Sink, VehicleFrames
-from seatrial.scenario.tracks import Track, summarise
+from seatrial.scenario.commanders import MEMORY, Commander, command, select
+from seatrial.scenario.frames import (
+    Array,
+    Frames,
+    GroupFrames,
+    RunHeader,
+    RunSummary,
+    Sink,
+    VehicleFrames,
+)
+from seatrial.scenario.tracks import Tally, summarise
 from seatrial.spatial.vectors import vec3
 
 FRAMES_PER_BLOCK = 100
 """Frames computed by one call of the compiled program, and lost at most when a run is killed."""
+
+SAMPLES_PER_BLOCK = 200_000
+"""Vehicles times frames that a block holds at most; bounds the memory of a swarm."""
+
+VEHICLES_PER_PART = 256
+"""A group is cut into parts of at most this many vehicles, whose wave phases fit into the cache
+of a core; parts run on all cores at once. It must not depend on the number of cores, or a run
+would give other bytes on another machine."""
 
 RUNNING, DIVERGED, GROUNDED = 0, 1, 2
 STATUS = {RUNNING: "completed", DIVERGED: "diverged", GROUNDED: "grounded"}
@@ -35,13 +53,28 @@ SPEED_LIMIT = 1e3
 
 @pytree
 class Group:
-    """Vehicles of one kind: one Model, N states."""
+    """Vehicles of one kind that take orders in the same way: one Model, N states."""
 
     model: Model
     commander: Commander
     initial: State
-    names: tuple[str, ...] = static()
+    varied: tuple[bool, ...] = static()
+    """For each array of the Model whether its last axis counts the vehicles."""
     stop_when_grounded: bool = static()
+
+    @property
+    def count(self) -> int:
+        """Number of vehicles."""
+        return int(self.initial.position.shape[-1])
+
+
+@dataclass(frozen=True)
+class Squad:
+    """A group with the names of its vehicles and the ocean in its precision."""
+
+    names: tuple[str, ...]
+    group: Group
+    ocean: Ocean
 
 
 class Carry(NamedTuple):
@@ -54,25 +87,25 @@ class Carry(NamedTuple):
 
 
 Inner = tuple[State, jax.Array, jax.Array]
-Block = tuple[tuple[Carry, ...], tuple["Observation", ...]]
+Block = tuple[Carry, "Observation"]
 
 
 class Observation(NamedTuple):
-    """One frame of a group, component first, vehicles last."""
+    """One frame of a group, component first, vehicles last (NumPy: time, vehicles, components)."""
 
-    position: jax.Array
-    attitude: jax.Array
-    velocity: jax.Array
-    acceleration: jax.Array
-    actuators: jax.Array
-    command: jax.Array
-    current: jax.Array
-    wave_elevation: jax.Array
-    wave_velocity: jax.Array
-    wind: jax.Array
-    density: jax.Array
-    wet_fraction: jax.Array
-    status: jax.Array
+    position: Any
+    attitude: Any
+    velocity: Any
+    acceleration: Any
+    actuators: Any
+    command: Any
+    current: Any
+    wave_elevation: Any
+    wave_velocity: Any
+    wind: Any
+    density: Any
+    wet_fraction: Any
+    status: Any
 
 
 @dataclass(frozen=True)
@@ -80,8 +113,7 @@ class Plan:
     """A compiled scenario."""
 
     header: RunHeader
-    ocean: Ocean
-    groups: tuple[Group, ...]
+    squads: tuple[Squad, ...]
     time_step: float
     substeps: int
     """Time steps per control period."""
@@ -95,9 +127,41 @@ class Plan:
 
 def start(group: Group) -> Carry:
     """Carry of a group before its first frame."""
-    vehicles = len(group.names)
-    memory = np.zeros((MEMORY, vehicles))
-    return Carry(group.initial, jnp.asarray(memory), jnp.asarray(np.zeros(vehicles, np.int32)))
+    memory = np.zeros((MEMORY, group.count))
+    return Carry(group.initial, jnp.asarray(memory), jnp.asarray(np.zeros(group.count, np.int32)))
+
+
+def parts_of(group: Group) -> list[tuple[Group, int]]:
+    """Cut a group into equal parts; a part comes with how many of its vehicles are new.
+
+    The last part repeats vehicles so that all parts share one compiled program.
+    """
+    if jax.default_backend() != "cpu" or group.count <= VEHICLES_PER_PART:
+        return [(group, group.count)]
+    number = -(-group.count // VEHICLES_PER_PART)
+    size = -(-group.count // number)
+    parts = []
+    for first in range(0, group.count, size):
+        index = np.minimum(np.arange(first, first + size), group.count - 1)
+        parts.append((_selected(group, index), min(size, group.count - first)))
+    return parts
+
+
+def _selected(group: Group, index: NDArray[np.int64]) -> Group:
+    """The group's vehicles at `index`."""
+
+    def take(array: jax.Array) -> jax.Array:
+        return jnp.asarray(np.asarray(array)[..., index])
+
+    leaves, tree = jax.tree.flatten(group.model)
+    chosen = [take(a) if varied else a for a, varied in zip(leaves, group.varied, strict=True)]
+    return Group(
+        model=jax.tree.unflatten(tree, chosen),
+        commander=select(group.commander, index),
+        initial=jax.tree.map(take, group.initial),
+        varied=group.varied,
+        stop_when_grounded=group.stop_when_grounded,
+    )
 
 
 def control_period(
@@ -166,7 +230,7 @@ def frame(
         state = control_period(group.model, ocean, state, orders, at, time_step, substeps)
         return state, memory, jnp.where(c == 0, orders, first_orders)
 
-    unset = jnp.zeros((group.model.channels, len(group.names)), carry.state.velocity.dtype)
+    unset = jnp.zeros((group.model.channels, group.count), carry.state.velocity.dtype)
     state, memory, orders = jax.lax.fori_loop(
         0, controls, period, (carry.state, carry.memory, unset)
     )
@@ -193,24 +257,36 @@ def judge(group: Group, ocean: Ocean, before: Carry, after: Carry) -> Carry:
 
 @partial(jax.jit, static_argnames=("plan", "frames"))
 def block(
-    groups: tuple[Group, ...],
+    group: Group,
     ocean: Ocean,
-    carries: tuple[Carry, ...],
+    carry: Carry,
     first: jax.Array,
     plan: tuple[float, int, int],
     frames: int,
-) -> tuple[tuple[Carry, ...], tuple[Observation, ...]]:
-    """A block of frames of the whole fleet, as one scan; `first` counts frames from the start."""
+) -> Block:
+    """A block of frames as one scan; `first` counts frames from the start of the run."""
     per_frame = plan[1] * plan[2]
 
-    def body(
-        carries: tuple[Carry, ...], k: jax.Array
-    ) -> tuple[tuple[Carry, ...], tuple[Observation, ...]]:
-        index = (first + k) * per_frame
-        pairs = [frame(g, ocean, c, index, plan) for g, c in zip(groups, carries, strict=True)]
-        return tuple(p[0] for p in pairs), tuple(p[1] for p in pairs)
+    def body(carry: Carry, k: jax.Array) -> tuple[Carry, Observation]:
+        return frame(group, ocean, carry, (first + k) * per_frame, plan)
 
-    return jax.lax.scan(body, carries, jnp.arange(frames))
+    return jax.lax.scan(body, carry, jnp.arange(frames))
+
+
+class _Part:
+    """Vehicles that one core works on, block after block."""
+
+    def __init__(self, group: Group, ocean: Ocean, new: int, program: Any) -> None:
+        self.new = new
+        self._group, self._ocean, self._program = group, ocean, program
+        self._carry = start(group)
+
+    def compute(self, first: int) -> list[NDArray[Any]]:
+        """The next block, as arrays (T, ..., N) in the order of `Observation`."""
+        with jax.enable_x64(True):  # the setting belongs to a thread
+            index = jnp.int64(first)
+            self._carry, seen = self._program(self._group, self._ocean, self._carry, index)
+        return [np.asarray(a)[..., : self.new] for a in seen]
 
 
 def run(
@@ -219,75 +295,92 @@ def run(
     progress: Callable[[float], None] | None = None,
 ) -> tuple[RunSummary, float]:
     """Run to the end; returns the summary and the wall time of the simulation itself, s."""
-    with jax.enable_x64(True):
-        return _run(plan, sinks, progress)
+    workers = os.cpu_count() or 1
+    with jax.enable_x64(True), ThreadPoolExecutor(workers) as pool:
+        return _run(plan, sinks, progress, pool)
 
 
 def _run(
-    plan: Plan, sinks: Sequence[Sink], progress: Callable[[float], None] | None
+    plan: Plan,
+    sinks: Sequence[Sink],
+    progress: Callable[[float], None] | None,
+    pool: ThreadPoolExecutor,
 ) -> tuple[RunSummary, float]:
-    size = min(FRAMES_PER_BLOCK, plan.frames)
-    shape = (plan.time_step, plan.substeps, plan.controls)
-    carries = tuple(start(group) for group in plan.groups)
-    compiled = compile_program(block, plan.groups, plan.ocean, carries, jnp.int64(0), shape, size)
-
-    def compute(carries: tuple[Carry, ...], first: int) -> Block:
-        result: Block = compiled(plan.groups, plan.ocean, carries, jnp.int64(first))
-        return result
-
+    vehicles = sum(squad.group.count for squad in plan.squads)
+    size = min(plan.frames, FRAMES_PER_BLOCK, max(1, SAMPLES_PER_BLOCK // vehicles))
+    squads = list(pool.map(lambda squad: _prepare(plan, squad, size), plan.squads))
+    tallies = [Tally(squad.names, set(plan.manoeuvres)) for squad in plan.squads]
     for sink in sinks:
         sink.open(plan.header)
-    tracks = {name: Track() for group in plan.groups for name in group.names}
+
+    def submit(first: int) -> list[list[Future[list[NDArray[Any]]]]]:
+        return [[pool.submit(part.compute, first) for part in parts] for parts in squads]
+
     interrupted = False
+    end = 0.0
     began = wall_clock.perf_counter()
     try:
-        pending = compute(carries, 0)
+        pending = submit(0)
         for first in range(0, plan.frames, size):
-            carries, seen = pending
+            seen = [_joined([f.result() for f in futures]) for futures in pending]
             if first + size < plan.frames:  # computed while the sinks write this block
-                pending = compute(carries, first + size)
+                pending = submit(first + size)
             frames, statuses = _to_frames(plan, seen, first)
-            for name, vehicle in frames.vehicles.items():
-                tracks[name].append(frames.time, vehicle, statuses[name])
+            end = float(frames.time[-1])
+            for tally, group, codes in zip(tallies, frames.groups, statuses, strict=True):
+                tally.add(frames.time, group, codes)
             for sink in sinks:
                 sink.write(frames)
             if progress is not None:
-                progress(float(frames.time[-1]))
-            if all(codes[-1] != RUNNING for codes in statuses.values()):
+                progress(end)
+            if all(tally.all_ended for tally in tallies):
                 break
     except KeyboardInterrupt:  # what was recorded so far is closed properly
         interrupted = True
-        if not any(track.time for track in tracks.values()):
+        if tallies[0].frames == 0:
             raise
     elapsed = wall_clock.perf_counter() - began
-    summary = summarise(
-        plan.header,
-        tracks,
-        STATUS | {RUNNING: "stopped"} if interrupted else STATUS,
-        plan.manoeuvres,
-    )
+    words = STATUS | {RUNNING: "stopped"} if interrupted else STATUS
+    summary = summarise(plan.header, tallies, end, words, plan.manoeuvres)
     for sink in sinks:
         sink.close(summary)
     return summary, elapsed
 
 
+def _prepare(plan: Plan, squad: Squad, frames: int) -> list[_Part]:
+    """Cut a squad into parts and compile the one program that all of them share."""
+    with jax.enable_x64(True):
+        parts = parts_of(squad.group)
+        shape = (plan.time_step, plan.substeps, plan.controls)
+        example = parts[0][0]
+        program = compile_program(
+            block, example, squad.ocean, start(example), jnp.int64(0), shape, frames
+        )
+        return [_Part(group, squad.ocean, new, program) for group, new in parts]
+
+
+def _joined(parts: list[list[NDArray[Any]]]) -> Observation:
+    """Parts of a group side by side, vehicles moved to the second axis."""
+    return Observation(
+        *(
+            np.moveaxis(np.concatenate(arrays, axis=-1), -1, 1)
+            for arrays in zip(*parts, strict=True)
+        )
+    )
+
+
 def _to_frames(
-    plan: Plan, seen: tuple[Observation, ...], first: int
-) -> tuple[Frames, dict[str, NDArray[np.int32]]]:
+    plan: Plan, seen: list[Observation], first: int
+) -> tuple[Frames, list[NDArray[np.int32]]]:
     """A block as frames and status codes, cut where the run or its last vehicle ended."""
-    count = plan.frames - first
-    ended = np.all([np.all(np.asarray(o.status) != RUNNING, axis=1) for o in seen], axis=0)
+    count = min(plan.frames - first, len(seen[0].status))
+    ended = np.all([np.all(o.status != RUNNING, axis=1) for o in seen], axis=0)
     if ended.any():
         count = min(count, int(np.argmax(ended)) + 1)
-    vehicles: dict[str, VehicleFrames] = {}
-    statuses: dict[str, NDArray[np.int32]] = {}
     fields = [f for f in Observation._fields if f != "status"]
-    for group, observation in zip(plan.groups, seen, strict=True):
-        arrays = {f: np.asarray(getattr(observation, f), np.float64)[:count] for f in fields}
-        codes = np.asarray(observation.status)[:count]
-        for i, name in enumerate(group.names):
-            vehicles[name] = VehicleFrames(**{f: a[..., i] for f, a in arrays.items()})
-            statuses[name] = codes[:, i]
-    size = len(next(iter(statuses.values())))
-    time: Array = np.arange(first, first + size, dtype=np.float64) * plan.header.frame_period
-    return Frames(time, vehicles), statuses
+    groups = tuple(
+        GroupFrames(squad.names, VehicleFrames(**{f: getattr(o, f)[:count] for f in fields}))
+        for squad, o in zip(plan.squads, seen, strict=True)
+    )
+    time: Array = np.arange(first, first + count, dtype=np.float64) * plan.header.frame_period
+    return Frames(time, groups), [o.status[:count] for o in seen]

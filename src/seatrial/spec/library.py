@@ -10,10 +10,10 @@ FOLDERS = {"vehicle": "vehicles", "world": "worlds", "scenario": "scenarios"}
 """Kind of document -> its folder in the library."""
 
 
-def library_names(kind: str) -> list[str]:
-    """Names of everything of one kind that ships with the package, in alphabetical order."""
-    folder = _folder(kind)
-    return sorted(path.stem for path in folder.glob("*.yaml"))
+def library_names(kind: str | None = None) -> list[str]:
+    """Names of what ships with the package, of one kind or of all, in alphabetical order."""
+    kinds = list(FOLDERS) if kind is None else [kind]
+    return sorted(path.stem for k in kinds for path in _folder(k).glob("*.yaml"))
 
 
 def library_file(name: str, kind: str | None = None) -> FilePath:

@@ -5,6 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from seatrial.spec.base import (
+    Metres,
     MetresPerSecond,
     Number,
     Plain,
@@ -118,11 +119,21 @@ Manoeuvre = Annotated[
 ]
 
 
+class Variation(Spec):
+    """How a number of the description differs from vessel to vessel of a swarm."""
+
+    relative: Annotated[Plain, Field(gt=0, lt=1)]
+    """Spread as a share of the number: half the width of a uniform distribution, or the standard
+    deviation of a normal one, which is cut at three of them."""
+    distribution: Literal["uniform", "normal"] = "uniform"
+    """Its shape."""
+
+
 class Participant(Spec):
-    """One vehicle of the scenario."""
+    """One vehicle of the scenario, or a swarm of them."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=40)]
-    """Its own name; also the first part of its topics."""
+    """Its own name; also the first part of its topics. Vessels of a swarm are numbered: NAME_0 …"""
     vehicle: Vehicle
     """The vehicle: a library name, a path to a file, or its description in place."""
     start: Start = Start()
@@ -132,9 +143,23 @@ class Participant(Spec):
     the next. `rudder_deg` and `propeller_rpm` give a channel in other units than SI."""
     manoeuvre: Manoeuvre | None = None
     """A standard manoeuvre, in place of commands."""
+    count: Annotated[int, Field(ge=1, le=10_000_000)] = 1
+    """How many of them: more than one is a swarm around `start`."""
+    formation: Literal["grid", "line", "circle", "random"] = "grid"
+    """How a swarm is laid out: a square grid, a line abreast, a circle, or anywhere in the square
+    that a grid would fill."""
+    spacing: Annotated[Metres, Field(gt=0)] = 5.0
+    """Distance between neighbours of a swarm."""
+    vary: dict[str, Variation] = {}
+    """Numbers of the vehicle's description that differ from vessel to vessel, by their path, for
+    example `inertia.mass`. The wave forces stay those of the vehicle as described."""
+    wave_forces: str | None = None
+    """File of `seatrial waves precompute` to take the wave force amplitudes from."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
+        if self.vary and self.count == 1:
+            raise ValueError("`vary` needs a swarm: give a `count` greater than 1")
         if self.manoeuvre is not None and self.commands:
             raise ValueError("give either `commands` or `manoeuvre`, not both")
         if self.manoeuvre is not None and self.vehicle.manoeuvring is None:
@@ -170,8 +195,9 @@ class Scenario(Spec):
     """Of the integrator."""
     integrator: Literal["rk4", "semi_implicit"] = "rk4"
     """Classical Runge–Kutta of order 4, or semi-implicit (symplectic) Euler of order 1."""
-    precision: Literal["double", "single"] = "double"
-    """Of the vehicle's arithmetic; time and wave phases are always double."""
+    precision: Literal["double", "single"] | None = None
+    """Of the vehicles' arithmetic; double when left out, but single for swarms. Time and the
+    phases of the waves are always double."""
     control_period: Annotated[Seconds, Field(gt=0, le=1e5)] = 0.1
     """Commands change only at multiples of this; a whole number of time steps."""
     frame_period: Annotated[Seconds, Field(gt=0, le=1e5)] = 0.1

@@ -1,10 +1,9 @@
 """Weight and buoyancy, under water and at the surface."""
 
 import jax
-import jax.numpy as jnp
 
 from seatrial.conventions import GRAVITY
-from seatrial.core.smooth import smooth_clip, smoothstep
+from seatrial.core.smooth import smooth_clip, smootherstep, smoothstep
 from seatrial.pytree import pytree
 from seatrial.spatial.rotations import Rotation
 from seatrial.spatial.vectors import Scalar, Vec3, Wrench, add, scale, total, vec3, wrench_at
@@ -122,4 +121,4 @@ def flotation_depth(model: SurfaceRestoring, rotation: Rotation, z: Scalar) -> S
 
 def surface_wet(volume_ratio: Scalar) -> Scalar:
     """Share of the hull that works: 1 at or below the waterline, smoothly 0 in the air."""
-    return smoothstep(jnp.minimum(volume_ratio, 1.0))
+    return smootherstep(volume_ratio)
