@@ -3,7 +3,7 @@
 The same as `seatrial bench step --json`.
 """
 
-from seatrial.cli.bench import show_steps
+from seatrial.cli import bench
 
 if __name__ == "__main__":
-    show_steps(as_json=True, vehicles=None, precision="double")
+    bench.show(bench.step_cases(None, "double"), as_json=True)

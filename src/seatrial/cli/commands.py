@@ -16,6 +16,8 @@ app = typer.Typer(
 )
 bench_app = typer.Typer(help="Measure speed on this machine.", no_args_is_help=True)
 app.add_typer(bench_app, name="bench")
+waves_app = typer.Typer(help="Prepare seas for use elsewhere.", no_args_is_help=True)
+app.add_typer(waves_app, name="waves")
 
 ScenarioArgument = Annotated[
     str,
@@ -148,6 +150,52 @@ def bench_step(
     precision: Annotated[str, typer.Option(help="double or single.")] = "double",
 ) -> None:
     """Time one step of every library vehicle, alone and 500 at once, calm and in 75 waves."""
-    from seatrial.cli.bench import show_steps
+    from seatrial.cli import bench
 
-    show_steps(as_json, vehicle, precision)
+    bench.show(bench.step_cases(vehicle, precision), as_json)
+
+
+@bench_app.command("waves")
+def bench_waves(
+    as_json: JsonOption = False,
+    precision: Annotated[str, typer.Option(help="double or single.")] = "single",
+) -> None:
+    """Time a step over the number of wave components, for one vessel and for 500."""
+    from seatrial.cli import bench
+
+    bench.show(bench.wave_cases(precision), as_json)
+
+
+@bench_app.command("swarm")
+def bench_swarm(
+    as_json: JsonOption = False,
+    vehicles: Annotated[
+        list[int] | None, typer.Option(help="Size of the swarm; may be repeated.", min=1)
+    ] = None,
+    precision: Annotated[str, typer.Option(help="double or single.")] = "single",
+) -> None:
+    """Time a step over the size of a swarm in 75 waves, on all cores or on the GPU."""
+    from seatrial.cli import bench
+
+    bench.show(bench.swarm_cases(vehicles, precision), as_json)
+
+
+@waves_app.command("precompute")
+def waves_precompute(
+    vehicle: Annotated[str, typer.Argument(help="A surface craft: a file or a library name.")],
+    world: Annotated[str, typer.Argument(help="A world with waves: a file or a library name.")],
+    out: Annotated[Path, typer.Option(help="File to write (.npz).")],
+    seed: Annotated[int, typer.Option(help="Seed of the sea.", min=0)] = 0,
+) -> None:
+    """Integrate the waves over a hull once and save the force amplitudes (stage one).
+
+    A scenario uses them with `wave_forces: FILE`, so that a small computer runs stage two only.
+    """
+    from seatrial.compile.wave_forces import precompute
+    from seatrial.spec.loading import load
+    from seatrial.spec.vehicle import Vehicle
+    from seatrial.spec.world import World
+
+    made = precompute(load(vehicle, Vehicle), load(world, World), seed, out)
+    rows, columns = made.matrix.shape
+    typer.echo(f"{out}: {columns // 2} components, {rows} rows")
