@@ -303,6 +303,14 @@ def _surface_restoring(
             )
         heights.append(height)
     draught = max(b.draught for b in buoyancy.blocks)
+    if draught >= vehicle.height:
+        raise vehicle.error(
+            ("height",),
+            "the hull is no higher than it is deep in the water: its deck would be awash",
+            value=vehicle.height,
+            expected=f"more than the draught of {draught:g} m",
+            mend="`height` is measured from the keel to the deck",
+        )
     flotation = (
         blocks.flotation if buoyancy.centre_of_flotation is None else buoyancy.centre_of_flotation
     )
@@ -311,7 +319,7 @@ def _surface_restoring(
         volume=jnp.asarray(volume, dtype),
         waterplane_area=jnp.asarray(buoyancy.waterplane_area or blocks.area, dtype),
         flotation=jnp.asarray([flotation, 0.0, buoyancy.waterline], dtype),
-        freeboard=jnp.asarray(max(vehicle.height - draught, 0.1 * vehicle.height), dtype),
+        freeboard=jnp.asarray(vehicle.height - draught, dtype),
         gm_transverse=jnp.asarray(heights[0], dtype),
         gm_longitudinal=jnp.asarray(heights[1], dtype),
     )

@@ -1,0 +1,1 @@
+"""Studies that set seatrial beside published results, each run by one command."""
