@@ -59,7 +59,9 @@ def evaluate(
     phase = time_phase(waves, t)[column] - model.north[column] * x - model.east[column] * y
     sine, cosine = sincos(phase)
     flat = jnp.concatenate([cosine, sine]).reshape(2 * phase.shape[0], -1)
-    sums = (model.matrix @ flat).reshape((model.matrix.shape[0], *jnp.shape(x)))
+    # A GPU would otherwise round single precision to ten bits in this product.
+    product = jnp.matmul(model.matrix, flat, precision=jax.lax.Precision.HIGHEST)
+    sums = product.reshape((model.matrix.shape[0], *jnp.shape(x)))
     harmonics = _heading_harmonics(rotation, max(c.harmonic for c in model.contributions))
     result: list[Scalar] = [0.0] * len(OUTPUTS)
     for part in model.contributions:
