@@ -23,7 +23,9 @@ ScenarioArgument = Annotated[
     str,
     typer.Argument(metavar="SCENARIO", help="A scenario file, or the name of one in the library."),
 ]
-RecordingArgument = Annotated[Path, typer.Argument(metavar="RUN.mcap", help="A recording.")]
+RecordingArgument = Annotated[
+    Path, typer.Argument(metavar="RUN", help="A recording: .mcap or .zarr.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead.")]
 
 
@@ -50,7 +52,9 @@ def run(
     duration: Annotated[
         float | None, typer.Option(help="Another simulated time than the file's, s.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Record to this MCAP file.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Record to this .mcap file, or .zarr folder for swarms.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run a scenario; record it, and print what became of every vehicle.
@@ -118,9 +122,7 @@ def plot(
 def export(
     recording: RecordingArgument,
     to: Annotated[str, typer.Option(help="csv or netcdf.")],
-    out: Annotated[
-        Path | None, typer.Option(help="File to write; beside RUN.mcap by default.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="File to write; beside RUN by default.")] = None,
 ) -> None:
     """Write a recording as CSV (a file per vehicle) or NetCDF."""
     from seatrial.record.export import export as write
@@ -197,5 +199,5 @@ def waves_precompute(
     from seatrial.spec.world import World
 
     made = precompute(load(vehicle, Vehicle), load(world, World), seed, out)
-    rows, columns = made.matrix.shape
-    typer.echo(f"{out}: {columns // 2} components, {rows} rows")
+    rows, components = made.cosine.shape
+    typer.echo(f"{out}: {components} components, {rows} rows")

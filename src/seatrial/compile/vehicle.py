@@ -418,7 +418,8 @@ def _excitation(
     )
     matrix, contributions = froude_krylov.heading_harmonics(in_waves, sea)
     return WaveExcitation(
-        matrix=jnp.asarray(matrix, dtype),
+        cosine=jnp.asarray(matrix[:, : len(sea.omega)], dtype),
+        sine=jnp.asarray(matrix[:, len(sea.omega) :], dtype),
         north=jnp.asarray(sea.wavenumber * np.cos(sea.direction), dtype),
         east=jnp.asarray(sea.wavenumber * np.sin(sea.direction), dtype),
         contributions=tuple(Contribution(*c) for c in contributions),

@@ -56,7 +56,8 @@ def precompute(vehicle: Vehicle, world: World, seed: int, out: Path) -> WaveExci
             with out.open("wb") as file:
                 np.savez_compressed(
                     file,
-                    matrix=np.asarray(excitation.matrix),
+                    cosine=np.asarray(excitation.cosine),
+                    sine=np.asarray(excitation.sine),
                     north=np.asarray(excitation.north),
                     east=np.asarray(excitation.east),
                     contributions=np.array([tuple(c) for c in excitation.contributions]),
@@ -89,7 +90,8 @@ def load_wave_forces(
             for o, n, s, r, f in stored["contributions"]
         )
         excitation = WaveExcitation(
-            matrix=jnp.asarray(stored["matrix"], dtype),
+            cosine=jnp.asarray(stored["cosine"], dtype),
+            sine=jnp.asarray(stored["sine"], dtype),
             north=jnp.asarray(stored["north"], dtype),
             east=jnp.asarray(stored["east"], dtype),
             contributions=contributions,

@@ -64,8 +64,10 @@ def accelerate(
     rates = acceleration(model.inertia, load, around.wet)
     if around.fluid_velocity is not None:
         turning = cross(around.fluid_velocity, around.velocity.angular)
-        rates = [r + t for r, t in zip(rates, (*turning, 0.0, 0.0, 0.0), strict=True)]
-    return jnp.stack([jnp.broadcast_to(r, shape) for r in rates])
+        rates = [r + c for r, c in zip(rates, (*turning, 0.0, 0.0, 0.0), strict=True)]
+    # Without the barrier a GPU computes all forces once for each of the six rows.
+    rows = jax.lax.optimization_barrier([jnp.broadcast_to(r, shape) for r in rates])
+    return jnp.stack(rows)
 
 
 def wrench(model: Model, ocean: Ocean, state: State, around: Surroundings, t: jax.Array) -> Wrench:

@@ -41,8 +41,10 @@ class Contribution(NamedTuple):
 class WaveExcitation:
     """Force amplitudes of one hull in one sea."""
 
-    matrix: jax.Array
-    """(R, 2C): amplitudes of cos φ, then of sin φ."""
+    cosine: jax.Array
+    """(R, C) amplitudes of cos φ."""
+    sine: jax.Array
+    """(R, C) amplitudes of sin φ."""
     north: jax.Array
     """(C,) k cos μ, rad/m."""
     east: jax.Array
@@ -54,14 +56,11 @@ def evaluate(
     model: WaveExcitation, waves: Waves, x: Scalar, y: Scalar, rotation: Rotation, t: jax.Array
 ) -> tuple[Scalar, ...]:
     """Every output of `OUTPUTS` for vehicles at (x, y)."""
-    batch = (1,) * jnp.ndim(x)
-    column = (slice(None), *(None for _ in batch))
+    column = (slice(None), *(None for _ in jnp.shape(x)))
     phase = time_phase(waves, t)[column] - model.north[column] * x - model.east[column] * y
     sine, cosine = sincos(phase)
-    flat = jnp.concatenate([cosine, sine]).reshape(2 * phase.shape[0], -1)
-    # A GPU would otherwise round single precision to ten bits in this product.
-    product = jnp.matmul(model.matrix, flat, precision=jax.lax.Precision.HIGHEST)
-    sums = product.reshape((model.matrix.shape[0], *jnp.shape(x)))
+    # Two products, not one of joined arrays: a GPU then computes the sines inside the product.
+    sums = _product(model.cosine, cosine) + _product(model.sine, sine)
     harmonics = _heading_harmonics(rotation, max(c.harmonic for c in model.contributions))
     result: list[Scalar] = [0.0] * len(OUTPUTS)
     for part in model.contributions:
@@ -80,3 +79,17 @@ def _heading_harmonics(rotation: Rotation, highest: int) -> list[tuple[Scalar, S
         c, s = result[-1]
         result.append((c * c1 - s * s1, s * c1 + c * s1))
     return result
+
+
+def _product(amplitudes: jax.Array, field: jax.Array) -> jax.Array:
+    """(R, C) times (C, ...), in full precision.
+
+    Left to itself a GPU rounds single precision to ten bits here; three passes of its tensor
+    cores keep all of it and are faster than its ordinary units.
+    """
+    precise: jax.lax.Precision | jax.lax.DotAlgorithmPreset = jax.lax.Precision.HIGHEST
+    if jax.default_backend() == "gpu" and amplitudes.dtype == jnp.float32:
+        precise = jax.lax.DotAlgorithmPreset.TF32_TF32_F32_X3
+    flat = field.reshape(field.shape[0], -1)
+    result: jax.Array = jnp.matmul(amplitudes, flat, precision=precise)
+    return result.reshape((amplitudes.shape[0], *field.shape[1:]))
