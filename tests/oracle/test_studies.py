@@ -1,0 +1,134 @@
+"""The studies that reproduce the ASVLite paper: sampled here, whole by `seatrial study`."""
+
+import json
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from seatrial.cli.studies import show_study
+from seatrial.compile.vehicle import compile_vehicle
+from seatrial.compile.world import build_ocean
+from seatrial.core.step import step
+from seatrial.core.types import State
+from seatrial.errors import SpecError
+from seatrial.spatial.rotations import from_euler, to_euler
+from seatrial.validation import asvlite, tank, trends
+from seatrial.validation.heading import course, turned_back, without_yaw
+from seatrial.validation.seas import with_structure_of
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("studies")
+
+
+def study(name, folder):
+    holds = show_study(name, folder, as_json=False, sample=True)
+    document = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+    return holds, document
+
+
+def claims(document):
+    return {c["statement"]: c["holds"] for c in document["claims"]}
+
+
+@pytest.mark.slow
+def test_the_five_trends_of_figure_2_come_out_beyond_chance(folder):
+    # Each difference exceeds three standard errors; seeds are fixed, so no false alarms.
+    holds, document = study("asvlite-trends", folder)
+    assert claims(document) == {
+        "heave grows with wave height": True,
+        "roll rises, then falls with wave height": True,
+        "pitch rises, then falls with wave height": True,
+        "heave does not depend on heading": True,
+        "pitch is largest in head sea, then following, least in beam": True,
+        "roll is largest in beam sea": True,
+        "every vessel covers its 50 m": True,
+    }
+    assert holds
+    assert document["runs"] == 3 * 9 * 40
+    assert document["overturned"] < 0.02 * document["runs"]
+    heave = np.array(document["mean"]["heave"])
+    # A float much smaller than the waves rides on them: 2σ of heave is half the wave height.
+    assert heave.mean(axis=1) == pytest.approx(0.5 * np.array([0.5, 1.25, 2.0]), rel=0.05)
+    assert (folder / "asvlite-trends.png").stat().st_size > 10_000
+
+
+def test_heave_in_the_tank_lies_closer_to_the_measured_range_than_the_papers(folder):
+    holds, document = study("asvlite-tank", folder)
+    assert holds
+    assert document["heading_deg"] == 129
+    assert tank.PERIOD in document["periods_closer"]["heave"]
+    least, greatest = np.array(document["ranges"]["heave"])
+    long_wave = document["periods"].index(3.0)
+    # In a wave 35 hulls long the vehicle moves as the surface does, at any heading.
+    assert greatest[long_wave] == pytest.approx(asvlite.WAVE_AMPLITUDE, rel=0.03)
+    assert least[long_wave] == pytest.approx(-asvlite.WAVE_AMPLITUDE, rel=0.03)
+    assert (folder / "asvlite-tank.png").stat().st_size > 10_000
+
+
+def test_speed_study_beats_the_paper_in_every_row_that_it_measures(folder):
+    holds, document = study("asvlite-speed", folder)
+    assert holds
+    assert [r["paper"] for r in document["table_iii"]] == [[618.0]]
+    assert [r["vessels"] for r in document["table_iv"]] == [10, 500]
+    assert document["table_iv"][1]["paper"] == [1.0, 5.0, 7.0]
+    table = (folder / "asvlite-speed.md").read_text(encoding="utf-8")
+    assert "| 500 | 1× | 5× | 7× |" in table
+
+
+def test_unknown_study_is_refused_with_the_names_of_those_there_are(tmp_path):
+    with pytest.raises(SpecError, match="asvlite-speed, asvlite-tank, asvlite-trends"):
+        show_study("asvlite", tmp_path, as_json=False, sample=True)
+
+
+def smarty_in(height, seed=0):
+    ocean = build_ocean(asvlite.open_sea(height), seed, np.dtype(np.float64))
+    return ocean, compile_vehicle(asvlite.smarty(), ocean, np.dtype(np.float64)).model
+
+
+def test_held_heading_stays_while_roll_and_pitch_move(x64):
+    ocean, model = smarty_in(1.0)
+    model = without_yaw(model)
+    heading = math.radians(120.0)
+    start = State(
+        position=jnp.zeros(3),
+        attitude=from_euler(jnp.zeros(()), jnp.zeros(()), jnp.asarray(heading)),
+        velocity=jnp.zeros(6),
+        actuators=jnp.zeros(model.channels),
+    )
+    held = course(start.attitude)
+
+    def body(state, i):
+        moved = turned_back(step(model, ocean, state, state.actuators, i * 0.04, 0.04), held)
+        return moved, (to_euler(moved.attitude), moved.velocity[5])
+
+    _, (euler, rate) = jax.jit(lambda s: jax.lax.scan(body, s, jnp.arange(750)))(start)
+    assert np.asarray(euler)[:, 2] == pytest.approx(heading, abs=1e-5)
+    assert np.all(np.asarray(rate) == 0.0)
+    assert np.ptp(np.asarray(euler)[:, :2], axis=0).min() > math.radians(5.0)
+
+
+def test_seas_of_all_heights_share_one_program(x64):
+    _, first = smarty_in(asvlite.HEIGHTS[0])
+    _, last = smarty_in(asvlite.HEIGHTS[-1])
+    shared = with_structure_of(last, first)
+    assert shared.excitation.contributions == first.excitation.contributions
+    assert np.array_equal(shared.excitation.cosine, last.excitation.cosine)
+
+
+def test_seed_of_a_uniform_sea_sets_its_phases_alone(x64):
+    (a, _), (b, _) = smarty_in(1.0, seed=1), smarty_in(1.0, seed=2)
+    assert np.array_equal(a.waves.omega, b.waves.omega)
+    assert np.array_equal(a.waves.amplitude, b.waves.amplitude)
+    assert not np.array_equal(a.waves.phase, b.waves.phase)
+
+
+def test_whole_study_is_the_papers_42900_runs():
+    assert trends.Grid().runs == 42_900
+    assert asvlite.HEIGHTS[0] == 0.5
+    assert asvlite.HEIGHTS[-1] == 2.0
+    assert asvlite.HEADINGS_DEG[-1] == 360.0
