@@ -60,7 +60,7 @@ def waves_only(group: Group, ocean: Ocean, state: State, i: jax.Array) -> State:
     sums = wave_excitation.evaluate(
         group.model.excitation, ocean.waves, x, y, turned, i * TIME_STEP
     )
-    nudge = 1e-9 * sum(sums)
+    nudge = 1e-9 * (sum(sums.wrench) + sum(sums.motion) + sums.elevation + sum(sums.slope))
     return State(state.position + nudge, state.attitude, state.velocity, state.actuators)
 
 

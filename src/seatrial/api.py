@@ -17,9 +17,9 @@ from seatrial.compile.vehicle import resolve_channels
 from seatrial.errors import Problem, SpecError
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
+from seatrial.record.choose import recorder
 from seatrial.record.memory import MemoryRecorder
 from seatrial.record.reader import Recording, read
-from seatrial.record.writer import McapRecorder
 from seatrial.scenario import runner
 from seatrial.scenario.commanders import command as orders_of
 from seatrial.scenario.frames import Array, RunHeader, RunSummary, Sink, euler_angles
@@ -88,10 +88,13 @@ def run(
     out: str | Path | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Run:
-    """Run a scenario to its end; frames go to `out` (MCAP) when given, else they stay in memory."""
+    """Run a scenario to its end; frames go to `out` when given, else they stay in memory.
+
+    The name of `out` ends in `.mcap`, or in `.zarr` for swarms.
+    """
     plan = _plan(scenario, seed, duration)
     memory = MemoryRecorder()
-    sink: Sink = memory if out is None else McapRecorder(out)
+    sink: Sink = memory if out is None else recorder(out, len(plan.header.vehicles))
     summary, wall_time = runner.run(plan, [sink], progress)
     return Run(plan.header, summary, wall_time, memory if out is None else Path(out))
 

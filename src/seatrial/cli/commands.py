@@ -201,3 +201,22 @@ def waves_precompute(
     made = precompute(load(vehicle, Vehicle), load(world, World), seed, out)
     rows, components = made.cosine.shape
     typer.echo(f"{out}: {components} components, {rows} rows")
+
+
+@app.command()
+def study(
+    name: Annotated[str, typer.Argument(help="asvlite-speed, asvlite-tank or asvlite-trends.")],
+    out: Annotated[Path, typer.Option(help="Folder for the files of the study.")] = Path("studies"),
+    as_json: JsonOption = False,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="A small part of the study, for a quick look.")
+    ] = False,
+) -> None:
+    """Reproduce published results: tables, figures and whether their claims hold.
+
+    The exit code is 0, or 1 when a claim does not hold.
+    """
+    from seatrial.cli.studies import show_study
+
+    if not show_study(name, out, as_json, sample):
+        raise typer.Exit(1)

@@ -2,8 +2,9 @@
 
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -11,8 +12,28 @@ from seatrial.api import Run
 from seatrial.api import run as run_scenario
 from seatrial.compile.scenario import with_overrides
 from seatrial.errors import RecordingError
+from seatrial.record.choose import recorder
+from seatrial.record.kinds import KindSummary, by_kind
 from seatrial.spec.loading import load
 from seatrial.spec.scenario import Scenario
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_MOST_ROWS = 20
+"""With more vehicles than this the table has a row per kind."""
+_MOST_IN_JSON = 1000
+"""With more vehicles than this the JSON has an entry per kind."""
+
+_FIGURES = {
+    "distance": ("distance", "{:.1f}", " m"),
+    "speed_mean": ("mean\nspeed", "{:.2f}", " m/s"),
+    "speed_max": ("top\nspeed", "{:.2f}", " m/s"),
+    "depth_max": ("max\ndepth", "{:.1f}", " m"),
+    "roll_max_deg": ("max\nroll", "{:.1f}", "°"),
+    "pitch_max_deg": ("max\npitch", "{:.1f}", "°"),
+}
+"""Name in a summary -> heading, number format, unit."""
 
 
 def run_with_progress(
@@ -25,8 +46,8 @@ def run_with_progress(
 ) -> Run:
     """Run a scenario behind a progress bar on stderr."""
     described = with_overrides(load(scenario, Scenario), seed, duration)
-    if out is not None and out.is_dir():
-        raise RecordingError(f"{out}: is a folder\n  expected: a file to record to")
+    if out is not None:  # a name that cannot be used is refused before anything is compiled
+        recorder(out, sum(p.count for p in described.vehicles))
     if quiet or not sys.stderr.isatty():
         return run_scenario(described, out=out)
     from rich.console import Console
@@ -49,17 +70,26 @@ def run_with_progress(
 
 def as_dict(run: Run) -> dict[str, Any]:
     """A run as plain data."""
-    summary = run.summary.as_dict()
+    if len(run.header.vehicles) > _MOST_IN_JSON:
+        kinds = by_kind(run.header, run.summary)
+        vehicles = {kind: _kind_as_dict(end) for kind, end in kinds.items()}
+    else:
+        vehicles = run.summary.as_dict()["vehicles"]
     return {
         "scenario": run.header.scenario,
         "seed": run.header.seed,
         "version": run.header.version,
         "status": run.status,
-        "duration": summary["duration"],
+        "duration": run.summary.duration,
         "wall_time": run.wall_time,
         "real_time_factor": run.real_time_factor,
-        "vehicles": summary["vehicles"],
+        "vehicles": vehicles,
     }
+
+
+def _kind_as_dict(end: KindSummary) -> dict[str, Any]:
+    figures = {name: asdict(spread) for name, spread in end.figures.items()}
+    return {"count": end.count, "status": end.status, **figures}
 
 
 def show_run(run: Run, out: Path | None, as_json: bool) -> None:
@@ -68,37 +98,15 @@ def show_run(run: Run, out: Path | None, as_json: bool) -> None:
         typer.echo(json.dumps(as_dict(run), indent=2, allow_nan=False))
         return
     from rich.console import Console
-    from rich.table import Table
 
-    header = run.header
-    table = Table(title=f"{header.scenario} · seed {header.seed}", title_justify="left")
-    table.add_column("vehicle", no_wrap=True)
-    table.add_column("status", no_wrap=True)
-    for heading in (
-        "distance",
-        "mean\nspeed",
-        "top\nspeed",
-        "max\ndepth",
-        "max\nroll",
-        "max\npitch",
-    ):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for name, vehicle in run.summary.vehicles.items():
-        table.add_row(
-            name,
-            vehicle.status,
-            f"{vehicle.distance:.1f} m",
-            f"{vehicle.speed_mean:.2f} m/s",
-            f"{vehicle.speed_max:.2f} m/s",
-            f"{vehicle.depth_max:.1f} m",
-            f"{vehicle.roll_max_deg:.1f}°",
-            f"{vehicle.pitch_max_deg:.1f}°",
-        )
     console = Console()
-    console.print(table)
-    for name, vehicle in run.summary.vehicles.items():
-        for index, value in vehicle.indices.items():
-            console.print(f"{name}: {index.replace('_', ' ')} {value:.3g}", highlight=False)
+    if len(run.header.vehicles) > _MOST_ROWS:
+        console.print(_table_of_kinds(run))
+    else:
+        console.print(_table_of_vehicles(run))
+        for name, vehicle in run.summary.vehicles.items():
+            for index, value in vehicle.indices.items():
+                console.print(f"{name}: {index.replace('_', ' ')} {value:.3g}", highlight=False)
     console.print(
         f"{run.status} after {run.summary.duration:g} s, "
         f"{run.real_time_factor:,.0f} times real time",
@@ -106,6 +114,44 @@ def show_run(run: Run, out: Path | None, as_json: bool) -> None:
     )
     if out is not None:
         console.print(f"recording: {out}", highlight=False, soft_wrap=True)
+
+
+def _table_of_vehicles(run: Run) -> "Table":
+    table = _new_table(run, "vehicle", "status")
+    for name, vehicle in run.summary.vehicles.items():
+        figures = [
+            number.format(getattr(vehicle, figure)) + unit
+            for figure, (_, number, unit) in _FIGURES.items()
+        ]
+        table.add_row(name, vehicle.status, *figures)
+    return table
+
+
+def _table_of_kinds(run: Run) -> "Table":
+    """Three lines per kind; the units stand in the headings, so that 80 columns are enough."""
+    table = _new_table(run, "vehicles", "", units=True)
+    for kind, end in by_kind(run.header, run.summary).items():
+        ends = [f"{count:,} {status}" for status, count in end.status.items()]
+        figures = []
+        for figure, (_, number, _) in _FIGURES.items():
+            spread = end.figures[figure]
+            values = (spread.median, spread.min, spread.max)
+            figures.append("\n".join(number.format(value) for value in values))
+        table.add_row("\n".join([kind, *ends]), "median\nmin\nmax", *figures, end_section=True)
+    return table
+
+
+def _new_table(run: Run, *names: str, units: bool = False) -> "Table":
+    from rich.table import Table
+
+    header = run.header
+    table = Table(title=f"{header.scenario} · seed {header.seed}", title_justify="left")
+    for name in names:
+        table.add_column(name, no_wrap=True)
+    for heading, _, unit in _FIGURES.values():
+        heading += f"\n{unit.strip()}" if units else ""
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table
 
 
 def show_demo(folder: Path) -> None:

@@ -18,7 +18,7 @@ from seatrial.compile.actuators import (
     symbols_of,
 )
 from seatrial.compile.coefficients import Polynomial, compile_coefficients
-from seatrial.conventions import GRAVITY
+from seatrial.compile.hull import compile_excitation, compile_restoring
 from seatrial.core import rigid_body
 from seatrial.core.forces.coefficients import Coefficients
 from seatrial.core.forces.crossflow import (
@@ -28,15 +28,11 @@ from seatrial.core.forces.crossflow import (
     strip_positions,
 )
 from seatrial.core.forces.grounding import Grounding
-from seatrial.core.forces.restoring import SubmergedRestoring, SurfaceRestoring
-from seatrial.core.forces.wave_excitation import Contribution, WaveExcitation
+from seatrial.core.forces.wave_excitation import WaveExcitation
 from seatrial.core.forces.wind import WindLoads
 from seatrial.core.types import Model
 from seatrial.errors import Path, Problem, SpecError
-from seatrial.hull import froude_krylov
-from seatrial.hull.blocks import Block, hydrostatics
 from seatrial.ocean import Ocean
-from seatrial.ocean.waves import Waves
 from seatrial.spec import actuators as actuator_spec
 from seatrial.spec import vehicle as spec
 from seatrial.spec.base import Spec
@@ -44,8 +40,6 @@ from seatrial.spec.base import Spec
 Array = NDArray[np.float64]
 DType = np.dtype[Any]
 
-SLICES = 5
-"""Slices along an underwater hull that leave the water one by one."""
 CONTACT_PERIOD = 0.5
 """Natural period of the contact with the bottom, s."""
 
@@ -57,18 +51,6 @@ class CompiledVehicle:
     model: Model
     channels: tuple[Channel, ...]
     actuator_states: int
-
-
-@dataclass(frozen=True)
-class _Hull:
-    """Figures that several parts of the Model need."""
-
-    rigid: Array
-    added: Array
-    volume: float
-    restoring: SurfaceRestoring | SubmergedRestoring
-    below_origin: float
-    """Distance from the origin to the keel, m."""
 
 
 def compile_vehicle(
@@ -91,24 +73,19 @@ def compile_vehicle(
     _check_fins(vehicle, actuators, symbols, polynomial)
     rigid = _rigid_body(vehicle)
     _check_mass_matrix(vehicle, rigid, polynomial.added_mass)
-    restoring = _restoring(vehicle, dtype)
-    hull = _Hull(
-        rigid,
-        polynomial.added_mass,
-        float(restoring.volume),
-        restoring,
-        _below_origin(vehicle),
-    )
+    added = polynomial.added_mass
+    restoring = compile_restoring(vehicle, dtype)
+    if excitation is None:
+        excitation = compile_excitation(vehicle, restoring, added, ocean.waves, dtype)
     runtime, states = compile_actuators(actuators, channels, 0.5 * vehicle.height, dtype)
     model = Model(
         inertia=rigid_body.build(
             rigid,
-            polynomial.added_mass,
+            added,
             vehicle.inertia.mass,
             dtype,
             rigid_coriolis=vehicle.hydrodynamics.rigid_body_coriolis,
-            added_coriolis=vehicle.hydrodynamics.added_mass_coriolis
-            and bool(np.any(polynomial.added_mass)),
+            added_coriolis=vehicle.hydrodynamics.added_mass_coriolis and bool(np.any(added)),
         ),
         restoring=restoring,
         actuators=runtime,
@@ -116,8 +93,8 @@ def compile_vehicle(
         coefficients=_polynomial(vehicle, polynomial, dtype),
         crossflow=crossflow,
         wind=_wind(vehicle, dtype) if ocean.wind is not None else None,
-        excitation=excitation or _excitation(vehicle, hull, ocean.waves, dtype),
-        grounding=_grounding(hull, dtype) if ocean.seabed is not None else None,
+        excitation=excitation,
+        grounding=_grounding(vehicle, rigid + added, dtype) if ocean.seabed is not None else None,
         integrator=integrator,
         channels=len(channels),
     )
@@ -258,112 +235,18 @@ def _crossflow(vehicle: spec.Vehicle, dtype: DType) -> tuple[CrossFlow | None, d
     )
 
 
-def _blocks(buoyancy: spec.SurfaceBuoyancy) -> tuple[Block, ...]:
-    return tuple(
-        Block(b.shape == "ellipse", b.length, b.beam, b.draught, *b.at) for b in buoyancy.blocks
-    )
-
-
-def _restoring(vehicle: spec.Vehicle, dtype: DType) -> SurfaceRestoring | SubmergedRestoring:
-    if isinstance(vehicle.buoyancy, spec.SurfaceBuoyancy):
-        return _surface_restoring(vehicle, vehicle.buoyancy, dtype)
-    return _submerged_restoring(vehicle, vehicle.buoyancy, dtype)
-
-
-def _surface_restoring(
-    vehicle: spec.Vehicle, buoyancy: spec.SurfaceBuoyancy, dtype: DType
-) -> SurfaceRestoring:
-    blocks = hydrostatics(_blocks(buoyancy))
-    volume = vehicle.inertia.mass / vehicle.hydrodynamics.reference_density
-    if not 0.5 < blocks.volume / volume < 2.5:
-        raise vehicle.error(
-            ("buoyancy", "blocks"),
-            "the blocks do not displace what the vehicle weighs",
-            value=f"{blocks.volume:.4g} m³ of blocks, {volume:.4g} m³ of water weigh as much",
-            expected="blocks that displace between half and two and a half times the weight",
-            mend="check mass, length, beam and draught",
-        )
-    gravity_depth = vehicle.inertia.centre_of_gravity[2] - buoyancy.waterline
-    heights = []
-    for name, given, radius in (
-        ("transverse", buoyancy.transverse_metacentric_height, blocks.transverse_radius),
-        ("longitudinal", buoyancy.longitudinal_metacentric_height, blocks.longitudinal_radius),
-    ):
-        # GM = KB + BM − KG, with depths below the waterline: BM − z_B + z_G
-        height = given if given is not None else radius - blocks.buoyancy_depth + gravity_depth
-        if vehicle.stable and height <= 0:
-            key = f"{name}_metacentric_height"
-            raise vehicle.error(
-                ("buoyancy", key) if given is not None else ("inertia", "centre_of_gravity"),
-                f"the centre of gravity lies above the {name} metacentre: the craft would capsize",
-                value=f"GM = {height:.3g} m",
-                expected="a positive metacentric height for a craft that is `stable: true`",
-                mend="lower the centre of gravity (z is down), widen the hull, "
-                "or say `stable: false`",
-            )
-        heights.append(height)
-    draught = max(b.draught for b in buoyancy.blocks)
-    if draught >= vehicle.height:
-        raise vehicle.error(
-            ("height",),
-            "the hull is no higher than it is deep in the water: its deck would be awash",
-            value=vehicle.height,
-            expected=f"more than the draught of {draught:g} m",
-            mend="`height` is measured from the keel to the deck",
-        )
-    flotation = (
-        blocks.flotation if buoyancy.centre_of_flotation is None else buoyancy.centre_of_flotation
-    )
-    return SurfaceRestoring(
-        mass=jnp.asarray(vehicle.inertia.mass, dtype),
-        volume=jnp.asarray(volume, dtype),
-        waterplane_area=jnp.asarray(buoyancy.waterplane_area or blocks.area, dtype),
-        flotation=jnp.asarray([flotation, 0.0, buoyancy.waterline], dtype),
-        freeboard=jnp.asarray(vehicle.height - draught, dtype),
-        gm_transverse=jnp.asarray(heights[0], dtype),
-        gm_longitudinal=jnp.asarray(heights[1], dtype),
-    )
-
-
-def _submerged_restoring(
-    vehicle: spec.Vehicle, buoyancy: spec.SubmergedBuoyancy, dtype: DType
-) -> SubmergedRestoring:
-    density = vehicle.hydrodynamics.reference_density
-    volume = buoyancy.volume
-    if volume is None:
-        assert buoyancy.force is not None  # the description holds one of the two
-        volume = buoyancy.force / (density * GRAVITY)
-    centre = vehicle.inertia.centre_of_gravity
-    if vehicle.stable and centre[2] <= buoyancy.centre[2]:
-        raise vehicle.error(
-            ("inertia", "centre_of_gravity"),
-            "the centre of gravity is not below the centre of buoyancy: the craft would roll over",
-            value=f"z_G = {centre[2]} m, z_B = {buoyancy.centre[2]} m",
-            expected="z_G greater than z_B (z is down) for a craft that is `stable: true`",
-            mend="lower the centre of gravity, or say `stable: false`",
-        )
-    stations = vehicle.length * ((np.arange(SLICES) + 0.5) / SLICES - 0.5)
-    return SubmergedRestoring(
-        mass=jnp.asarray(vehicle.inertia.mass, dtype),
-        volume=jnp.asarray(volume, dtype),
-        gravity_centre=jnp.asarray(centre, dtype),
-        buoyancy_centre=jnp.asarray(buoyancy.centre, dtype),
-        stations=jnp.asarray(stations, dtype),
-        height=jnp.asarray(vehicle.height, dtype),
-    )
-
-
 def _below_origin(vehicle: spec.Vehicle) -> float:
+    """Distance from the origin to the keel, m."""
     if isinstance(vehicle.buoyancy, spec.SurfaceBuoyancy):
         return vehicle.buoyancy.waterline + max(b.draught for b in vehicle.buoyancy.blocks)
     return vehicle.buoyancy.centre[2] + 0.5 * vehicle.height
 
 
-def _grounding(hull: _Hull, dtype: DType) -> Grounding:
-    mass = float((hull.rigid + hull.added)[2, 2])
+def _grounding(vehicle: spec.Vehicle, mass_matrix: Array, dtype: DType) -> Grounding:
+    mass = float(mass_matrix[2, 2])
     omega = 2.0 * math.pi / CONTACT_PERIOD
     return Grounding(
-        extent=jnp.asarray(hull.below_origin, dtype),
+        extent=jnp.asarray(_below_origin(vehicle), dtype),
         stiffness=jnp.asarray(mass * omega**2, dtype),
         damping=jnp.asarray(1.4 * mass * omega, dtype),
     )
@@ -383,44 +266,4 @@ def _wind(vehicle: spec.Vehicle, dtype: DType) -> WindLoads | None:
         yaw=jnp.asarray(loads.yaw * loads.lateral_area * vehicle.length, dtype),
         lever=jnp.asarray(loads.height - waterline, dtype),
         sheltered=not surface,
-    )
-
-
-def _excitation(
-    vehicle: spec.Vehicle, hull: _Hull, waves: Waves | None, dtype: DType
-) -> WaveExcitation | None:
-    if waves is None or not isinstance(vehicle.buoyancy, spec.SurfaceBuoyancy):
-        return None
-    blocks = _blocks(vehicle.buoyancy)
-    sea = froude_krylov.Sea(
-        amplitude=np.asarray(waves.amplitude, np.float64),
-        omega=np.asarray(waves.omega, np.float64),
-        wavenumber=np.asarray(waves.wavenumber, np.float64),
-        direction=np.asarray(waves.direction, np.float64),
-        depth=None if waves.depth is None else float(waves.depth),
-    )
-    restoring = hull.restoring
-    assert isinstance(restoring, SurfaceRestoring)
-    # GM = BM − z_B + z_G: the metacentric radius that belongs to the height in force
-    centre_x, _, centre_z = vehicle.inertia.centre_of_gravity
-    below = hydrostatics(blocks).buoyancy_depth - (centre_z - vehicle.buoyancy.waterline)
-    in_waves = froude_krylov.HullInWaves(
-        blocks=blocks,
-        waterline=vehicle.buoyancy.waterline,
-        waterplane_area=float(restoring.waterplane_area),
-        flotation=float(restoring.flotation[0]),
-        volume=hull.volume,
-        buoyancy=centre_x,
-        transverse_radius=float(restoring.gm_transverse) + below,
-        longitudinal_radius=float(restoring.gm_longitudinal) + below,
-        added_mass=hull.added,
-        density=vehicle.hydrodynamics.reference_density,
-    )
-    matrix, contributions = froude_krylov.heading_harmonics(in_waves, sea)
-    return WaveExcitation(
-        cosine=jnp.asarray(matrix[:, : len(sea.omega)], dtype),
-        sine=jnp.asarray(matrix[:, len(sea.omega) :], dtype),
-        north=jnp.asarray(sea.wavenumber * np.cos(sea.direction), dtype),
-        east=jnp.asarray(sea.wavenumber * np.sin(sea.direction), dtype),
-        contributions=tuple(Contribution(*c) for c in contributions),
     )

@@ -1,5 +1,7 @@
 """Samples the ocean at the vehicle: flow, surface, density, and how wet the hull is."""
 
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
 
@@ -8,7 +10,23 @@ from seatrial.core.surroundings import Surroundings
 from seatrial.core.types import Model, State
 from seatrial.ocean import Ocean, current, turbulence, water, waves
 from seatrial.spatial.rotations import Rotation, rotation
-from seatrial.spatial.vectors import STILL, Scalar, Twist, Vec3, add, vec3
+from seatrial.spatial.vectors import STILL, Scalar, Twist, Vec3, Wrench, add, vec3
+
+
+class _Water(NamedTuple):
+    """What differs between a craft on the surface and one under it."""
+
+    motion: Twist
+    """Of the water around the hull, body axes."""
+    acceleration: Vec3 | None
+    """Of the water, NED."""
+    elevation: Scalar
+    slope: tuple[Scalar, Scalar]
+    density: Scalar
+    wet: Scalar
+    slices: list[Scalar]
+    volume_ratio: Scalar
+    excitation: Wrench | None
 
 
 def surroundings(model: Model, ocean: Ocean, state: State, t: jax.Array) -> Surroundings:
@@ -17,8 +35,25 @@ def surroundings(model: Model, ocean: Ocean, state: State, t: jax.Array) -> Surr
     turned = rotation(state.attitude)
     velocity = Twist(*(state.velocity[i] for i in range(6)))
     if isinstance(model.restoring, restoring.SurfaceRestoring):
-        return _at_surface(model, model.restoring, ocean, position, turned, velocity, t)
-    return _under_water(model, model.restoring, ocean, position, turned, velocity, t)
+        found = _at_surface(model, model.restoring, ocean, position, turned, t)
+    else:
+        found = _under_water(model.restoring, ocean, position, turned, t)
+    return Surroundings(
+        position=position,
+        rotation=turned,
+        velocity=velocity,
+        relative=Twist(*(a - b for a, b in zip(velocity, found.motion, strict=True))),
+        fluid_velocity=None if found.motion is STILL else found.motion.linear,
+        fluid_acceleration=turned.to_body(found.acceleration) if found.acceleration else None,
+        elevation=found.elevation,
+        slope=found.slope,
+        density=found.density,
+        density_ratio=found.density / model.reference_density,
+        wet=found.wet,
+        slices=found.slices,
+        volume_ratio=found.volume_ratio,
+        excitation=found.excitation,
+    )
 
 
 def drift(ocean: Ocean, position: Vec3, t: jax.Array) -> tuple[Vec3 | None, Vec3 | None]:
@@ -55,56 +90,40 @@ def _at_surface(
     ocean: Ocean,
     position: Vec3,
     turned: Rotation,
-    velocity: Twist,
     t: jax.Array,
-) -> Surroundings:
+) -> _Water:
     x, y, z = position
-    flow, flow_acceleration = drift(ocean, (x, y, jnp.maximum(z, 0.0)), t)
-    water_motion = Twist(*turned.to_body(flow), 0.0, 0.0, 0.0) if flow else STILL
+    flow, acceleration = drift(ocean, (x, y, jnp.maximum(z, 0.0)), t)
+    motion = Twist(*turned.to_body(flow), 0.0, 0.0, 0.0) if flow else STILL
     elevation: Scalar = 0.0
     slope: tuple[Scalar, Scalar] = (0.0, 0.0)
-    loads = None
+    excitation = None
     if model.excitation is not None and ocean.waves is not None:
         loads = wave_excitation.evaluate(model.excitation, ocean.waves, x, y, turned, t)
-        elevation, along, athwart = loads[6:9]
-        # Slopes come along the heading; the rest of the model thinks in north and east.
-        slope = (
-            along * turned.r00 - athwart * turned.r10,
-            along * turned.r10 + athwart * turned.r00,
-        )
-        u, v, w, p, q = loads[9:14]
-        orbital = Twist(u, v, w, p, q, 0.0)
-        water_motion = Twist(*(a + b for a, b in zip(water_motion, orbital, strict=True)))
+        elevation, slope, excitation = loads.elevation, loads.slope, loads.wrench
+        motion = Twist(*(a + b for a, b in zip(motion, loads.motion, strict=True)))
     depth = restoring.flotation_depth(hull, turned, z)
     volume_ratio = restoring.surface_volume(hull, depth + elevation)
-    density = water.density(ocean.water, jnp.zeros_like(jnp.asarray(z)))
-    return Surroundings(
-        position=position,
-        rotation=turned,
-        velocity=velocity,
-        relative=Twist(*(a - b for a, b in zip(velocity, water_motion, strict=True))),
-        fluid_velocity=None if water_motion is STILL else water_motion.linear,
-        fluid_acceleration=turned.to_body(flow_acceleration) if flow_acceleration else None,
+    return _Water(
+        motion=motion,
+        acceleration=acceleration,
         elevation=elevation,
         slope=slope,
-        density=density,
-        density_ratio=density / model.reference_density,
+        density=water.density(ocean.water, jnp.zeros_like(jnp.asarray(z))),
         wet=restoring.surface_wet(volume_ratio),
         slices=[],
         volume_ratio=volume_ratio,
-        excitation=loads,
+        excitation=excitation,
     )
 
 
 def _under_water(
-    model: Model,
     hull: restoring.SubmergedRestoring,
     ocean: Ocean,
     position: Vec3,
     turned: Rotation,
-    velocity: Twist,
     t: jax.Array,
-) -> Surroundings:
+) -> _Water:
     centre = add(position, turned.to_world(vec3(hull.buoyancy_centre)))
     flow, acceleration = drift(ocean, centre, t)
     elevation: Scalar = 0.0
@@ -114,20 +133,13 @@ def _under_water(
         elevation, slope = wave.elevation, wave.slope
         flow = add(flow, wave.velocity) if flow else wave.velocity
         acceleration = add(acceleration, wave.acceleration) if acceleration else wave.acceleration
-    water_motion = Twist(*turned.to_body(flow), 0.0, 0.0, 0.0) if flow else STILL
     slices, wet = restoring.submerged_wet(hull, turned, centre[2] + elevation, slope)
-    density = water.density(ocean.water, centre[2])
-    return Surroundings(
-        position=position,
-        rotation=turned,
-        velocity=velocity,
-        relative=Twist(*(a - b for a, b in zip(velocity, water_motion, strict=True))),
-        fluid_velocity=None if water_motion is STILL else water_motion.linear,
-        fluid_acceleration=turned.to_body(acceleration) if acceleration else None,
+    return _Water(
+        motion=Twist(*turned.to_body(flow), 0.0, 0.0, 0.0) if flow else STILL,
+        acceleration=acceleration,
         elevation=elevation,
         slope=slope,
-        density=density,
-        density_ratio=density / model.reference_density,
+        density=water.density(ocean.water, centre[2]),
         wet=wet,
         slices=slices,
         volume_ratio=wet,

@@ -11,6 +11,8 @@ the water. What is assumed is that the flow varies little over the hull: it is s
 point.
 """
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 
@@ -66,7 +68,8 @@ def accelerate(
         turning = cross(around.fluid_velocity, around.velocity.angular)
         rates = [r + c for r, c in zip(rates, (*turning, 0.0, 0.0, 0.0), strict=True)]
     # Without the barrier a GPU computes all forces once for each of the six rows.
-    rows = jax.lax.optimization_barrier([jnp.broadcast_to(r, shape) for r in rates])
+    barrier: Any = jax.lax.optimization_barrier  # JAX gives it no types
+    rows: list[jax.Array] = barrier([jnp.broadcast_to(r, shape) for r in rates])
     return jnp.stack(rows)
 
 
@@ -81,7 +84,7 @@ def wrench(model: Model, ocean: Ocean, state: State, around: Surroundings, t: ja
     if model.crossflow is not None:
         loads.append(crossflow.force(model.crossflow, around.relative, working))
     if around.excitation is not None:
-        loads.append(scale_wrench(working, Wrench(*around.excitation[:6])))
+        loads.append(scale_wrench(working, around.excitation))
     if model.wind is not None and ocean.wind is not None:
         loads.append(wind.force(model.wind, ocean.wind, around, t))
     if model.grounding is not None and ocean.seabed is not None:

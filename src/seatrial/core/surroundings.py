@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from seatrial.core.smooth import smoothstep
 from seatrial.spatial.rotations import Rotation
-from seatrial.spatial.vectors import Scalar, Twist, Vec3
+from seatrial.spatial.vectors import Scalar, Twist, Vec3, Wrench
 
 
 class Surroundings(NamedTuple):
@@ -36,8 +36,8 @@ class Surroundings(NamedTuple):
     """The same for every slice of a submerged craft; empty for a surface craft."""
     volume_ratio: Scalar
     """Displaced volume over its value at rest; surface craft only."""
-    excitation: tuple[Scalar, ...] | None
-    """First-order wave loads on a surface craft, by `wave_excitation.OUTPUTS`."""
+    excitation: Wrench | None
+    """First-order wave loads on a surface craft, body axes."""
 
     def immersion(self, point: Vec3, size: Scalar) -> Scalar:
         """Share of a ball of diameter `size` at a body-fixed point that is under water.

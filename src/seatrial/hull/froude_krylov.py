@@ -162,14 +162,8 @@ def _profiles(sea: Sea, draught: float) -> tuple[Array, Array, Array, Array, Arr
     return pressure(np.array([draught])), over(f), over(f * z), over(horizontal), over(vertical)
 
 
-class Contribution(NamedTuple):
-    """An output gains `factor` times a row of the matrix times cos nψ (or sin nψ)."""
-
-    output: int
-    harmonic: int
-    sine: bool
-    row: int
-    factor: float
+Contribution = tuple[int, int, bool, int, float]
+"""Output, harmonic n, whether it goes with sin nψ (else cos nψ), row of the matrix, factor."""
 
 
 class _Harmonic(NamedTuple):
@@ -218,7 +212,7 @@ def heading_harmonics(
         candidates = [c for c in candidates if c.rms > floor[output]]
         for part in _without_smallest(candidates, tolerance):
             row, factor = _find_or_add(matrix, part)
-            contributions.append(Contribution(output, part.harmonic, part.sine, row, factor))
+            contributions.append((output, part.harmonic, part.sine, row, factor))
     return np.array([row.values for row in matrix]), contributions
 
 

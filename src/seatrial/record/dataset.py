@@ -1,14 +1,17 @@
 """Frames as one labelled xarray.Dataset with units and names after the CF conventions."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seatrial.record.layout import Array
-from seatrial.scenario.frames import RunHeader, VehicleFrames, euler_angles, ground_speed
+from seatrial.record.columns import Columns, Pick, Values
+from seatrial.scenario.frames import Frames, RunHeader, euler_angles, ground_speed
 
 if TYPE_CHECKING:
     import xarray
+
+Labelled = tuple[tuple[str, ...], Values, dict[str, str]]
+"""Dimensions, values, attributes."""
 
 _AXES = {
     "axis": ("north", "east", "down"),
@@ -36,6 +39,29 @@ _VARIABLES: dict[str, tuple[str | None, str, str]] = {
 }
 """Name -> (component dimension, unit, long name)."""
 
+_PICKS: dict[str, Pick] = {
+    "position": lambda f: f.position,
+    "attitude": lambda f: f.attitude,
+    "euler": lambda f: euler_angles(f.attitude),
+    "velocity": lambda f: f.velocity[..., :3],
+    "angular_velocity": lambda f: f.velocity[..., 3:],
+    "acceleration": lambda f: f.acceleration[..., :3],
+    "angular_acceleration": lambda f: f.acceleration[..., 3:],
+    "speed": lambda f: ground_speed(f.attitude, f.velocity[..., :3]),
+    "depth": lambda f: f.position[..., 2],
+    "wave_elevation": lambda f: f.wave_elevation,
+    "wave_velocity": lambda f: f.wave_velocity,
+    "current": lambda f: f.current,
+    "wind": lambda f: f.wind,
+    "density": lambda f: f.density,
+    "wet_fraction": lambda f: f.wet_fraction,
+}
+
+_CHANNEL_VARIABLES: dict[str, tuple[str, Pick]] = {
+    "actuator": ("actual actuator state", lambda f: f.actuators),
+    "command": ("actuator command in force", lambda f: f.command),
+}
+
 _STANDARD_NAMES = {"density": "sea_water_density", "depth": "depth"}
 _COMPONENT_NAMES = {
     "axis": "component in the world frame",
@@ -44,48 +70,61 @@ _COMPONENT_NAMES = {
     "angle": "Euler angle",
 }
 
+NAMES = (*_VARIABLES, *_CHANNEL_VARIABLES)
+"""Every variable over time and vehicle."""
 
-def build_dataset(
-    header: RunHeader, time: Array, vehicles: dict[str, VehicleFrames]
-) -> "xarray.Dataset":
+
+def build_dataset(header: RunHeader, frames: Frames) -> "xarray.Dataset":
     """One dataset of all vehicles; a channel that a vehicle has not is NaN there."""
     import xarray
 
-    names = [v.name for v in header.vehicles]
-    fields = {name: _fields(vehicles[name]) for name in names}
-    data: dict[str, tuple[tuple[str, ...], Array, dict[str, str]]] = {}
-    for variable, (component, unit, long_name) in _VARIABLES.items():
-        dims = ("time", "vehicle", component) if component else ("time", "vehicle")
-        attributes = {"units": unit, "long_name": long_name}
-        if variable in _STANDARD_NAMES:
-            attributes["standard_name"] = _STANDARD_NAMES[variable]
-        data[variable] = (dims, np.stack([fields[n][variable] for n in names], 1), attributes)
+    columns = Columns(header)
+    data = {name: labelled(name, columns, frames) for name in NAMES}
+    known = coordinates(header, columns) | {"time": label_time(frames.time)}
+    return xarray.Dataset(data, coords=known, attrs=attributes(header))
 
-    channels = list(dict.fromkeys(a.name for v in header.vehicles for a in v.actuators))
-    units = np.full((len(names), len(channels)), "", dtype=object)
-    state = np.full((len(time), len(names), len(channels)), np.nan)
-    command = state.copy()
-    for i, vehicle in enumerate(header.vehicles):
-        for j, actuator in enumerate(vehicle.actuators):
-            k = channels.index(actuator.name)
-            units[i, k] = actuator.unit
-            state[:, i, k] = vehicles[vehicle.name].actuators[:, j]
-            command[:, i, k] = vehicles[vehicle.name].command[:, j]
-    actuator_dims = ("time", "vehicle", "channel")
-    note = {"comment": "units are in the coordinate channel_unit"}
-    data["actuator"] = (actuator_dims, state, {"long_name": "actual actuator state", **note})
-    data["command"] = (actuator_dims, command, {"long_name": "actuator command in force", **note})
 
-    coordinates = {
-        "time": ("time", time, {"units": "s", "long_name": "simulated time", "axis": "T"}),
-        "vehicle": ("vehicle", np.array(names, dtype=str), {"long_name": "vehicle name"}),
-        "channel": ("channel", np.array(channels, dtype=str), {"long_name": "actuator channel"}),
+def labelled(name: str, columns: Columns, frames: Frames) -> Labelled:
+    """A variable of `NAMES` over all vehicles."""
+    if name in _CHANNEL_VARIABLES:
+        long_name, pick = _CHANNEL_VARIABLES[name]
+        note = {"long_name": long_name, "comment": "units are in the coordinate channel_unit"}
+        return ("time", "vehicle", "channel"), columns.join_channels(frames, pick), note
+    component = _VARIABLES[name][0]
+    dims = ("time", "vehicle", component) if component else ("time", "vehicle")
+    return dims, columns.join(frames, _PICKS[name]), _attributes_of(name)
+
+
+def label_time(time: Values) -> Labelled:
+    """The time coordinate."""
+    return ("time",), time, {"units": "s", "long_name": "simulated time", "axis": "T"}
+
+
+def coordinates(header: RunHeader, columns: Columns) -> dict[str, Labelled]:
+    """Every coordinate but time."""
+    vehicles = header.vehicles
+    place = {channel: k for k, channel in enumerate(columns.channels)}
+    units = np.full((len(vehicles), len(place)), "", dtype=object)
+    for i, vehicle in enumerate(vehicles):
+        for actuator in vehicle.actuators:
+            units[i, place[actuator.name]] = actuator.unit
+    names = np.array([v.name for v in vehicles], dtype=str)
+    kinds = np.array([v.kind for v in vehicles], dtype=str)
+    channels = np.array(columns.channels, dtype=str)
+    found: dict[str, Labelled] = {
+        "vehicle": (("vehicle",), names, {"long_name": "vehicle name"}),
+        "kind": (("vehicle",), kinds, {"long_name": "name of the vehicle description"}),
+        "channel": (("channel",), channels, {"long_name": "actuator channel"}),
         "channel_unit": (("vehicle", "channel"), units.astype(str), {"long_name": "channel unit"}),
-    } | {
-        dim: (dim, np.array(labels, dtype=str), {"long_name": _COMPONENT_NAMES[dim]})
-        for dim, labels in _AXES.items()
     }
-    about: dict[str, str | int | float] = {
+    for dim, labels in _AXES.items():
+        found[dim] = ((dim,), np.array(labels, dtype=str), {"long_name": _COMPONENT_NAMES[dim]})
+    return found
+
+
+def attributes(header: RunHeader) -> dict[str, Any]:
+    """What the dataset says about itself as a whole."""
+    return {
         "Conventions": "CF-1.11",
         "title": f"seatrial run of {header.scenario}",
         "source": f"seatrial {header.version}",
@@ -95,25 +134,23 @@ def build_dataset(
         "datum_longitude_deg": header.datum[1],
         "scenario_yaml": header.description,
     }
-    return xarray.Dataset(data, coords=coordinates, attrs=about)
 
 
-def _fields(frames: VehicleFrames) -> dict[str, Array]:
-    linear, angular = frames.velocity[:, :3], frames.velocity[:, 3:]
-    return {
-        "position": frames.position,
-        "attitude": frames.attitude,
-        "euler": euler_angles(frames.attitude),
-        "velocity": linear,
-        "angular_velocity": angular,
-        "acceleration": frames.acceleration[:, :3],
-        "angular_acceleration": frames.acceleration[:, 3:],
-        "speed": ground_speed(frames.attitude, linear),
-        "depth": frames.position[:, 2],
-        "wave_elevation": frames.wave_elevation,
-        "wave_velocity": frames.wave_velocity,
-        "current": frames.current,
-        "wind": frames.wind,
-        "density": frames.density,
-        "wet_fraction": frames.wet_fraction,
-    }
+def with_motion(data: "xarray.Dataset") -> "xarray.Dataset":
+    """The dataset with `euler`, `speed` and `depth`, which a swarm's store leaves out."""
+    if "euler" in data:
+        return data
+    attitude, velocity = data["attitude"].values, data["velocity"].values
+    dims = data["attitude"].dims[:-1]
+    angles = np.array(_AXES["angle"], dtype=str)
+    return data.assign(
+        euler=((*dims, "angle"), euler_angles(attitude), _attributes_of("euler")),
+        speed=(dims, ground_speed(attitude, velocity), _attributes_of("speed")),
+        depth=(dims, data["position"].sel(axis="down").values, _attributes_of("depth")),
+    ).assign_coords(angle=("angle", angles, {"long_name": _COMPONENT_NAMES["angle"]}))
+
+
+def _attributes_of(name: str) -> dict[str, str]:
+    _, unit, long_name = _VARIABLES[name]
+    found = {"units": unit, "long_name": long_name}
+    return found | {"standard_name": _STANDARD_NAMES[name]} if name in _STANDARD_NAMES else found

@@ -14,6 +14,8 @@ from seatrial.record.reader import Recording, read
 if TYPE_CHECKING:
     import xarray
 
+MOST_IN_CSV = 100
+"""Vehicles that a folder of tables is of use for."""
 FORMATS = {"csv": ".csv", "netcdf": ".nc"}
 
 _COMPONENT_COLUMNS = {
@@ -48,6 +50,12 @@ def export(recording: str | Path | Recording, to: str, out: str | Path | None = 
             "  to mend:  seatrial export RUN.mcap --to csv"
         )
     run = recording if isinstance(recording, Recording) else read(recording)
+    if to == "csv" and len(run.header.vehicles) > MOST_IN_CSV:
+        raise RecordingError(
+            f"{run.path}: {len(run.header.vehicles):,} vehicles are too many for CSV tables\n"
+            f"  expected: at most {MOST_IN_CSV} vehicles, each with a table of its own\n"
+            f"  to mend:  seatrial export {run.path} --to netcdf, or open it with xarray"
+        )
     target = Path(out) if out is not None else run.path.with_suffix(FORMATS[to])
     try:
         return _write_csv(run, target) if to == "csv" else _write_netcdf(run, target)
@@ -83,10 +91,14 @@ def _columns(data: "xarray.Dataset") -> dict[str, Array]:
     """Column name with its unit -> values, one vehicle."""
     columns: dict[str, Array] = {"time_s": data["time"].values}
     for variable, names in _COMPONENT_COLUMNS.items():
-        columns |= {name: data[variable].values[:, i] for i, name in enumerate(names)}
-    columns |= {name: data[variable].values for variable, name in _SCALAR_COLUMNS.items()}
+        if variable in data:  # a Zarr store leaves some out
+            columns |= {name: data[variable].values[:, i] for i, name in enumerate(names)}
+    columns |= {
+        n: data[variable].values for variable, n in _SCALAR_COLUMNS.items() if variable in data
+    }
     for i, channel in enumerate(data["channel"].values):
         unit = re.sub(r"\W", "_", str(data["channel_unit"].values[i]))
-        columns[f"actuator_{channel}_{unit}"] = data["actuator"].values[:, i]
-        columns[f"command_{channel}_{unit}"] = data["command"].values[:, i]
+        for variable in ("actuator", "command"):
+            if variable in data:
+                columns[f"{variable}_{channel}_{unit}"] = data[variable].values[:, i]
     return columns

@@ -6,7 +6,7 @@ import numpy as np
 
 from seatrial.record.dataset import build_dataset
 from seatrial.record.reader import Recording
-from seatrial.scenario.frames import Frames, RunHeader, RunSummary, VehicleFrames
+from seatrial.scenario.frames import Frames, GroupFrames, RunHeader, RunSummary, VehicleFrames
 
 
 class MemoryRecorder:
@@ -32,17 +32,16 @@ class MemoryRecorder:
     def recording(self) -> Recording:
         """Everything so far, joined."""
         assert self._header is not None, "the run has not started"
-        time = np.concatenate([b.time for b in self._blocks])
-        vehicles = {
-            v.name: VehicleFrames(
-                **{
-                    field: np.concatenate(
-                        [getattr(b.vehicles[v.name], field) for b in self._blocks]
-                    )
-                    for field in VehicleFrames.__dataclass_fields__
-                }
-            )
-            for v in self._header.vehicles
-        }
-        dataset = build_dataset(self._header, time, vehicles)
+        groups = tuple(
+            GroupFrames(parts[0].names, _joined([p.frames for p in parts]))
+            for parts in zip(*(b.groups for b in self._blocks), strict=True)
+        )
+        frames = Frames(np.concatenate([b.time for b in self._blocks]), groups)
+        dataset = build_dataset(self._header, frames)
         return Recording(Path("(in memory)"), self._header, self._summary, dataset)
+
+
+def _joined(blocks: list[VehicleFrames]) -> VehicleFrames:
+    """Consecutive blocks of one group as one."""
+    fields = VehicleFrames.__dataclass_fields__
+    return VehicleFrames(**{f: np.concatenate([getattr(b, f) for b in blocks]) for f in fields})

@@ -12,6 +12,7 @@ from seatrial.errors import RecordingError
 from seatrial.record.panels import Panel, list_panels
 from seatrial.record.reader import Recording, read
 from seatrial.record.style import INK, MUTED, STYLE, vehicle_colours
+from seatrial.record.swarm_page import SwarmPage, count_per_kind
 from seatrial.record.track import draw_track
 from seatrial.scenario.frames import RunSummary
 
@@ -27,6 +28,8 @@ _NO_DATES: dict[str, dict[str, Any]] = {
     "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
     "svg": {"Date": None, "Creator": None},
 }
+_MOST_SINGLES = 12
+"""With more vehicles than this the page shows the swarm, not every vehicle."""
 _ROWS_IN_TABLE = 6
 _COLUMNS = {
     "vehicle": 0.2,
@@ -85,16 +88,21 @@ def figure(recording: str | Path | Recording) -> "Page":
             "  expected: a run of two frames or more"
         )
     with matplotlib.rc_context(STYLE):
-        panels = list_panels(run)
-        rows = len(panels) // 2
-        height = 1.2 + 1.75 * max(rows, 4)
+        swarm = SwarmPage(run) if len(run.header.vehicles) > _MOST_SINGLES else None
+        panels = [] if swarm else list_panels(run)
+        rows = swarm.rows if swarm else len(panels) // 2
+        height = 1.2 + (2.3 * rows if swarm else 1.75 * max(rows, 4))
         spacing = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.05, wspace=0.03, hspace=0.03)
         page = Page(figsize=(16.0, height), layout=spacing)
         FigureCanvasAgg(page)
         areas: Any = page.subfigures(1, 2, width_ratios=(0.82, 1.18))
         left, right = areas
-        _draw_left(left, run, height)
-        _draw_panels(right, panels, rows)
+        if swarm:
+            swarm.draw_left(left, height)
+            swarm.draw_right(right)
+        else:
+            _draw_left(left, run, height)
+            _draw_panels(right, panels, rows)
         _draw_title(page, run)
     return page
 
@@ -103,7 +111,7 @@ def _draw_title(page: "Page", run: Recording) -> None:
     header = run.header
     time = run.dataset["time"].values
     facts = [
-        ", ".join(dict.fromkeys(v.kind for v in header.vehicles)),
+        count_per_kind(run),
         f"{time[-1] - time[0]:.6g} s",
         run.summary.status if run.summary else "unfinished recording",
         f"seed {header.seed}",

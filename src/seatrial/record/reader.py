@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from seatrial.errors import RecordingError
 from seatrial.record import description
-from seatrial.record.dataset import build_dataset
+from seatrial.record.dataset import build_dataset, with_motion
 from seatrial.record.layout import Array, TypeStore
 from seatrial.record.mcap_stream import Contents, read_contents
+from seatrial.record.swarm_store import read_store
 from seatrial.record.topics import CLOCK_TOPIC, Topic, vehicle_topics
-from seatrial.scenario.frames import RunHeader, RunSummary, VehicleFrames, VehicleInfo
+from seatrial.scenario.frames import RunHeader, RunSummary, VehicleFrames, VehicleInfo, frames_of
 
 if TYPE_CHECKING:
     import xarray
@@ -29,23 +30,31 @@ class Recording:
     summary: RunSummary | None
     """None when the run was killed before its end."""
     dataset: "xarray.Dataset"
-    """All frames, dimensions time, vehicle and axis; NED, forward-starboard-down, SI."""
+    """All frames, dimensions time, vehicle and axis; NED, forward-starboard-down, SI. Read from a
+    Zarr store it holds the variables stored there; `vehicle` adds what follows from them."""
 
     def vehicle(self, name: str) -> "xarray.Dataset":
         """One vehicle alone: its own actuator channels, and only frames in which it was alive."""
         info = next((v for v in self.header.vehicles if v.name == name), None)
         if info is None:
-            known = ", ".join(v.name for v in self.header.vehicles)
+            names = [v.name for v in self.header.vehicles]
+            known = ", ".join(names if len(names) <= 20 else [*names[:3], "…", names[-1]])
             raise RecordingError(
                 f"{self.path}: no vehicle {name!r} in this recording\n  expected: one of {known}"
             )
         data = self.dataset.sel(vehicle=name, channel=[a.name for a in info.actuators])
+        data = with_motion(data)
         return data.isel(time=np.isfinite(data["depth"].values))
 
 
 def read(path: str | Path) -> Recording:
-    """Open a recording, also one whose run was killed."""
+    """Open a recording, also one whose run was killed.
+
+    The frames of an MCAP file are read at once, those of a Zarr store when they are asked for.
+    """
     path = Path(path)
+    if path.is_dir() or path.suffix == ".zarr":
+        return Recording(path, *read_store(path))
     contents = read_contents(path)
     header, namespaces = _read_header(path, contents)
     found = contents.attachments.get(description.SUMMARY_FILE)
@@ -59,7 +68,7 @@ def read(path: str | Path) -> Recording:
         path,
         header,
         description.read_summary(found) if found is not None else None,
-        build_dataset(header, time_ns / 1e9, vehicles),
+        build_dataset(header, frames_of(time_ns / 1e9, vehicles)),
     )
 
 

@@ -21,19 +21,24 @@ from numpy.typing import NDArray
 
 from seatrial.compile.vehicle import CompiledVehicle, compile_vehicle, resolve_channels
 from seatrial.compile.world import build_ocean
-from seatrial.core.rigid_body import Inertia
 from seatrial.core.step import step
 from seatrial.core.types import Model, State
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
-from seatrial.spatial.rotations import from_euler, multiply, normalise, rotation, to_euler
+from seatrial.spatial.rotations import from_euler, rotation, to_euler
 from seatrial.validation import asvlite
+from seatrial.validation.heading import course, turned_back, without_yaw
+from seatrial.validation.seas import with_structure_of
 
 Array = NDArray[np.float64]
 DTYPE = np.dtype(np.float32)
 
 SEAS_PER_PART = 10
 """Seas that one call of the program steps together: 330 vessels."""
+
+INTEGRATOR = "rk4"
+"""The paper's step of 40 ms is too long for a method of order one here: a vessel that a steep wave
+has thrown about gains energy from ω × v, and turns over when it should not."""
 
 STEPS_PER_SAMPLE = 5
 """Motions are sampled every 0.2 s."""
@@ -61,8 +66,8 @@ class Grid:
         return len(self.heights) * len(self.headings_deg) * self.replicates
 
 
-SAMPLE = Grid((0.5, 1.25, 2.0), tuple(45.0 * i for i in range(9)), 4)
-"""A small part of the whole, for a quick look."""
+SAMPLE = Grid((0.5, 1.25, 2.0), tuple(45.0 * i for i in range(9)), 40)
+"""A part of the whole: enough seas to tell the trends from chance."""
 
 
 @dataclass(frozen=True)
@@ -71,9 +76,14 @@ class Trends:
 
     grid: Grid
     amplitudes: dict[str, Array]
-    """heave (m), roll, pitch (°): (heights, headings, replicates)."""
+    """heave (m), roll, pitch (°): (heights, headings, replicates); NaN where the vessel turned
+    over, since a roll through 360° is no amplitude."""
     times: Array
     """Until 50 m were run, s: (heights, headings, replicates)."""
+    overturned: int
+    """Runs in which the vessel turned over."""
+    unfinished: int
+    """Runs that diverged, or did not get 50 m far in the time allowed."""
     vessel_steps: int
     prepare_s: float
     """Wall time of building the seas and compiling."""
@@ -82,25 +92,35 @@ class Trends:
 
     def mean(self, motion: str) -> Array:
         """Mean over the replicates, (heights, headings)."""
-        mean: Array = np.mean(self.amplitudes[motion], axis=-1)
+        mean: Array = np.nanmean(self.amplitudes[motion], axis=-1)
         return mean
 
     def error(self, motion: str) -> Array:
         """Standard error of that mean."""
-        values = self.amplitudes[motion]
-        spread: Array = np.std(values, axis=-1, ddof=1) / np.sqrt(values.shape[-1])
-        return spread
+        return standard_error(self.amplitudes[motion])
+
+
+def standard_error(values: Array) -> Array:
+    """Of the mean over the last axis, without what is NaN."""
+    count = np.sum(np.isfinite(values), axis=-1)
+    error: Array = np.nanstd(values, axis=-1, ddof=1) / np.sqrt(count)
+    return error
 
 
 class Sums(NamedTuple):
-    """What is kept of a run while it goes on."""
+    """What is kept of a run while it goes on; arrays (…, seas, headings)."""
 
-    count: jax.Array
-    """Samples, and the time of the run in steps."""
-    steps: jax.Array
-    first: jax.Array
+    going: Any
+    """Whether the 50 m are still to be run."""
+    overturned: Any
+    """Whether the deck has pointed down."""
+    steps: Any
+    """Time steps until 50 m were run."""
+    samples: Any
+    """Taken after the transient."""
+    first: Any
     """(3, …) sums of heave, roll and pitch."""
-    second: jax.Array
+    second: Any
     """(3, …) sums of their squares."""
 
 
@@ -122,7 +142,7 @@ def run_trends(grid: Grid, progress: Callable[[float], None] | None = None) -> T
                 # The last part repeats seas, so that all parts share one program.
                 index = np.minimum(np.arange(first, first + size), grid.replicates - 1)
                 done = program(sea.vehicle.model, sea.ocean, sea.phases[index], start)
-                return height, first, Sums(*(np.asarray(a, np.float64) for a in done))
+                return height, first, Sums(*(np.asarray(a) for a in done))
 
         jobs = [
             pool.submit(compute, h, first)
@@ -131,24 +151,27 @@ def run_trends(grid: Grid, progress: Callable[[float], None] | None = None) -> T
         ]
         shape = (len(grid.heights), len(grid.headings_deg), grid.replicates)
         sigma, times = np.zeros((3, *shape)), np.zeros(shape)
+        overturned = unfinished = 0
         for done, job in enumerate(as_completed(jobs), 1):
             height, first, sums = job.result()
             new = slice(first, min(first + size, grid.replicates))
-            width = new.stop - first
-            mean = sums.first / sums.count
-            deviation = np.sqrt(np.maximum(sums.second / sums.count - mean**2, 0.0))
-            sigma[:, height, :, new] = np.moveaxis(deviation, 1, 2)[..., :width]
-            times[height, :, new] = sums.steps.T[:, :width] * asvlite.TIME_STEP
+            sums = Sums(*(a[..., : new.stop - first, :] for a in sums))
+            variance = sums.second / sums.samples - (sums.first / sums.samples) ** 2
+            variance[:, sums.overturned] = np.nan
+            sigma[:, height, :, new] = np.sqrt(np.moveaxis(variance, 1, 2))
+            times[height, :, new] = sums.steps.T * asvlite.TIME_STEP
+            overturned += int(np.sum(sums.overturned))
+            unfinished += int(np.sum(sums.going))
             if progress is not None:
                 progress(done / len(jobs))
         ended = wall_clock.perf_counter()
-    if not np.all(np.isfinite(sigma)):
-        raise FloatingPointError("a vessel of the study diverged")
     scale = {"heave": 2.0, "roll": np.degrees(2.0), "pitch": np.degrees(2.0)}
     return Trends(
         grid=grid,
         amplitudes={m: scale[m] * sigma[i] for i, m in enumerate(MOTIONS)},
         times=times,
+        overturned=overturned,
+        unfinished=unfinished,
         vessel_steps=round(float(np.sum(times)) / asvlite.TIME_STEP),
         prepare_s=prepared - began,
         run_s=ended - prepared,
@@ -168,9 +191,11 @@ def _seas(grid: Grid) -> list[_Sea]:
     seas: list[_Sea] = []
     for h, height in enumerate(grid.heights):
         world = asvlite.open_sea(height)
-        oceans = [build_ocean(world, h * grid.replicates + i, DTYPE) for i in range(grid.replicates)]
-        compiled = compile_vehicle(vehicle, oceans[0], DTYPE, "semi_implicit")
-        model = _heading_held(compiled.model)
+        oceans = [
+            build_ocean(world, h * grid.replicates + i, DTYPE) for i in range(grid.replicates)
+        ]
+        compiled = compile_vehicle(vehicle, oceans[0], DTYPE, INTEGRATOR)
+        model = without_yaw(compiled.model)
         phases = []
         for ocean in oceans:
             assert ocean.waves is not None
@@ -178,43 +203,10 @@ def _seas(grid: Grid) -> list[_Sea]:
             assert np.array_equal(ocean.waves.omega, oceans[0].waves.omega)
             phases.append(np.asarray(ocean.waves.phase))
         if seas:
-            model = _like(model, seas[0].vehicle.model)
+            model = with_structure_of(model, seas[0].vehicle.model)
         compiled = dataclasses.replace(compiled, model=model)
         seas.append(_Sea(compiled, oceans[0], np.array(phases)))
     return seas
-
-
-def _like(model: Model, first: Model) -> Model:
-    """The model with the table of contributions of another: they differ by rounding at most."""
-    assert model.excitation is not None
-    assert first.excitation is not None
-    own, other = model.excitation.contributions, first.excitation.contributions
-    assert [c[:4] for c in own] == [c[:4] for c in other]
-    assert np.allclose([c.factor for c in own], [c.factor for c in other], rtol=1e-9)
-    return dataclasses.replace(
-        model, excitation=dataclasses.replace(model.excitation, contributions=other)
-    )
-
-
-def _heading_held(model: Model) -> Model:
-    """The model without yaw: M ν̇ = τ solved for the other five, with ṙ = 0.
-
-    A constraint moment about the body's vertical axis, whatever it takes, is what removing row
-    and column six of M before inverting it means.
-    """
-    inertia = model.inertia
-
-    def inverse(matrix: Array) -> jax.Array:
-        free = np.zeros((6, 6))
-        free[:5, :5] = np.linalg.inv(matrix[:5, :5])
-        return jnp.asarray(free, inertia.inverse_wet.dtype)
-
-    rigid = np.asarray(inertia.rigid_body, np.float64)
-    added = np.asarray(inertia.added_mass, np.float64)
-    held: Inertia = dataclasses.replace(
-        inertia, inverse_wet=inverse(rigid + added), inverse_dry=inverse(rigid)
-    )
-    return dataclasses.replace(model, inertia=held)
 
 
 def _start(grid: Grid, vehicle: CompiledVehicle) -> State:
@@ -236,15 +228,15 @@ def _start(grid: Grid, vehicle: CompiledVehicle) -> State:
 
 
 def _run_part(model: Model, ocean: Ocean, phases: jax.Array, start: State) -> Sums:
-    """Sums over the runs of some seas, arrays (…, seas, headings)."""
+    """Run a vessel per heading in each of some seas until all have done their 50 m."""
     seas = phases.shape[0]
-    c0, s0 = _course(start.attitude)
+    held = course(start.attitude)
 
     def advance(phase: jax.Array, state: State, t: jax.Array) -> State:
         assert ocean.waves is not None
         here = dataclasses.replace(ocean, waves=dataclasses.replace(ocean.waves, phase=phase))
         moved = step(model, here, state, state.actuators, t, asvlite.TIME_STEP)
-        return _turned_back(moved, c0, s0)
+        return turned_back(moved, held)
 
     together = jax.vmap(advance, in_axes=(0, 1, None), out_axes=1)
 
@@ -257,54 +249,28 @@ def _run_part(model: Model, ocean: Ocean, phases: jax.Array, start: State) -> Su
 
         state = jax.lax.fori_loop(0, STEPS_PER_SAMPLE, body, state)
         index = index + STEPS_PER_SAMPLE
-        going = _distance(state, c0, s0) < asvlite.DISTANCE
-        counted = jnp.where(going & (index * asvlite.TIME_STEP > TRANSIENT), 1.0, 0.0).astype(DTYPE)
+        distance = state.position[0] * held[0] + state.position[1] * held[1]
+        going = sums.going & ~(distance >= asvlite.DISTANCE)  # one that diverged goes on
+        counted = going & (index * asvlite.TIME_STEP > TRANSIENT)
         roll, pitch, _ = to_euler(state.attitude)
-        motion = jnp.stack([-state.position[2], roll, pitch])
-        return (
-            index,
-            state,
-            Sums(
-                count=sums.count + counted,
-                steps=jnp.where(going, index.astype(DTYPE), sums.steps),
-                first=sums.first + counted * motion,
-                second=sums.second + counted * motion**2,
-            ),
+        motion = jnp.where(counted, jnp.stack([-state.position[2], roll, pitch]), 0.0)
+        sums = Sums(
+            going=going,
+            overturned=sums.overturned | (counted & (rotation(state.attitude).r22 < 0.0)),
+            steps=jnp.where(going, index, sums.steps),
+            samples=sums.samples + counted,
+            first=sums.first + motion,
+            second=sums.second + motion**2,
         )
+        return index, state, sums
 
     def unfinished(carry: tuple[jax.Array, State, Sums]) -> jax.Array:
-        index, state, _ = carry
-        going = jnp.any(_distance(state, c0, s0) < asvlite.DISTANCE)
-        return going & (index * asvlite.TIME_STEP < TIME_LIMIT)
+        index, _, sums = carry
+        return jnp.any(sums.going) & (index * asvlite.TIME_STEP < TIME_LIMIT)
 
     many: State = jax.tree.map(lambda a: jnp.repeat(a[:, None], seas, axis=1), start)
     shape = many.position.shape[1:]
-    none, nothing = jnp.zeros(shape, DTYPE), jnp.zeros((3, *shape), DTYPE)
-    initial = (jnp.int64(0), many, Sums(none, none, nothing, nothing))
-    _, _, sums = jax.lax.while_loop(unfinished, sample, initial)
+    none, nothing = jnp.zeros(shape, jnp.int64), jnp.zeros((3, *shape), DTYPE)
+    sums = Sums(none == 0, none > 0, none, none, nothing, nothing)
+    _, _, sums = jax.lax.while_loop(unfinished, sample, (jnp.int64(0), many, sums))
     return sums
-
-
-def _course(attitude: jax.Array) -> tuple[Any, Any]:
-    """Cosine and sine of the heading."""
-    turned = rotation(attitude)
-    norm = 1.0 / jnp.sqrt(turned.r00**2 + turned.r10**2)
-    return turned.r00 * norm, turned.r10 * norm
-
-
-def _distance(state: State, c0: jax.Array, s0: jax.Array) -> jax.Array:
-    """Run along the heading, m."""
-    return state.position[0] * c0 + state.position[1] * s0
-
-
-def _turned_back(state: State, c0: jax.Array, s0: jax.Array) -> State:
-    """The state turned about the vertical to its heading.
-
-    With r = 0 the heading still changes by q sin φ / cos θ, to second order in the motions; over
-    a run this would add up to degrees.
-    """
-    c, s = _course(state.attitude)
-    half = 0.5 * (s0 * c - c0 * s)  # sine of the small angle to turn back
-    none = jnp.zeros_like(half)
-    back = jnp.stack([jnp.ones_like(half), none, none, half])
-    return dataclasses.replace(state, attitude=normalise(multiply(back, state.attitude)))

@@ -20,11 +20,12 @@ from seatrial.ocean.waves import Waves, time_phase
 from seatrial.pytree import pytree, static
 from seatrial.spatial.rotations import Rotation
 from seatrial.spatial.trig import sincos
-from seatrial.spatial.vectors import Scalar
+from seatrial.spatial.vectors import Scalar, Twist, Vec3, Wrench
 
 OUTPUTS = ("X", "Y", "Z", "K", "M", "N", "elevation", "slope_x", "slope_y", *"uvwpq")
 """Wrench (heave without its hydrostatic part), then the surface that the hull feels (elevation,
-slopes along the body axes), then the mean motion of the water around the hull (body axes)."""
+slopes), then the mean motion of the water around the hull; all along and across the heading, in
+axes that stay level."""
 
 
 class Contribution(NamedTuple):
@@ -52,10 +53,28 @@ class WaveExcitation:
     contributions: tuple[Contribution, ...] = static()
 
 
+class WaveLoads(NamedTuple):
+    """What the waves do to a surface craft."""
+
+    wrench: Wrench
+    """Body axes; without the hydrostatic part of heave."""
+    elevation: Scalar
+    """Of the surface, averaged over the hull."""
+    slope: tuple[Scalar, Scalar]
+    """Of that surface towards north and east."""
+    motion: Twist
+    """Mean motion of the water around the hull, body axes."""
+
+
 def evaluate(
     model: WaveExcitation, waves: Waves, x: Scalar, y: Scalar, rotation: Rotation, t: jax.Array
-) -> tuple[Scalar, ...]:
-    """Every output of `OUTPUTS` for vehicles at (x, y)."""
+) -> WaveLoads:
+    """Loads on vehicles at (x, y).
+
+    The pressures push horizontally and vertically however the craft leans, so the vectors are
+    turned from level axes into the body's. Taking one for the other would be right to first
+    order, but heave times pitch has a mean: the craft would drift against short waves.
+    """
     column = (slice(None), *(None for _ in jnp.shape(x)))
     phase = time_phase(waves, t)[column] - model.north[column] * x - model.east[column] * y
     sine, cosine = sincos(phase)
@@ -67,7 +86,18 @@ def evaluate(
         cos_n, sin_n = harmonics[part.harmonic]
         angle = part.factor * (sin_n if part.sine else cos_n)
         result[part.output] = result[part.output] + angle * sums[part.row]
-    return tuple(result)
+    c, s = harmonics[1] if len(harmonics) > 1 else _heading_harmonics(rotation, 1)[1]
+
+    def to_body(along: Scalar, across: Scalar, down: Scalar) -> Vec3:
+        return rotation.to_body((c * along - s * across, s * along + c * across, down))
+
+    X, Y, Z, K, M, N, elevation, along, across, u, v, w, p, q = result
+    return WaveLoads(
+        wrench=Wrench(*to_body(X, Y, Z), *to_body(K, M, N)),
+        elevation=elevation,
+        slope=(c * along - s * across, s * along + c * across),
+        motion=Twist(*to_body(u, v, w), *to_body(p, q, 0.0)),
+    )
 
 
 def _heading_harmonics(rotation: Rotation, highest: int) -> list[tuple[Scalar, Scalar]]:

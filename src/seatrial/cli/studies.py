@@ -1,0 +1,266 @@
+"""`seatrial study`: published results reproduced, one command each."""
+
+import json
+import os
+import platform
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import typer
+
+from seatrial import __version__
+from seatrial.errors import Problem, SpecError
+from seatrial.validation import asvlite
+from seatrial.validation.claims import Claim, lines
+
+Table = tuple[str, list[str], list[list[str]]]
+"""Title, headings, rows."""
+Result = tuple[dict[str, Any], list[Table], list[Claim]]
+
+
+def show_study(name: str, out: Path, as_json: bool, sample: bool) -> bool:
+    """Run a study, write its files, print what it found; returns whether all claims hold."""
+    if name not in STUDIES:
+        problem = Problem("unknown study", value=name, expected=", ".join(STUDIES))
+        raise SpecError(problem)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SpecError(
+            Problem("the folder cannot be made", value=str(out), mend=str(error.strerror))
+        ) from None
+    began = time.perf_counter()
+    figures, tables, claims = STUDIES[name](out, sample, as_json)
+    document = {
+        "study": name,
+        "sample": sample,
+        "seatrial": __version__,
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
+        "wall_s": round(time.perf_counter() - began, 3),
+        "claims": [claim.as_json() for claim in claims],
+        **figures,
+    }
+    text = json.dumps(document, indent=2)
+    (out / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+    (out / f"{name}.md").write_text(_markdown(document, tables, claims), encoding="utf-8")
+    if as_json:
+        typer.echo(text)
+    else:
+        _print(tables, claims)
+        typer.echo(f"written: {out / name}.* in {document['wall_s']:.1f} s")
+    return all(claim.holds for claim in claims)
+
+
+def _speed(out: Path, sample: bool, quiet: bool) -> Result:
+    from seatrial.cli.bench import time_case
+    from seatrial.validation import speed
+
+    rounds = 1 if sample else speed.ROUNDS
+    alone = list(_watched(speed.components_table(time_case, rounds, sample), quiet))
+    swarm = list(_watched(speed.swarm_table(time_case, rounds, sample), quiet))
+    tables: list[Table] = [
+        (
+            "Table III: one vessel, by number of wave components (real time / simulation time)",
+            ["components", "paper", "seatrial", "ratio"],
+            [
+                [
+                    f"{r.components} ({r.directions}×{r.frequencies})",
+                    f"{r.paper[0]:,.0f}×",
+                    f"{r.real_time_factor:,.0f}×",
+                    f"{r.ratio:.1f}",
+                ]
+                for r in alone
+            ],
+        ),
+        (
+            "Table IV: swarms in 75 waves (real time / simulation time)",
+            ["vessels", "paper A", "paper B", "paper C", "seatrial", "ratio to C", "µs per vessel"],
+            [
+                [
+                    f"{r.vessels:,}",
+                    *([f"{p:,.0f}×" for p in r.paper] or ["–"] * 3),
+                    f"{r.real_time_factor:,.1f}×",
+                    f"{r.ratio:.0f}" if r.ratio else "–",
+                    f"{r.us_per_vehicle_step:.3f}",
+                ]
+                for r in swarm
+            ],
+        ),
+    ]
+    rows = [*alone, *swarm]
+    slowest = min(r.ratio for r in rows if r.ratio is not None)
+    claims = [
+        Claim(
+            "every row of tables III and IV is faster than the paper's best column",
+            slowest > 1.0,
+            f"at least {slowest:.1f} times",
+        )
+    ]
+    figures = {
+        "time_step": asvlite.TIME_STEP,
+        "table_iii": [asdict(r) | {"ratio": r.ratio} for r in alone],
+        "table_iv": [asdict(r) | {"ratio": r.ratio} for r in swarm],
+    }
+    return figures, tables, claims
+
+
+def _tank(out: Path, sample: bool, quiet: bool) -> Result:
+    from seatrial.validation import tank
+    from seatrial.validation.figures import draw_tank
+
+    found = tank.run_tank((1.0, tank.PERIOD, 3.0) if sample else tank.PERIODS)
+    draw_tank(found, out / "asvlite-tank.png")
+    implied = tank.implied_period(found)
+
+    def cells(motion: str, period: float) -> list[str]:
+        scale, unit = (100.0, " cm") if motion == "heave" else (1.0, "°")
+        columns = (asvlite.TANK[motion], asvlite.TANK_ASVLITE[motion], found.at(motion, period))
+        return [
+            motion,
+            *(f"{scale * r.least:.1f} … {scale * r.greatest:.1f}{unit}" for r in columns),
+        ]
+
+    headings = ["motion", "towing tank", "ASVLite", "seatrial"]
+    tables: list[Table] = [
+        (
+            f"Table II: wave period {period:g} s ({why}), from {180 - tank.HEADING_DEG}° off the"
+            " bow",
+            headings,
+            [cells(motion, period) for motion in ("heave", "roll", "pitch")],
+        )
+        for period, why in (
+            (tank.PERIOD, "assumed"),
+            (implied, "closest in roll and pitch"),
+        )
+    ]
+    figures = {
+        "period": tank.PERIOD,
+        "heading_deg": tank.HEADING_DEG,
+        "implied_period": implied,
+        "periods": found.periods,
+        "headings_deg": found.headings_deg,
+        "ranges": {m: _rounded(r) for m, r in found.ranges.items()},
+        "drift": _rounded(found.drift),
+        "periods_closer": {m: tank.periods_closer(found, m) for m in ("heave", "roll", "pitch")},
+    }
+    return figures, tables, tank.judge(found)
+
+
+def _trends(out: Path, sample: bool, quiet: bool) -> Result:
+    from seatrial.validation import trend_claims, trends
+    from seatrial.validation.figures import draw_trends
+
+    grid = trends.SAMPLE if sample else trends.Grid()
+    with _progress("running", quiet) as report:
+        found = trends.run_trends(grid, report)
+    draw_trends(found, out / "asvlite-trends.png")
+    by_height: list[list[str]] = []
+    for i, height in enumerate(grid.heights):
+        means = [trend_claims.over_headings(found, m)[i].mean() for m in trends.MOTIONS]
+        by_height.append([f"{height:g}", f"{means[0]:.3f}", f"{means[1]:.2f}", f"{means[2]:.2f}"])
+    by_heading = [
+        [f"{heading:g}", *(f"{found.mean(m)[:, j].mean():.{d}f}" for m, d in _DIGITS.items())]
+        for j, heading in enumerate(grid.headings_deg)
+        if heading % 45.0 == 0.0 and heading <= 180.0
+    ]
+    columns = ["heave [m]", "roll [°]", "pitch [°]"]
+    tables: list[Table] = [
+        ("Significant amplitude 2σ, mean over headings", ["height [m]", *columns], by_height),
+        ("Significant amplitude 2σ, mean over heights", ["heading [°]", *columns], by_heading),
+    ]
+    figures = {
+        "runs": grid.runs,
+        "integrator": trends.INTEGRATOR,
+        "time_step": asvlite.TIME_STEP,
+        "vessel_steps": found.vessel_steps,
+        "prepare_s": round(found.prepare_s, 3),
+        "run_s": round(found.run_s, 3),
+        "overturned": found.overturned,
+        "unfinished": found.unfinished,
+        "heights": grid.heights,
+        "headings_deg": grid.headings_deg,
+        "mean": {m: _rounded(found.mean(m)) for m in trends.MOTIONS},
+        "standard_error": {m: _rounded(found.error(m)) for m in trends.MOTIONS},
+        "mean_time": _rounded(np.mean(found.times, axis=-1)),
+    }
+    return figures, tables, trend_claims.judge(found)
+
+
+_DIGITS = {"heave": 3, "roll": 2, "pitch": 2}
+
+STUDIES: dict[str, Callable[[Path, bool, bool], Result]] = {
+    "asvlite-speed": _speed,
+    "asvlite-tank": _tank,
+    "asvlite-trends": _trends,
+}
+
+
+def _rounded(values: Any) -> Any:
+    return np.round(np.asarray(values, np.float64), 5).tolist()
+
+
+def _watched(rows: Iterable[Any], quiet: bool) -> Iterable[Any]:
+    """The rows, each announced as it is measured."""
+    for row in rows:
+        if not quiet:
+            typer.echo(
+                f"{row.vessels:>8,} × {row.components:<4} waves"
+                f"{row.real_time_factor:14,.1f} × real time",
+                err=True,
+            )
+        yield row
+
+
+def _progress(label: str, quiet: bool) -> Any:
+    """A progress bar on stderr that is told the share done."""
+    from contextlib import contextmanager
+
+    from rich.console import Console
+    from rich.progress import Progress
+
+    @contextmanager
+    def bar() -> Any:
+        with Progress(console=Console(stderr=True), disable=quiet, transient=True) as shown:
+            task = shown.add_task(label, total=1.0)
+            yield lambda share: shown.update(task, completed=share)
+
+    return bar()
+
+
+def _print(tables: list[Table], claims: list[Claim]) -> None:
+    from rich.console import Console
+    from rich.table import Table as Drawn
+
+    console = Console()
+    for title, headings, rows in tables:
+        drawn = Drawn(title=title, title_justify="left")
+        for i, heading in enumerate(headings):
+            drawn.add_column(heading, justify="left" if i == 0 else "right")
+        for row in rows:
+            drawn.add_row(*row)
+        console.print(drawn)
+    for line in lines(claims):
+        console.print(line, highlight=False)
+
+
+def _markdown(document: dict[str, Any], tables: list[Table], claims: list[Claim]) -> str:
+    command = f"seatrial study {document['study']}{' --sample' if document['sample'] else ''}"
+    text = [
+        f"# {document['study']}",
+        "",
+        f"`{command}`, seatrial {document['seatrial']}, {document['machine']}, "
+        f"{document['wall_s']:.1f} s.",
+    ]
+    for title, headings, rows in tables:
+        text += ["", f"**{title}**", "", f"| {' | '.join(headings)} |"]
+        text.append("|" + "---|" * len(headings))
+        text += [f"| {' | '.join(row)} |" for row in rows]
+    text += ["", "**Claims**", ""]
+    text += [
+        f"- {'holds' if c.holds else 'does not hold'}: {c.statement} ({c.evidence})" for c in claims
+    ]
+    return "\n".join(text) + "\n"

@@ -1,0 +1,33 @@
+"""Which recorder a run needs: the file's name says it."""
+
+from pathlib import Path
+
+from seatrial.errors import RecordingError
+from seatrial.record.swarm_store import ZarrRecorder
+from seatrial.record.writer import McapRecorder
+from seatrial.scenario.frames import Sink
+
+MOST_IN_MCAP = 100
+"""MCAP has ten topics per vehicle; with more vehicles than this no viewer is of use."""
+
+
+def recorder(path: str | Path, vehicles: int) -> Sink:
+    """A recorder for a run of so many vehicles: `.mcap` or `.zarr`; nothing is written yet."""
+    path = Path(path)
+    if path.suffix == ".zarr":
+        return ZarrRecorder(path)
+    if path.suffix != ".mcap":
+        raise RecordingError(
+            f"{path}: cannot record to a file of this kind\n"
+            "  expected: a name that ends in .mcap (ROS 2 messages) or .zarr (columns for swarms)\n"
+            f"  to mend:  --out {path}{'.mcap' if vehicles <= MOST_IN_MCAP else '.zarr'}"
+        )
+    if vehicles > MOST_IN_MCAP:
+        raise RecordingError(
+            f"{path}: {vehicles:,} vehicles are too many for an MCAP file\n"
+            f"  expected: at most {MOST_IN_MCAP} vehicles, or a Zarr store\n"
+            f"  to mend:  --out {path.with_suffix('.zarr')}"
+        )
+    if path.is_dir():
+        raise RecordingError(f"{path}: is a folder\n  expected: a file to record to")
+    return McapRecorder(path)

@@ -1,0 +1,123 @@
+"""The five trends that the ASVLite paper reads from its figure 2, put to the test.
+
+A mean over replicates has a standard error; a trend counts when the difference it speaks of is
+more than three of them (one in 740 by chance). Where runs share a sea the difference is taken sea
+by sea. Runs in which the vessel turned over are counted, and left out of the means.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.validation.claims import Claim
+from seatrial.validation.trends import Trends, standard_error
+
+Array = NDArray[np.float64]
+LEAST_Z = 3.0
+"""Standard errors that a difference must exceed."""
+HEAVE_SPREAD = 0.05
+"""Standard deviation over headings, relative to the mean, that still counts as none."""
+
+
+def judge(trends: Trends) -> list[Claim]:
+    """The five trends, and a sixth line about the runs themselves."""
+    return [
+        _heave_grows(trends),
+        _rises_then_falls(trends, "roll"),
+        _rises_then_falls(trends, "pitch"),
+        _heave_ignores_heading(trends),
+        _pitch_by_heading(trends),
+        _roll_by_heading(trends),
+        Claim(
+            "every vessel covers its 50 m",
+            trends.unfinished == 0,
+            f"{trends.unfinished} of {trends.grid.runs} did not; {trends.overturned} turned over"
+            " on the way",
+        ),
+    ]
+
+
+def over_headings(trends: Trends, motion: str) -> Array:
+    """Mean over the headings of every sea, (heights, replicates); 360° is 0° again."""
+    headings = np.array(trends.grid.headings_deg)
+    mean: Array = np.nanmean(trends.amplitudes[motion][:, headings < 360.0], axis=1)
+    return mean
+
+
+def _heave_grows(trends: Trends) -> Claim:
+    heave = np.mean(over_headings(trends, "heave"), axis=-1)
+    ratio = heave / np.array(trends.grid.heights)
+    return Claim(
+        "heave grows with wave height",
+        bool(np.all(np.diff(heave) > 0)),
+        f"{heave[0]:.3f} m to {heave[-1]:.3f} m, between {ratio.min():.2f} and {ratio.max():.2f}"
+        " of the significant height throughout: the hull follows the surface",
+    )
+
+
+def _rises_then_falls(trends: Trends, motion: str) -> Claim:
+    values = over_headings(trends, motion)
+    mean = np.mean(values, axis=-1)
+    variance = standard_error(values) ** 2
+    top = int(np.argmax(mean))
+    rise, fall = (
+        (mean[top] - mean[end]) / np.sqrt(variance[top] + variance[end]) if end != top else 0.0
+        for end in (0, -1 % len(mean))
+    )
+    return Claim(
+        f"{motion} rises, then falls with wave height",
+        bool(rise > LEAST_Z and fall > LEAST_Z),
+        f"{mean[0]:.2f}° at {trends.grid.heights[0]:g} m, {mean[top]:.2f}° at "
+        f"{trends.grid.heights[top]:g} m, {mean[-1]:.2f}° at {trends.grid.heights[-1]:g} m "
+        f"({rise:.0f} and {fall:.0f} standard errors)",
+    )
+
+
+def _heave_ignores_heading(trends: Trends) -> Claim:
+    spread = {}
+    for motion in ("heave", "roll", "pitch"):
+        mean = trends.mean(motion)
+        spread[motion] = np.std(mean, axis=1) / np.mean(mean, axis=1)
+    return Claim(
+        "heave does not depend on heading",
+        bool(np.all(spread["heave"] < HEAVE_SPREAD)),
+        f"it varies over headings by at most {100 * spread['heave'].max():.1f} % (standard "
+        f"deviation over mean); roll by {100 * spread['roll'].mean():.0f} %, pitch by "
+        f"{100 * spread['pitch'].mean():.0f} %",
+    )
+
+
+def _pitch_by_heading(trends: Trends) -> Claim:
+    head, following, beam = (_at(trends, "pitch", d) for d in ((180.0,), (0.0,), (90.0, 270.0)))
+    first, second = _z(head - following), _z(following - beam)
+    return Claim(
+        "pitch is largest in head sea, then following, least in beam",
+        bool(np.all(first > LEAST_Z) and np.all(second > LEAST_Z)),
+        f"{np.nanmean(head):.1f}°, {np.nanmean(following):.1f}° and {np.nanmean(beam):.1f}° over "
+        f"all heights; at every height at least {first.min():.0f} and {second.min():.0f} standard "
+        "errors apart",
+    )
+
+
+def _roll_by_heading(trends: Trends) -> Claim:
+    head, following, beam = (_at(trends, "roll", d) for d in ((180.0,), (0.0,), (90.0, 270.0)))
+    first, second = _z(beam - head), _z(beam - following)
+    return Claim(
+        "roll is largest in beam sea",
+        bool(np.all(first > LEAST_Z) and np.all(second > LEAST_Z)),
+        f"{np.nanmean(beam):.1f}° in beam, {np.nanmean(head):.1f}° in head and "
+        f"{np.nanmean(following):.1f}° in following sea; at every height at least "
+        f"{min(first.min(), second.min()):.0f} standard errors apart",
+    )
+
+
+def _at(trends: Trends, motion: str, headings: tuple[float, ...]) -> Array:
+    """Mean over some headings, (heights, replicates)."""
+    index = [trends.grid.headings_deg.index(h) for h in headings]
+    mean: Array = np.mean(trends.amplitudes[motion][:, index], axis=1)
+    return mean
+
+
+def _z(difference: Array) -> Array:
+    """Mean over its standard error, (heights,)."""
+    z: Array = np.nanmean(difference, axis=-1) / standard_error(difference)
+    return z
