@@ -29,7 +29,7 @@ from seatrial.spec.scenario import Scenario
 if TYPE_CHECKING:
     import xarray
 
-    from seatrial.record.page import Page
+    from seatrial.record.figures.page import Page
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Run:
 
     def plot(self, out: str | Path | None = None) -> "Page":
         """A page of figures; also written to `out` when given."""
-        from seatrial.record import plot
+        from seatrial.record.figures import plot
 
         if out is not None:
             plot.plot(self.recording, out)

@@ -7,6 +7,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import craft
+import seatrial as st
+from seatrial.conventions import GRAVITY
 from seatrial.hull.blocks import Block, hydrostatics
 from seatrial.hull.froude_krylov import HullInWaves, Sea, transfer
 
@@ -297,3 +299,39 @@ def test_small_neutral_body_drifts_with_the_water_particle_it_replaces():
     # body sinks against its drag.
     sinking = k * (omega * orbit) ** 2 * 1.5 * RHO * 4 / 3 * math.pi * 0.1**3 / 100.0 * time
     assert np.abs(position[:, 2] - path.y[1] - sinking).max() < 1e-2 * orbit
+
+
+@pytest.mark.parametrize(("period", "amplitude"), [(6.0, 0.3), (4.0, 0.2), (1.5, 0.04)])
+def test_a_free_float_drifts_with_the_waves_at_about_half_the_stokes_drift(period, amplitude):
+    """A particle that follows the waves' horizontal motion at the mean level drifts at ½ a²ωk.
+
+    The other half of Stokes' drift comes from the decay of the motion with depth, which a hull
+    that rides on the surface does not feel. Short waves, of which the hull follows less, carry it
+    less, but never against their way.
+    """
+    float_ = st.load("smarty").model_dump()
+    damping = {"K_p": -0.3, "M_q": -0.3, "X_u": -3.0, "Y_v": -3.0}
+    float_["hydrodynamics"]["coefficients"] |= damping
+    waves = {"spectrum": "regular", "height": 2 * amplitude, "period": period, "towards_deg": 60}
+    scenario = st.Scenario.model_validate(
+        {
+            "kind": "scenario",
+            "name": "drift",
+            "duration": 20 * period,
+            "time_step": period / 100,
+            "control_period": period / 20,
+            "frame_period": period,
+            "world": {"kind": "world", "name": "regular", "waves": waves},
+            "vehicles": [{"name": "float", "vehicle": float_}],
+        }
+    )
+    track = st.run(scenario).dataset.position.values[:, 0, :2]
+    velocity = (track[-1] - track[10]) / (10 * period)
+    along = velocity @ [math.cos(math.radians(60)), math.sin(math.radians(60))]
+    across = velocity @ [-math.sin(math.radians(60)), math.cos(math.radians(60))]
+    omega = 2 * math.pi / period
+    stokes = amplitude**2 * omega * omega**2 / GRAVITY
+    assert 0.1 * stokes < along < 0.55 * stokes
+    assert abs(across) < 0.01 * stokes
+    if period > 3.0:
+        assert along == pytest.approx(0.5 * stokes, rel=0.15)

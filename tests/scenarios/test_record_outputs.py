@@ -10,9 +10,9 @@ import xarray
 
 from seatrial.errors import RecordingError
 from seatrial.record.export import export
-from seatrial.record.plot import figure, plot
+from seatrial.record.figures.plot import figure, plot
+from seatrial.record.mcap.writer import McapRecorder
 from seatrial.record.reader import read
-from seatrial.record.writer import McapRecorder
 
 
 def record(path, vehicles, duration, finished=True):

@@ -22,10 +22,10 @@ from seatrial.cli.running import as_dict, show_run
 from seatrial.errors import RecordingError
 from seatrial.record.choose import recorder
 from seatrial.record.export import export
-from seatrial.record.plot import figure, plot
+from seatrial.record.figures.plot import figure, plot
+from seatrial.record.mcap.writer import McapRecorder
 from seatrial.record.reader import read
-from seatrial.record.swarm_store import STORED, ZarrRecorder
-from seatrial.record.writer import McapRecorder
+from seatrial.record.swarm.store import STORED, ZarrRecorder
 from seatrial.scenario.frames import (
     Frames,
     GroupFrames,
@@ -255,7 +255,7 @@ def test_ten_thousand_vessels_are_written_in_a_fraction_of_their_size(tmp_path):
 
 def test_a_whole_run_in_one_block_is_cut_into_chunks(tmp_path, monkeypatch):
     infos = swarm(5)
-    monkeypatch.setattr("seatrial.record.swarm_store._SAMPLES_PER_CHUNK", 20)
+    monkeypatch.setattr("seatrial.record.swarm.store._SAMPLES_PER_CHUNK", 20)
     path = record(tmp_path / "a.zarr", infos, blocks_of(infos, 30, 30))
     assert open_strictly(path)["position"].encoding["chunks"] == (4, 5, 3)
     np.testing.assert_array_equal(
@@ -312,7 +312,7 @@ sys.path.insert(0, sys.argv[1])
 import numpy as np
 import record_frames as rf
 import test_record_swarm as ts
-from seatrial.record.swarm_store import ZarrRecorder
+from seatrial.record.swarm.store import ZarrRecorder
 infos = ts.swarm(200)
 sink = ZarrRecorder(sys.argv[2])
 sink.open(rf.header(infos))
@@ -455,7 +455,7 @@ def test_page_of_a_swarm_shows_counts_bands_and_differences(recorded, tmp_path):
 
 
 def test_bands_are_the_quantiles_over_the_vehicles(tmp_path, monkeypatch):
-    from seatrial.record import swarm_figures
+    from seatrial.record.figures import swarm_figures
 
     infos = swarm(40)
     path = record(tmp_path / "a.zarr", infos, blocks_of(infos))

@@ -14,8 +14,8 @@ import pytest
 import record_frames as rf
 
 from seatrial.errors import RecordingError
+from seatrial.record.mcap.writer import McapRecorder
 from seatrial.record.reader import read
-from seatrial.record.writer import McapRecorder
 from seatrial.scenario.frames import ActuatorInfo, VehicleFrames, frames_of
 
 
@@ -129,7 +129,7 @@ _KILLED = """
 import sys
 sys.path.insert(0, sys.argv[1])
 import record_frames as rf
-from seatrial.record.writer import McapRecorder
+from seatrial.record.mcap.writer import McapRecorder
 recorder = McapRecorder(sys.argv[2])
 recorder.open(rf.header(duration=600.0))
 count = 0

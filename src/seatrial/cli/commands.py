@@ -113,7 +113,7 @@ def plot(
     ] = None,
 ) -> None:
     """Draw a page of figures from a recording."""
-    from seatrial.record.plot import plot as draw
+    from seatrial.record.figures.plot import plot as draw
 
     typer.echo(f"figure: {draw(recording, out or recording.with_suffix('.png'))}")
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from seatrial.errors import RecordingError
-from seatrial.record.swarm_store import ZarrRecorder
-from seatrial.record.writer import McapRecorder
+from seatrial.record.mcap.writer import McapRecorder
+from seatrial.record.swarm.store import ZarrRecorder
 from seatrial.scenario.frames import Sink
 
 MOST_IN_MCAP = 100

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seatrial.record.columns import Columns, Pick, Values
+from seatrial.record.swarm.columns import Columns, Pick, Values
 from seatrial.scenario.frames import Frames, RunHeader, euler_angles, ground_speed
 
 if TYPE_CHECKING:

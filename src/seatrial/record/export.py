@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from seatrial.errors import RecordingError
-from seatrial.record.layout import Array
+from seatrial.record.mcap.layout import Array
 from seatrial.record.reader import Recording, read
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.errors import RecordingError
-from seatrial.record import description
 from seatrial.record.dataset import build_dataset, with_motion
-from seatrial.record.layout import Array, TypeStore
-from seatrial.record.mcap_stream import Contents, read_contents
-from seatrial.record.swarm_store import read_store
-from seatrial.record.topics import CLOCK_TOPIC, Topic, vehicle_topics
+from seatrial.record.mcap import description
+from seatrial.record.mcap.layout import Array, TypeStore
+from seatrial.record.mcap.stream import Contents, read_contents
+from seatrial.record.mcap.topics import CLOCK_TOPIC, Topic, vehicle_topics
+from seatrial.record.swarm.store import read_store
 from seatrial.scenario.frames import RunHeader, RunSummary, VehicleFrames, VehicleInfo, frames_of
 
 if TYPE_CHECKING:

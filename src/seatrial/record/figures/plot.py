@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seatrial.errors import RecordingError
-from seatrial.record.panels import Panel, list_panels
+from seatrial.record.figures.panels import Panel, list_panels
+from seatrial.record.figures.style import INK, MUTED, STYLE, vehicle_colours
+from seatrial.record.figures.swarm_page import SwarmPage, count_per_kind
+from seatrial.record.figures.track import draw_track
 from seatrial.record.reader import Recording, read
-from seatrial.record.style import INK, MUTED, STYLE, vehicle_colours
-from seatrial.record.swarm_page import SwarmPage, count_per_kind
-from seatrial.record.track import draw_track
 from seatrial.scenario.frames import RunSummary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from seatrial.record.page import Page
+    from seatrial.record.figures.page import Page
 
 
 FORMATS = ("png", "pdf", "svg")
@@ -78,7 +78,7 @@ def figure(recording: str | Path | Recording) -> "Page":
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    from seatrial.record.page import Page
+    from seatrial.record.figures.page import Page
 
     run = recording if isinstance(recording, Recording) else read(recording)
     if run.dataset.sizes["time"] < 2:

@@ -20,8 +20,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seatrial.errors import RecordingError
-from seatrial.record import swarm_description as described
-from seatrial.record.columns import Columns
 from seatrial.record.dataset import (
     Labelled,
     attributes,
@@ -29,6 +27,8 @@ from seatrial.record.dataset import (
     label_time,
     labelled,
 )
+from seatrial.record.swarm import description as described
+from seatrial.record.swarm.columns import Columns
 from seatrial.scenario.frames import Frames, GroupFrames, RunHeader, RunSummary, VehicleFrames
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.errors import RecordingError
-from seatrial.record import description
-from seatrial.record.layout import Array, Layout, TypeStore
-from seatrial.record.topics import (
+from seatrial.record.mcap import description
+from seatrial.record.mcap.layout import Array, Layout, TypeStore
+from seatrial.record.mcap.topics import (
     CLOCK_TOPIC,
     CLOCK_TYPE,
     Topic,

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from seatrial.record.figures.style import INK, MUTED, PALETTE, WATER
+from seatrial.record.figures.swarm_figures import Array, SwarmFigures, swarm_figures
 from seatrial.record.kinds import KindSummary, by_kind
 from seatrial.record.reader import Recording
-from seatrial.record.style import INK, MUTED, PALETTE, WATER
-from seatrial.record.swarm_figures import Array, SwarmFigures, swarm_figures
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

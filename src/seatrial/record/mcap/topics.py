@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from seatrial.errors import RecordingError
-from seatrial.record.layout import Array, Message, MessageFactory
-from seatrial.record.ros_frames import swap_attitude, swap_body, swap_world
+from seatrial.record.mcap.layout import Array, Message, MessageFactory
+from seatrial.record.mcap.ros_frames import swap_attitude, swap_body, swap_world
 from seatrial.scenario.frames import VehicleFrames, VehicleInfo
 
 WORLD_FRAME = "map"

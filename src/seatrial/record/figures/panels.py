@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.record.figures.style import PALETTE, SEABED, WATER, vehicle_colours
 from seatrial.record.reader import Recording
-from seatrial.record.style import PALETTE, SEABED, WATER, vehicle_colours
 from seatrial.scenario.frames import VehicleInfo
 
 if TYPE_CHECKING:

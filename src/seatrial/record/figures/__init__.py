@@ -1,0 +1,1 @@
+"""Pages of figures drawn from recordings."""

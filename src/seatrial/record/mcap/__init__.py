@@ -1,0 +1,1 @@
+"""Recordings as MCAP with ROS 2 messages, in ROS's frames."""

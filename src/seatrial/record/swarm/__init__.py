@@ -1,0 +1,1 @@
+"""Recordings of swarms: one columnar Zarr store."""
