@@ -226,7 +226,7 @@ def _name_lines(axes: "Axes", names: list[tuple[str, str, str]]) -> None:
 
     handles = [Line2D([], [], color=c, ls=dashes, label=label) for label, c, dashes in names]
     title = axes.get_title(loc="left")
-    width = 0.075 * len(title) + sum(0.062 * len(label) + 0.33 for label, _, _ in names)
+    width = 0.09 * len(title) + sum(0.062 * len(label) + 0.33 for label, _, _ in names)
     if width <= _WIDTH:
         axes.legend(
             handles=handles, loc="lower right", bbox_to_anchor=(1.0, 1.02), ncols=len(names)
@@ -239,7 +239,7 @@ def _quieten(axes: "Axes") -> None:
     """Give a constant curve a scale on which rounding does not look like motion."""
     low, high = sorted(axes.get_ylim())
     middle, half = 0.5 * (low + high), 0.5 * (high - low)
-    smallest = max(0.02, 0.02 * abs(middle))
+    smallest = max(0.02, 0.1 * abs(middle))
     if half < smallest:
         limits = (middle - smallest, middle + smallest)
         axes.set_ylim(limits[::-1] if axes.yaxis_inverted() else limits)
