@@ -112,35 +112,38 @@ def _tank(out: Path, sample: bool, quiet: bool) -> Result:
     from seatrial.validation import tank
     from seatrial.validation.figures import draw_tank
 
-    found = tank.run_tank((1.0, tank.PERIOD, 3.0) if sample else tank.PERIODS)
+    found = tank.run_tank((1.1, tank.PERIOD, 1.5, 3.0) if sample else tank.PERIODS)
     draw_tank(found, out / "asvlite-tank.png")
-    implied = tank.implied_period(found)
 
-    def cells(motion: str, period: float) -> list[str]:
+    def shown(motion: str, span: asvlite.Range) -> str:
         scale, unit = (100.0, " cm") if motion == "heave" else (1.0, "°")
-        columns = (asvlite.TANK[motion], asvlite.TANK_ASVLITE[motion], found.at(motion, period))
-        return [
-            motion,
-            *(f"{scale * r.least:.1f} … {scale * r.greatest:.1f}{unit}" for r in columns),
-        ]
+        return f"{scale * span.least:.1f} … {scale * span.greatest:.1f}{unit}"
 
-    headings = ["motion", "towing tank", "ASVLite", "seatrial"]
+    bow = 180 - tank.HEADING_DEG
     tables: list[Table] = [
         (
-            f"Table II: wave period {period:g} s ({why}), from {180 - tank.HEADING_DEG}° off the"
-            " bow",
-            headings,
-            [cells(motion, period) for motion in ("heave", "roll", "pitch")],
-        )
-        for period, why in (
-            (tank.PERIOD, "assumed"),
-            (implied, "closest in roll and pitch"),
-        )
+            f"Table II: wave period {tank.PERIOD:g} s, from {bow}° off the bow",
+            ["motion", "towing tank", "ASVLite", "seatrial"],
+            [
+                [
+                    m,
+                    shown(m, asvlite.TANK[m]),
+                    shown(m, asvlite.TANK_ASVLITE[m]),
+                    shown(m, found.at(m, tank.PERIOD)),
+                ]
+                for m in _DIGITS
+            ],
+        ),
+        (
+            "The same over wave periods",
+            ["period", *_DIGITS],
+            [[f"{p:g} s", *(shown(m, found.at(m, p)) for m in _DIGITS)] for p in found.periods],
+        ),
     ]
     figures = {
         "period": tank.PERIOD,
         "heading_deg": tank.HEADING_DEG,
-        "implied_period": implied,
+        "implied_period": tank.implied_period(found),
         "periods": found.periods,
         "headings_deg": found.headings_deg,
         "ranges": {m: _rounded(r) for m, r in found.ranges.items()},
@@ -157,6 +160,7 @@ def _trends(out: Path, sample: bool, quiet: bool) -> Result:
     grid = trends.SAMPLE if sample else trends.Grid()
     with _progress("running", quiet) as report:
         found = trends.run_trends(grid, report)
+    still = trends.run_trends(trends.at_rest(grid))
     draw_trends(found, out / "asvlite-trends.png")
     by_height: list[list[str]] = []
     for i, height in enumerate(grid.heights):
@@ -186,8 +190,12 @@ def _trends(out: Path, sample: bool, quiet: bool) -> Result:
         "mean": {m: _rounded(found.mean(m)) for m in trends.MOTIONS},
         "standard_error": {m: _rounded(found.error(m)) for m in trends.MOTIONS},
         "mean_time": _rounded(np.mean(found.times, axis=-1)),
+        "at_rest": {
+            "headings_deg": still.grid.headings_deg,
+            "mean": {m: _rounded(still.mean(m)) for m in trends.MOTIONS},
+        },
     }
-    return figures, tables, trend_claims.judge(found)
+    return figures, tables, trend_claims.judge(found, still)
 
 
 _DIGITS = {"heave": 3, "roll": 2, "pitch": 2}

@@ -88,7 +88,7 @@ def draw_tank(tank: Tank, out: Path) -> Path:
                     axes.axhline(scale * end, color=colour, ls=dash, lw=1.3, label=label)
                     label = "_"
             axes.axvline(PERIOD, color=LINE, lw=1.0, ls=":", zorder=0)
-            reach = 3.0 * max(map(abs, asvlite.TANK[motion])) * scale
+            reach = 2.0 * max(map(abs, asvlite.TANK[motion])) * scale
             axes.set_ylim(-reach, reach)
             axes.set_xlim(tank.periods[0], tank.periods[-1])
             axes.set_title(f"{motion} [{'cm' if motion == 'heave' else '°'}]")

@@ -18,12 +18,13 @@ HEAVE_SPREAD = 0.05
 """Standard deviation over headings, relative to the mean, that still counts as none."""
 
 
-def judge(trends: Trends) -> list[Claim]:
-    """The five trends, and a sixth line about the runs themselves."""
+def judge(trends: Trends, still: Trends) -> list[Claim]:
+    """The five trends, what becomes of the second without thrust, and how the runs ended."""
     return [
         _heave_grows(trends),
-        _rises_then_falls(trends, "roll"),
-        _rises_then_falls(trends, "pitch"),
+        _rises_then_falls(over_headings(trends, "roll"), trends.grid.heights, "roll"),
+        _rises_and_levels_off(trends, "pitch"),
+        _rises_then_falls(_at(still, "pitch", (180.0,)), still.grid.heights, "at rest, pitch"),
         _heave_ignores_heading(trends),
         _pitch_by_heading(trends),
         _roll_by_heading(trends),
@@ -54,21 +55,34 @@ def _heave_grows(trends: Trends) -> Claim:
     )
 
 
-def _rises_then_falls(trends: Trends, motion: str) -> Claim:
-    values = over_headings(trends, motion)
-    mean = np.mean(values, axis=-1)
-    variance = standard_error(values) ** 2
-    top = int(np.argmax(mean))
+def _rises_then_falls(values: Array, heights: tuple[float, ...], what: str) -> Claim:
+    """Highest between the ends; `values` are (heights, replicates)."""
+    mean, variance = np.nanmean(values, axis=-1), standard_error(values) ** 2
+    top, last = int(np.argmax(mean)), len(mean) - 1
     rise, fall = (
-        (mean[top] - mean[end]) / np.sqrt(variance[top] + variance[end]) if end != top else 0.0
-        for end in (0, -1 % len(mean))
+        (mean[top] - mean[end]) / np.sqrt(variance[top] + variance[end]) for end in (0, last)
     )
     return Claim(
-        f"{motion} rises, then falls with wave height",
+        f"{what} rises, then falls with wave height",
         bool(rise > LEAST_Z and fall > LEAST_Z),
-        f"{mean[0]:.2f}° at {trends.grid.heights[0]:g} m, {mean[top]:.2f}° at "
-        f"{trends.grid.heights[top]:g} m, {mean[-1]:.2f}° at {trends.grid.heights[-1]:g} m "
-        f"({rise:.0f} and {fall:.0f} standard errors)",
+        f"{mean[0]:.2f}° at {heights[0]:g} m, {mean[top]:.2f}° at {heights[top]:g} m, "
+        f"{mean[last]:.2f}° at {heights[last]:g} m ({rise:.0f} and {fall:.0f} standard errors)",
+    )
+
+
+def _rises_and_levels_off(trends: Trends, motion: str) -> Claim:
+    """Where the paper sees a fall; see docs/studies.md for the reason."""
+    values = over_headings(trends, motion)
+    mean, variance = np.nanmean(values, axis=-1), standard_error(values) ** 2
+    half, last = len(mean) // 2, len(mean) - 1
+    first, second = mean[half] - mean[0], mean[last] - mean[half]
+    error = np.sqrt(variance[0] + 4.0 * variance[half] + variance[last])
+    heights = trends.grid.heights
+    return Claim(
+        f"{motion} rises with wave height and levels off (the paper: then falls)",
+        bool(first - second > LEAST_Z * error and abs(second) < 0.25 * first),
+        f"{mean[0]:.2f}° at {heights[0]:g} m, {mean[half]:.2f}° at {heights[half]:g} m, "
+        f"{mean[last]:.2f}° at {heights[last]:g} m; highest at {heights[int(np.argmax(mean))]:g} m",
     )
 
 
