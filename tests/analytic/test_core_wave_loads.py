@@ -2,13 +2,19 @@
 
 import math
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
 import craft
 import seatrial as st
+from seatrial.compile.vehicle import compile_vehicle
+from seatrial.compile.world import build_ocean
 from seatrial.conventions import GRAVITY
+from seatrial.core.environment import surroundings
+from seatrial.core.step import wrench
+from seatrial.core.types import State
 from seatrial.hull.blocks import Block, hydrostatics
 from seatrial.hull.froude_krylov import HullInWaves, Sea, transfer
 
@@ -157,8 +163,8 @@ def excitation_in_run(model, ocean, period, heading=0.0, position=(0.0, 0.0, 0.0
     return real + 1j * imaginary
 
 
-def regular(period, towards, height=2e-5, **parts):
-    # So low that a hull held in a trough, which lifts a little of it out, stays linear.
+def regular(period, towards, height=2e-7, **parts):
+    # So low that loads of second order, which grow with the draught a wave adds, stay below 1e-6.
     wave = {"spectrum": "regular", "height": height, "period": period, "towards": towards}
     return craft.ocean_of(waves=wave, **parts)
 
@@ -175,7 +181,7 @@ def test_loads_of_a_run_are_those_of_the_panels_at_any_heading(depth):
         load = excitation_in_run(model, ocean, period, heading, place)
         phase = np.exp(-1j * k * (place[0] * math.cos(towards) + place[1] * math.sin(towards)))
         found.append(load)
-        exact.append(1e-5 * phase * panel_loads(BOX, 0.0, k, towards - heading, depth))
+        exact.append(1e-7 * phase * panel_loads(BOX, 0.0, k, towards - heading, depth))
     gap = np.abs(np.array(found) - exact)
     size = np.sqrt(np.mean(np.abs(exact) ** 2, axis=0))
     assert (np.sqrt(np.mean(gap**2, axis=0)) / size < 1e-2).all()  # 0.5 % of heading harmonics
@@ -206,7 +212,7 @@ def test_moving_hull_meets_the_waves_at_the_encounter_frequency(speed, heading):
         at = craft.state(model, way, (0.0, 0.0, heading))
         expected = (still * np.exp(1j * meeting * t)).real
         assert craft.wrench(model, ocean, at, t) == pytest.approx(
-            expected, abs=1e-8 * np.abs(still).max()
+            expected, abs=1e-6 * np.abs(still).max()
         )
 
 
@@ -331,7 +337,63 @@ def test_a_free_float_drifts_with_the_waves_at_about_half_the_stokes_drift(perio
     across = velocity @ [-math.sin(math.radians(60)), math.cos(math.radians(60))]
     omega = 2 * math.pi / period
     stokes = amplitude**2 * omega * omega**2 / GRAVITY
-    assert 0.1 * stokes < along < 0.55 * stokes
+    assert 0.1 * stokes < along < stokes
     assert abs(across) < 0.01 * stokes
     if period > 3.0:
         assert along == pytest.approx(0.5 * stokes, rel=0.15)
+
+
+@pytest.mark.parametrize("period", [1.3, 1.5, 2.5])
+def test_smarty_drifts_with_a_regular_wave(period):
+    waves = {"spectrum": "regular", "height": 0.12, "period": period}
+    scenario = st.Scenario.model_validate(
+        {
+            "kind": "scenario",
+            "name": "drift",
+            "duration": 60.0,
+            "world": {"kind": "world", "name": "tank", "waves": waves},
+            "vehicles": [{"name": "smarty", "vehicle": st.load("smarty")}],
+        }
+    )
+    north = st.run(scenario).dataset.position.values[:, 0, 0]
+    assert north[-1] - north[300] > 0.0
+
+
+def test_a_float_that_takes_power_from_a_wave_is_pushed_along_with_power_over_phase_speed(x64):
+    """Heave that lags the wave by δ takes P = ½ρgA ω a² |H| sin δ; momentum asks for P/c.
+
+    The float is moved by hand, upright and without drag, and the horizontal force is averaged
+    over a period.
+    """
+    amplitude, period, response, lag = 0.05, 3.0, 0.8, 0.6
+    box = st.load("smarty").model_dump()
+    box["hydrodynamics"]["coefficients"] = {}
+    world = st.World.model_validate(
+        {
+            "kind": "world",
+            "name": "regular",
+            "waves": {"spectrum": "regular", "height": 2 * amplitude, "period": period},
+        }
+    )
+    ocean = build_ocean(world, 0, np.dtype(np.float64))
+    model = compile_vehicle(st.Vehicle.model_validate(box), ocean, np.dtype(np.float64)).model
+    omega = float(ocean.waves.omega[0])
+    times = np.arange(200) * period / 200
+    forces = []
+    for t in times:
+        phase = omega * t + float(ocean.waves.phase[0])
+        heave = amplitude * response * math.cos(phase - lag)
+        state = State(
+            jnp.array([[0.0], [0.0], [-heave]]),
+            jnp.array([[1.0], [0.0], [0.0], [0.0]]),
+            jnp.zeros((6, 1)),
+            jnp.zeros((4, 1)),
+        )
+        around = surroundings(model, ocean, state, jnp.float64(t))
+        forces.append(float(wrench(model, ocean, state, around, jnp.float64(t)).X[0]))
+    area = math.pi * 0.16**2
+    stiffness = 1025.0 * GRAVITY * area
+    power = 0.5 * stiffness * omega * amplitude**2 * response * math.sin(lag)
+    speed = GRAVITY / omega
+    # The hull is 0.32 m across in a wave of 14 m, and the pressure decays over its draught.
+    assert np.mean(forces) == pytest.approx(power / speed, rel=0.05)

@@ -84,7 +84,11 @@ def wrench(model: Model, ocean: Ocean, state: State, around: Surroundings, t: ja
     if model.crossflow is not None:
         loads.append(crossflow.force(model.crossflow, around.relative, working))
     if around.excitation is not None:
-        loads.append(scale_wrench(working, around.excitation))
+        # The pressure gradient acts on what is under water now. With the mean volume the mean
+        # force would be missing by which a body that damps waves is carried along (P/c of the
+        # power P it takes from waves of phase speed c).
+        push = scale(around.density_ratio * around.volume_ratio, around.excitation.force)
+        loads.append(Wrench(*push, *scale(working, around.excitation.moment)))
     if model.wind is not None and ocean.wind is not None:
         loads.append(wind.force(model.wind, ocean.wind, around, t))
     if model.grounding is not None and ocean.seabed is not None:
