@@ -44,6 +44,10 @@ VEHICLES_PER_PART = 256
 of a core; parts run on all cores at once. It must not depend on the number of cores, or a run
 would give other bytes on another machine."""
 
+SMALLEST_SPLIT = 64
+"""From this many vehicles on there are at least two parts: a second core gains more than the
+shorter loops of a part lose."""
+
 RUNNING, DIVERGED, GROUNDED = 0, 1, 2
 STATUS = {RUNNING: "completed", DIVERGED: "diverged", GROUNDED: "grounded"}
 
@@ -136,9 +140,9 @@ def parts_of(group: Group) -> list[tuple[Group, int]]:
 
     The last part repeats vehicles so that all parts share one compiled program.
     """
-    if jax.default_backend() != "cpu" or group.count <= VEHICLES_PER_PART:
+    if jax.default_backend() != "cpu" or group.count < SMALLEST_SPLIT:
         return [(group, group.count)]
-    number = -(-group.count // VEHICLES_PER_PART)
+    number = max(2, -(-group.count // VEHICLES_PER_PART))
     size = -(-group.count // number)
     parts = []
     for first in range(0, group.count, size):
