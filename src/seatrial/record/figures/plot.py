@@ -12,6 +12,7 @@ from seatrial.errors import RecordingError
 from seatrial.record.figures.panels import Panel, list_panels
 from seatrial.record.figures.style import INK, MUTED, STYLE, vehicle_colours
 from seatrial.record.figures.swarm_page import SwarmPage, count_per_kind
+from seatrial.record.figures.table import draw_table
 from seatrial.record.figures.track import draw_track
 from seatrial.record.reader import Recording, read
 from seatrial.scenario.frames import RunSummary
@@ -154,34 +155,23 @@ def _draw_table(
     axes: "Axes", summary: RunSummary, names: list[str], colours: dict[str, str], height: float
 ) -> None:
     """The closing figures, one row per vehicle."""
-    axes.axis("off")
-    cells = []
+    rows = {}
     for name in names:
         v = summary.vehicles[name]
         speeds = [f"{v.speed_mean:.2f}", f"{v.speed_max:.2f}", f"{v.depth_max:.2f}"]
         angles = [f"{v.roll_max_deg:.1f}", f"{v.pitch_max_deg:.1f}"]
         short = name if len(name) <= _NAME_WIDTH else name[: _NAME_WIDTH - 1] + "…"
-        cells.append([short, v.status, f"{v.distance:.1f}", *speeds, *angles])
-    table = axes.table(
-        cells,
-        colLabels=list(_COLUMNS),
-        colWidths=list(_COLUMNS.values()),
-        cellLoc="right",
-        loc="upper center",
-        edges="horizontal",
+        rows[name] = [short, v.status, f"{v.distance:.1f}", *speeds, *angles]
+    draw_table(
+        axes,
+        _COLUMNS,
+        rows,
+        colours,
+        left=(0, 1),
+        head_height=_HEAD / height,
+        row_height=_ROW / height,
+        font_size=9,
     )
-    table.auto_set_font_size(False)
-    table.set_fontsize(9)
-    for (row, column), cell in table.get_celld().items():
-        cell.set_edgecolor("#d5dbe1")
-        cell.set_height((_HEAD if row == 0 else _ROW) / height)
-        cell.set_text_props(color=MUTED if row == 0 else INK)
-        if row == 0:
-            cell.set_fontsize(8)
-        if column < 2:
-            cell.set_text_props(ha="left")
-        if row > 0 and column == 0:
-            cell.set_text_props(color=colours[names[row - 1]], fontweight="bold")
 
 
 def _draw_panels(area: Any, panels: list[Panel], rows: int) -> None:

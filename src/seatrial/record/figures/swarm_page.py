@@ -7,6 +7,7 @@ import numpy as np
 
 from seatrial.record.figures.style import INK, MUTED, PALETTE, WATER
 from seatrial.record.figures.swarm_figures import Array, SwarmFigures, swarm_figures
+from seatrial.record.figures.table import draw_table
 from seatrial.record.kinds import KindSummary, by_kind
 from seatrial.record.reader import Recording
 
@@ -134,9 +135,8 @@ class SwarmPage:
             axes.legend(handles=names, loc="upper left", ncols=3, frameon=True, edgecolor="none")
 
     def _draw_table(self, axes: "Axes", ends: dict[str, KindSummary], height: float) -> None:
-        axes.axis("off")
         columns = {"distance": 1, "speed_mean": 2, "roll_max_deg": 1, "pitch_max_deg": 1}
-        cells = []
+        rows = {}
         for kind, end in ends.items():
             counted = [f"{n:,} {word}" for word, n in end.status.items()]
             status = "\n".join(counted[:2] if len(counted) > 1 else end.status)
@@ -144,29 +144,21 @@ class SwarmPage:
             for name, digits in columns.items():
                 s = end.figures[name]
                 spreads.append(f"{s.median:.{digits}f}\n{s.min:.{digits}f}–{s.max:.{digits}f}")
-            cells.append([_short(kind), f"{end.count:,}", status, *spreads])
-        table = axes.table(
-            cells,
-            colLabels=list(_COLUMNS),
-            colWidths=list(_COLUMNS.values()),
-            cellLoc="right",
-            loc="upper center",
-            edges="horizontal",
+            rows[kind] = [_short(kind), f"{end.count:,}", status, *spreads]
+        draw_table(
+            axes,
+            _COLUMNS,
+            rows,
+            self.colours,
+            left=(0, 2),
+            head_height=_HEAD / height,
+            row_height=_ROW / height,
+            font_size=8.5,
         )
         note = "figures: median over the vehicles, below it smallest–largest"
         if len(self.figures.kinds) > len(ends):
             note += f"; {len(self.figures.kinds) - len(ends)} more kinds"
         axes.text(1.0, 0.0, note, transform=axes.transAxes, ha="right", fontsize=8, color=MUTED)
-        table.auto_set_font_size(False)
-        table.set_fontsize(8.5)
-        for (row, column), cell in table.get_celld().items():
-            cell.set_edgecolor("#d5dbe1")
-            cell.set_height((_HEAD if row == 0 else _ROW) / height)
-            cell.set_text_props(color=MUTED if row == 0 else INK)
-            if column in (0, 2):
-                cell.set_text_props(ha="left")
-            if row > 0 and column == 0:
-                cell.set_text_props(color=self.colours[list(ends)[row - 1]], fontweight="bold")
 
     def _band(self, kind: str, series: str) -> tuple[Array, Array, Array]:
         low, middle, high = self.figures.bands[kind, series]
