@@ -65,13 +65,13 @@ def waves_only(group: Group, ocean: Ocean, state: State, i: jax.Array) -> State:
 
 
 def row(components: int, count: int, peaks: dict[str, float] | None) -> dict[str, Any]:
-    one, ocean = bench._one("smarty", SEAS[components], "single")
-    calm, still = bench._one("smarty", None, "single")
-    group = bench._spread(one, count)
+    one, ocean = bench.one_vehicle("smarty", SEAS[components], "single")
+    calm, still = bench.one_vehicle("smarty", None, "single")
+    group = bench.spread(one, count)
     steps = max(20, min(5_000, 200_000_000 // (count * components)))
     seconds = timed(full_step, steps, group, ocean)
     waves = timed(waves_only, steps, group, ocean)
-    rest = timed(full_step, steps, bench._spread(calm, count), still)
+    rest = timed(full_step, steps, bench.spread(calm, count), still)
     one_step = jax.jit(lambda g, o, s: full_step(g, o, s, jnp.int64(1)))
     cost = one_step.lower(group, ocean, group.initial).compile().cost_analysis()
     result = {

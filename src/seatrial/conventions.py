@@ -20,8 +20,6 @@ AIR_DENSITY = 1.225
 SEAWATER_DENSITY = 1025.0
 """Density to which published coefficients refer unless their file says otherwise, kg/m³."""
 
-DOF_NAMES = ("surge", "sway", "heave", "roll", "pitch", "yaw")
-
 UNIT_SUFFIXES: dict[str, dict[str, float]] = {
     "rad": {"deg": math.pi / 180.0},
     "rad/s": {"deg_s": math.pi / 180.0},

@@ -64,8 +64,6 @@ def hull_of(blocks, waterline=0.0, added_mass=None):
     return HullInWaves(
         blocks=blocks,
         waterline=waterline,
-        waterplane_area=figures.area,
-        flotation=figures.flotation,
         volume=figures.volume,
         buoyancy=figures.buoyancy,
         transverse_radius=figures.transverse_radius,

@@ -85,8 +85,8 @@ def _check(precision: str) -> None:
 def time_case(name: str, count: int, sea: tuple[int, int] | None, precision: str) -> Row:
     """Compile, then the best of several runs of many steps, on all cores."""
     with jax.enable_x64(True), ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        one, ocean = _one(name, sea, precision)
-        parts = [part for part, _ in parts_of(_spread(one, count))]
+        one, ocean = one_vehicle(name, sea, precision)
+        parts = [part for part, _ in parts_of(spread(one, count))]
         steps = max(20, min(20_000, 10_000_000 // (count * (75 if sea else 5))))
         began = time.perf_counter()
         program = compile_program(jax.jit(_steps, static_argnames="steps"), parts[0], ocean, steps)
@@ -125,7 +125,8 @@ def _steps(group: Group, ocean: Ocean, steps: int) -> State:
     return done
 
 
-def _one(name: str, sea: tuple[int, int] | None, precision: str) -> tuple[Group, Ocean]:
+def one_vehicle(name: str, sea: tuple[int, int] | None, precision: str) -> tuple[Group, Ocean]:
+    """A vehicle at rest in a sea of so many frequencies and directions, or in calm water."""
     vehicle = load(name, Vehicle)
     depth = 5.0 if vehicle.buoyancy.craft == "submerged" else 0.0
     world: dict[str, Any] = {"kind": "world", "name": "bench"}
@@ -156,7 +157,7 @@ def _one(name: str, sea: tuple[int, int] | None, precision: str) -> tuple[Group,
     return squad.group, squad.ocean
 
 
-def _spread(one: Group, count: int) -> Group:
+def spread(one: Group, count: int) -> Group:
     """Copies of one vehicle over a square of sea."""
     many: State = jax.tree.map(lambda a: jnp.repeat(a, count, axis=-1), one.initial)
     places = np.random.default_rng(0).uniform(-200.0, 200.0, size=(2, count))

@@ -260,7 +260,6 @@ def _surface(actuator: spec.Fin, dtype: DType) -> fin_runtime.Surface | None:
     chord /= np.linalg.norm(chord)
     return fin_runtime.Surface(
         position=jnp.asarray(actuator.position, dtype),
-        span=jnp.asarray(span, dtype),
         chord=jnp.asarray(chord, dtype),
         normal=jnp.asarray(np.cross(span, chord), dtype),
         area=jnp.asarray(area, dtype),

@@ -145,8 +145,6 @@ def compile_excitation(
     in_waves = froude_krylov.HullInWaves(
         blocks=blocks,
         waterline=vehicle.buoyancy.waterline,
-        waterplane_area=float(restoring.waterplane_area),
-        flotation=float(restoring.flotation[0]),
         volume=float(restoring.volume),
         buoyancy=centre_x,
         transverse_radius=float(restoring.gm_transverse) + below,

@@ -45,16 +45,13 @@ class Sea:
 class HullInWaves:
     """A hull's figures that scale the integrals over its blocks.
 
-    The blocks give the shape; area, volume, centres and metacentric radii are the hull's own, so
-    that the force in a long wave balances the restoring force exactly.
+    The blocks give the shape; volume, centre of buoyancy and metacentric radii are the hull's own,
+    so that the force in a long wave balances the restoring force exactly.
     """
 
     blocks: tuple[Block, ...]
     waterline: float
     """z of the waterline in the body frame, m."""
-    waterplane_area: float
-    flotation: float
-    """x of the centroid of the waterplane, m."""
     volume: float
     buoyancy: float
     """x of the centre of buoyancy: that of the centre of gravity, since there is no trim, m."""

@@ -7,7 +7,6 @@ from pydantic import Field, model_validator
 
 from seatrial.spec.base import (
     Direction,
-    Kilograms,
     Metres,
     Newtons,
     Number,
@@ -298,5 +297,3 @@ class Ballast(Spec):
 
 
 Actuator = Annotated[Thruster | Fin | FinSet | Ballast, Field(discriminator="kind")]
-
-__all__ = ["Actuator", "Ballast", "Fin", "FinSet", "Kilograms", "Name", "Thruster"]

@@ -13,7 +13,6 @@ from seatrial.spec.base import (
     Radians,
     Seconds,
     Spec,
-    Unit,
 )
 from seatrial.spec.vehicle import Vehicle
 from seatrial.spec.world import World
@@ -226,6 +225,3 @@ class Scenario(Spec):
         if twice:
             raise ValueError(f"every vehicle needs its own name; used more than once: {twice}")
         return self
-
-
-__all__ = ["Participant", "Scenario", "Unit"]

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from seatrial.conventions import SEAWATER_DENSITY
-from seatrial.spec.actuators import Actuator, Name
+from seatrial.spec.actuators import Actuator
 from seatrial.spec.base import (
     CubicMetres,
     KgPerCubicMetre,
@@ -233,6 +233,3 @@ class Vehicle(Spec):
     """Thrusters, fins and tanks, in the order of the command vector."""
     manoeuvring: Manoeuvring | None = None
     """Needed only for the standard manoeuvres."""
-
-
-__all__ = ["Name", "Vehicle"]

@@ -54,12 +54,10 @@ class Surface:
     """Geometry and section of a fin that makes its own force."""
 
     position: jax.Array
-    span: jax.Array
-    """(3,) unit hinge axis."""
     chord: jax.Array
     """(3,) unit chord at zero deflection, pointing to the leading edge."""
     normal: jax.Array
-    """(3,) span × chord."""
+    """(3,) unit hinge axis × chord."""
     area: jax.Array
     section: LiftCurve | LiftTable
 

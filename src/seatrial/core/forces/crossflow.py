@@ -67,7 +67,7 @@ def fitted_coefficients(x: Array, strip: float) -> dict[str, float]:
     """Coefficients of Y and N in v|v|, |v|r, v|r|, r|r| that replace the strips.
 
     Pure sway and pure yaw are those of the strips; the mixed terms are a least-squares fit over
-    all ratios of v and r (scaled by the half length), as seed models do offline (Fossen 2021,
+    all ratios of v and r (scaled by the half length), done once, offline (Fossen 2021,
     section 6.5).
     """
     half = float(np.abs(x).max())

@@ -78,7 +78,7 @@ def evaluate(
     column = (slice(None), *(None for _ in jnp.shape(x)))
     phase = time_phase(waves, t)[column] - model.north[column] * x - model.east[column] * y
     sine, cosine = sincos(phase)
-    # Two products, not one of joined arrays: a GPU then computes the sines inside the product.
+    # Two products, not one of joined arrays: that spares a copy, much of a GPU's step.
     sums = _product(model.cosine, cosine) + _product(model.sine, sine)
     harmonics = _heading_harmonics(rotation, max(c.harmonic for c in model.contributions))
     result: list[Scalar] = [0.0] * len(OUTPUTS)
