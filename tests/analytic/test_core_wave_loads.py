@@ -83,10 +83,10 @@ def sea_of(wavelengths, depth=None):
 def whole_force(hull, sea, headings):
     """Transfer functions with the heave of the waterplane, which restoring adds in a run."""
     found = transfer(hull, sea, headings)
-    lift = -RHO * G * hull.waterplane_area * found[6]
+    lift = -RHO * G * hydrostatics(hull.blocks).area * found[6]
     loads = found[:6].copy()
     loads[2] += lift
-    loads[4] -= hull.flotation * lift
+    loads[4] -= hydrostatics(hull.blocks).flotation * lift
     return loads
 
 
@@ -106,12 +106,13 @@ def test_froude_krylov_loads_are_the_wave_pressure_integrated_over_the_panels(
     lengths = np.array([30.0, 8.0, 3.0, 1.5])
     headings = np.radians([0.0, 35.0, 90.0, 140.0, 180.0, 250.0])
     hull = hull_of(blocks, waterline)
+    area = hydrostatics(blocks).area
     sea = sea_of(lengths, depth)
     found = whole_force(hull, sea, headings)
     for c, k in enumerate(sea.wavenumber):
         for h, heading in enumerate(headings):
             exact = panel_loads(blocks, waterline, k, heading, depth)
-            assert np.abs(found[:, c, h] - exact).max() < 1e-9 * RHO * G * hull.waterplane_area
+            assert np.abs(found[:, c, h] - exact).max() < 1e-9 * RHO * G * area
 
 
 def test_long_waves_push_a_hull_as_their_slope_and_lift_it_as_their_height():
@@ -126,7 +127,7 @@ def test_long_waves_push_a_hull_as_their_slope_and_lift_it_as_their_height():
         [
             -volume * slope_x,
             -volume * slope_y,
-            -hull.waterplane_area,
+            -hydrostatics(hull.blocks).area,
             -volume * (hull.transverse_radius - centre) * slope_y,
             volume * (hull.longitudinal_radius - centre) * slope_x,
         ]

@@ -1,11 +1,15 @@
 """Turns the wheel: compiles a whole run to one scan and hands its frames to the sinks."""
 
 import os
+import signal
 import time as wall_clock
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from threading import Event, current_thread, main_thread
+from types import FrameType
 from typing import Any, NamedTuple
 
 import jax
@@ -320,10 +324,9 @@ def _run(
     def submit(first: int) -> list[list[Future[list[NDArray[Any]]]]]:
         return [[pool.submit(part.compute, first) for part in parts] for parts in squads]
 
-    interrupted = False
     end = 0.0
     began = wall_clock.perf_counter()
-    try:
+    with _interrupt_at_leisure() as interrupted:
         pending = submit(0)
         for first in range(0, plan.frames, size):
             seen = [_joined([f.result() for f in futures]) for futures in pending]
@@ -337,18 +340,38 @@ def _run(
                 sink.write(frames)
             if progress is not None:
                 progress(end)
-            if all(tally.all_ended for tally in tallies):
+            if interrupted.is_set() or all(tally.all_ended for tally in tallies):
                 break
-    except KeyboardInterrupt:  # what was recorded so far is closed properly
-        interrupted = True
-        if tallies[0].frames == 0:
-            raise
     elapsed = wall_clock.perf_counter() - began
-    words = STATUS | {RUNNING: "stopped"} if interrupted else STATUS
+    words = STATUS | {RUNNING: "stopped"} if interrupted.is_set() else STATUS
     summary = summarise(plan.header, tallies, end, words, plan.manoeuvres)
     for sink in sinks:
         sink.close(summary)
     return summary, elapsed
+
+
+@contextmanager
+def _interrupt_at_leisure() -> Iterator[Event]:
+    """Note the first Ctrl-C instead of raising it in the middle of a sink's write.
+
+    The run then ends after the block in hand, and its recording is closed properly. A second
+    Ctrl-C interrupts at once. Signals belong to the main thread; elsewhere nothing changes.
+    """
+    asked = Event()
+    if current_thread() is not main_thread():
+        yield asked
+        return
+    usual = signal.getsignal(signal.SIGINT)
+
+    def note(number: int, frame: FrameType | None) -> None:
+        asked.set()
+        signal.signal(signal.SIGINT, usual)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield asked
+    finally:
+        signal.signal(signal.SIGINT, usual)
 
 
 def _prepare(plan: Plan, squad: Squad, frames: int) -> list[_Part]:
