@@ -23,7 +23,7 @@ from seatrial.core.step import step
 from seatrial.core.types import State
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
-from seatrial.scenario.runner import Group
+from seatrial.scenario.wheel import Group
 from seatrial.spatial.rotations import rotation
 
 SEAS = {15: (5, 3), 75: (15, 5), 260: (20, 13)}

@@ -24,7 +24,8 @@ def distance(values: jax.Array) -> jax.Array:
     orders = jnp.full((2, 1), 660 / 60)  # rev/s: two channels, one vehicle
 
     def advance(state, i):
-        return step(model, squad.ocean, state, orders, i * plan.time_step, plan.time_step), None
+        dt = plan.schedule.time_step
+        return step(model, squad.ocean, state, orders, i * dt, dt), None
 
     end, _ = jax.lax.scan(advance, group.initial, jnp.arange(STEPS))
     return end.position[0, 0]

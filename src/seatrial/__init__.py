@@ -13,8 +13,9 @@ from seatrial._version import __version__
 from seatrial.errors import RecordingError, SpecError
 
 if TYPE_CHECKING:
-    from seatrial.api import Run, Simulation, compile_scenario, run
+    from seatrial.api import Run, compile_scenario, run
     from seatrial.record.reader import read
+    from seatrial.simulation import Simulation
     from seatrial.spec.library import library_names
     from seatrial.spec.loading import load
     from seatrial.spec.scenario import Scenario
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Run": "seatrial.api",
     "Scenario": "seatrial.spec.scenario",
-    "Simulation": "seatrial.api",
+    "Simulation": "seatrial.simulation",
     "Vehicle": "seatrial.spec.vehicle",
     "World": "seatrial.spec.world",
     "compile_scenario": "seatrial.api",

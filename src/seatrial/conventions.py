@@ -31,5 +31,6 @@ UNIT_SUFFIXES: dict[str, dict[str, float]] = {
     "kg": {"g": 1e-3, "t": 1e3},
     "m^3": {"l": 1e-3},
     "N": {"kN": 1e3},
+    "J": {"Wh": 3600.0, "kWh": 3.6e6},
 }
 """SI unit -> {suffix a YAML key may carry: factor to SI}. `heading_deg: 90` sets `heading`."""

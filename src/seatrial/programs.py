@@ -18,10 +18,16 @@ def compile_program(function: Any, *args: Any) -> Any:
     """Compile a jitted function for these arguments.
 
     XLA's newer fusion emitters on the CPU take twice as long to compile a step, and batches run
-    at half the speed; a single vehicle is a fifth faster with them.
+    at half the speed; a single vehicle is a fifth faster with them. XLA would also cut a large
+    program into pieces that are compiled side by side; where it cuts changes how a step rounds,
+    so that one more sensor on a vehicle could move its track by the last bit.
     """
     _keep_on_disk()
-    options = {"xla_cpu_use_fusion_emitters": False} if jax.default_backend() == "cpu" else {}
+    options = (
+        {"xla_cpu_use_fusion_emitters": False, "xla_cpu_parallel_codegen_split_count": 1}
+        if jax.default_backend() == "cpu"
+        else {}
+    )
     return function.lower(*args).compile(compiler_options=options)
 
 

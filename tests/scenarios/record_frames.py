@@ -73,13 +73,21 @@ def summary(vehicles=(BOAT, AUV), duration=60.0) -> RunSummary:
 
 
 def blocks(run: Frames, size: int) -> list[Frames]:
-    """The same run in blocks of `size` frames."""
+    """The same run in blocks of `size` frames, each with the samples taken before the next."""
+    edges = run.time - 1e-6  # times of samples are rounded otherwise than those of frames
     return [
         frames_of(
             run.time[i : i + size],
             {
                 name: VehicleFrames(**{k: a[i : i + size] for k, a in vars(v).items()})
                 for name, v in run.vehicles.items()
+            },
+            {
+                name: {
+                    sensor: m.cut((m.time >= edges[i]) & (m.time < edges[i] + size * PERIOD))
+                    for sensor, m in taken.items()
+                }
+                for name, taken in run.measurements.items()
             },
         )
         for i in range(0, len(run.time), size)
@@ -152,6 +160,9 @@ def _vehicle(time, vehicle, position, euler, velocity, command, elevation) -> Ve
         wind=np.column_stack([0.6 * gust, 0.8 * gust, 0.0 * time]),
         density=1024.0 + 0.05 * np.maximum(position[:, 2], 0.0),
         wet_fraction=ones * (0.5 if vehicle.craft == "surface" else 1.0),
+        faults=np.column_stack([time > 1.0 + i for i in range(len(vehicle.faults))]).astype(float)
+        if vehicle.faults
+        else np.empty((len(time), 0)),
     )
 
 

@@ -51,6 +51,7 @@ vehicles:
   - {name: smarty, vehicle: smarty, count: 290, vary: {inertia.mass: {relative: 0.1}}}
   - name: auv
     vehicle: remus100_mss
+    sensors: []
     count: 6
     start: {position: [0, 0, 3], speed: 1.5}
     commands: {propeller_rpm: 1200}
@@ -88,6 +89,7 @@ def synthetic(infos, time, dtype=np.float32, seed=0):
         "wind": three,
         "density": zero + 1025.0,
         "wet_fraction": zero + 0.5,
+        "faults": np.zeros((len(time), n, len(infos[0].faults))),
     }
     frames = VehicleFrames(**{k: v.astype(dtype) for k, v in fields.items()})
     return GroupFrames(tuple(v.name for v in infos), frames)

@@ -19,7 +19,8 @@ from seatrial.errors import Problem, SpecError
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
 from seatrial.scenario.commanders import select
-from seatrial.scenario.runner import Group, parts_of
+from seatrial.scenario.runner import parts_of
+from seatrial.scenario.wheel import Group
 from seatrial.spec.library import library_names
 from seatrial.spec.loading import load
 from seatrial.spec.scenario import Participant, Scenario, Start
@@ -150,7 +151,9 @@ def one_vehicle(name: str, sea: tuple[int, int] | None, precision: str) -> tuple
         precision="double" if precision == "double" else "single",
         world=World.model_validate(world),
         vehicles=(
-            Participant(name="one", vehicle=vehicle, start=Start(position=(0.0, 0.0, depth))),
+            Participant(
+                name="one", vehicle=vehicle, start=Start(position=(0.0, 0.0, depth)), sensors=()
+            ),
         ),
     )
     squad = compile_scenario(scenario).squads[0]

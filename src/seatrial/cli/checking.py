@@ -2,7 +2,8 @@
 
 from seatrial.compile.scenario import compile_scenario
 from seatrial.spec.loading import load
-from seatrial.spec.scenario import Scenario
+from seatrial.spec.scenario import Participant, Scenario
+from seatrial.spec.sensors.inertial import ImuErrors
 from seatrial.spec.vehicle import Vehicle
 from seatrial.spec.world import World
 
@@ -16,6 +17,8 @@ def check_description(reference: str) -> str:
     if isinstance(described, World):
         check_world(described)
         return "world"
+    if isinstance(described, ImuErrors):
+        return "imu"  # loading it was the whole check
     assert isinstance(described, Vehicle)
     check_vehicle(described)
     return "vehicle"
@@ -33,14 +36,6 @@ def check_world(world: World) -> None:
 
 
 def check_vehicle(vehicle: Vehicle) -> None:
-    """Compile the vehicle in calm water."""
-    import jax
-    import numpy as np
-
-    from seatrial.compile.vehicle import compile_vehicle
-    from seatrial.compile.world import build_ocean
-
-    with jax.enable_x64(True):
-        dtype = np.dtype(np.float64)
-        calm = build_ocean(World(kind="world", name="calm"), seed=0, dtype=dtype)
-        compile_vehicle(vehicle, calm, dtype)
+    """Compile the vehicle with its sensors, alone in calm water."""
+    alone = Participant(name="vehicle", vehicle=vehicle)
+    compile_scenario(Scenario(kind="scenario", name="check", duration=1.0, vehicles=(alone,)))

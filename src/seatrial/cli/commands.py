@@ -19,6 +19,9 @@ app.add_typer(bench_app, name="bench")
 waves_app = typer.Typer(help="Prepare seas for use elsewhere.", no_args_is_help=True)
 app.add_typer(waves_app, name="waves")
 
+sensors_app = typer.Typer(help="Look at what a vehicle measures.", no_args_is_help=True)
+app.add_typer(sensors_app, name="sensors")
+
 ScenarioArgument = Annotated[
     str,
     typer.Argument(metavar="SCENARIO", help="A scenario file, or the name of one in the library."),
@@ -52,6 +55,10 @@ def run(
     duration: Annotated[
         float | None, typer.Option(help="Another simulated time than the file's, s.")
     ] = None,
+    fault: Annotated[
+        list[str] | None,
+        typer.Option(help="Break something: 'imu: freeze @ 30s for 10s'; may be repeated."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Record to this .mcap file, or .zarr folder for swarms.")
     ] = None,
@@ -63,7 +70,9 @@ def run(
     """
     from seatrial.cli.running import run_with_progress, show_run
 
-    finished = run_with_progress(scenario, seed=seed, duration=duration, out=out, quiet=as_json)
+    finished = run_with_progress(
+        scenario, seed=seed, duration=duration, faults=fault or (), out=out, quiet=as_json
+    )
     show_run(finished, out, as_json)
     if finished.status == "diverged":
         raise typer.Exit(1)
@@ -131,6 +140,22 @@ def export(
         typer.echo(f"written: {path}")
 
 
+@app.command("allan")
+def allan_deviation(
+    recording: RecordingArgument,
+    sensor: Annotated[
+        str | None, typer.Option(help="Name of the IMU; needed with several.")
+    ] = None,
+    vehicle: Annotated[str | None, typer.Option(help="Name of the vehicle.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Picture to write: .png, .pdf or .svg.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Allan deviation of a recorded IMU: fitted N, B and K with confidence, and a figure."""
+    from seatrial.cli.allan import show_allan
+
+    show_allan(recording, sensor, vehicle, out, as_json)
+
+
 @app.command()
 def demo(
     folder: Annotated[Path, typer.Option(help="Where to put the recording and figure.")] = Path(
@@ -180,6 +205,31 @@ def bench_swarm(
     from seatrial.cli import bench
 
     bench.show(bench.swarm_cases(vehicles, precision), as_json)
+
+
+@bench_app.command("sensors")
+def bench_sensors(
+    as_json: JsonOption = False,
+    duration: Annotated[float, typer.Option(help="Simulated time, s.", min=1.0)] = 600.0,
+) -> None:
+    """Time a vehicle with an IMU at 200 Hz and five more sensors, and the same without them."""
+    from seatrial.cli.sensors import show_bench
+
+    show_bench(duration, as_json)
+
+
+@sensors_app.command("check")
+def sensors_check(
+    vehicle: Annotated[str, typer.Argument(help="A vehicle file, or a library name.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Picture to write; VEHICLE-sensors.png by default.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of sea and noise.", min=0)] = 0,
+) -> None:
+    """Draw a minute of each sensor of a vehicle against the truth."""
+    from seatrial.cli.sensors import show_check
+
+    show_check(vehicle, out, seed)
 
 
 @waves_app.command("precompute")

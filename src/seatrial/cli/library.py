@@ -7,7 +7,7 @@ import typer
 from seatrial.spec.library import library_names
 from seatrial.spec.loading import load
 
-KINDS = ("vehicle", "world", "scenario")
+KINDS = ("vehicle", "world", "scenario", "imu")
 
 
 def show_library(as_json: bool) -> None:

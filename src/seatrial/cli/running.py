@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,11 +42,12 @@ def run_with_progress(
     *,
     seed: int | None = None,
     duration: float | None = None,
+    faults: Sequence[str] = (),
     out: Path | None = None,
     quiet: bool = False,
 ) -> Run:
     """Run a scenario behind a progress bar on stderr."""
-    described = with_overrides(load(scenario, Scenario), seed, duration)
+    described = with_overrides(load(scenario, Scenario), seed, duration, faults)
     if out is not None:  # a name that cannot be used is refused before anything is compiled
         recorder(out, sum(p.count for p in described.vehicles))
     if quiet or not sys.stderr.isatty():

@@ -1,7 +1,10 @@
 """A scenario description to a Plan that the runner can turn."""
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -10,7 +13,11 @@ import numpy as np
 from pydantic import ValidationError
 
 from seatrial._version import __version__
+from seatrial.compile.faults import compile_faults, fault_infos
+from seatrial.compile.schedule import schedule_of, settle_time_step
+from seatrial.compile.sensors.fitting import FittedOut
 from seatrial.compile.swarm import Member, members_of, vary_model
+from seatrial.compile.triggers import Struck
 from seatrial.compile.vehicle import CompiledVehicle, compile_vehicle, resolve_channels
 from seatrial.compile.wave_forces import load_wave_forces
 from seatrial.compile.world import build_ocean
@@ -26,9 +33,12 @@ from seatrial.scenario.frames import (
     VehicleInfo,
 )
 from seatrial.scenario.launch import Start, launch
-from seatrial.scenario.runner import Group, Plan, Squad
+from seatrial.scenario.runner import Plan, Squad
+from seatrial.scenario.wheel import Group
 from seatrial.spec import scenario as spec
-from seatrial.spec.loading import dump
+from seatrial.spec.faults import parse_fault
+from seatrial.spec.loading import dump, load
+from seatrial.spec.wording import did_you_mean
 
 DType = np.dtype[Any]
 
@@ -39,7 +49,22 @@ def compile_scenario(scenario: spec.Scenario) -> Plan:
         return _compile(scenario)
 
 
-def _compile(scenario: spec.Scenario) -> Plan:
+def plan_of(
+    scenario: str | Path | spec.Scenario | Plan,
+    seed: int | None = None,
+    duration: float | None = None,
+) -> Plan:
+    """The plan of a scenario given by name, by file, as an object, or compiled already."""
+    if isinstance(scenario, Plan):
+        if seed is not None or duration is not None:
+            raise ValueError("a compiled plan has its seed and duration already")
+        return scenario
+    described = scenario if isinstance(scenario, spec.Scenario) else load(scenario, spec.Scenario)
+    return compile_scenario(with_overrides(described, seed, duration))
+
+
+def _compile(described: spec.Scenario) -> Plan:
+    scenario = settle_time_step(described)
     members = [
         member
         for i, participant in enumerate(scenario.vehicles)
@@ -50,15 +75,12 @@ def _compile(scenario: spec.Scenario) -> Plan:
     squads: list[Squad] = []
     for _, some in groupby(sorted(members, key=kinds.key), key=kinds.key):
         squads.append(_squad(scenario, list(some), kinds))
-    substeps = round(scenario.control_period / scenario.time_step)
-    controls = round(scenario.frame_period / scenario.control_period)
-    frame_period = scenario.time_step * substeps * controls
+    schedule = schedule_of(scenario)
+    frame_period = schedule.time_step * schedule.substeps * schedule.controls
     return Plan(
         header=_header(scenario, members, kinds, frame_period),
         squads=tuple(squads),
-        time_step=scenario.time_step,
-        substeps=substeps,
-        controls=controls,
+        schedule=schedule,
         frames=math.floor(scenario.duration / frame_period + 1e-9) + 1,
         manoeuvres={
             m.name: (m.participant.manoeuvre.type, _numbers(m.participant.manoeuvre))
@@ -86,10 +108,10 @@ class _Kinds:
     def __init__(self, scenario: spec.Scenario) -> None:
         self._scenario = scenario
         self._oceans: dict[DType, Ocean] = {}
-        self._kinds: list[tuple[spec.Participant, CompiledVehicle]] = []
+        self._kinds: list[_Kind] = []
         for i, participant in enumerate(scenario.vehicles):
             if self._find(participant) is None:
-                self._kinds.append((participant, self._compile(participant, i)))
+                self._kinds.append(self._compile(participant, i))
 
     def key(self, member: Member) -> tuple[int, str, int]:
         """Vehicles of one kind that take orders in the same way share a program."""
@@ -99,11 +121,11 @@ class _Kinds:
         assert index is not None
         return index, order.type if order else "", steps
 
-    def compiled(self, participant: spec.Participant) -> CompiledVehicle:
-        """The vehicle of a participant."""
+    def of(self, participant: spec.Participant) -> "_Kind":
+        """What a participant was compiled to."""
         index = self._find(participant)
         assert index is not None
-        return self._kinds[index][1]
+        return self._kinds[index]
 
     def ocean(self, dtype: DType) -> Ocean:
         """The sea in a precision."""
@@ -117,25 +139,33 @@ class _Kinds:
         return np.dtype(np.float64 if chosen == "double" else np.float32)
 
     def _find(self, participant: spec.Participant) -> int | None:
-        for i, (other, _) in enumerate(self._kinds):
-            same_sea = other.wave_forces == participant.wave_forces
-            if (
-                other.vehicle == participant.vehicle
-                and other.vary == participant.vary
-                and self.dtype(other) == self.dtype(participant)
-                and same_sea
+        for i, other in enumerate(kind.participant for kind in self._kinds):
+            shared = ("vehicle", "vary", "wave_forces", "fitted", "faults")
+            if self.dtype(other) == self.dtype(participant) and all(
+                getattr(other, name) == getattr(participant, name) for name in shared
             ):
                 return i
         return None
 
-    def _compile(self, participant: spec.Participant, index: int) -> CompiledVehicle:
+    def _compile(self, participant: spec.Participant, index: int) -> "_Kind":
         dtype = self.dtype(participant)
         loaded = None
         if participant.wave_forces is not None:
             loaded = load_wave_forces(self._scenario, index, self.ocean(dtype), dtype)
-        return compile_vehicle(
+        vehicle = compile_vehicle(
             participant.vehicle, self.ocean(dtype), dtype, self._scenario.integrator, loaded
         )
+        sensors = FittedOut(self._scenario, participant, vehicle.channels, self.ocean(dtype), dtype)
+        return _Kind(participant, vehicle, sensors)
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A sort of vehicle: the first participant that is one, and what it was compiled to."""
+
+    participant: spec.Participant
+    vehicle: CompiledVehicle
+    sensors: FittedOut
 
 
 def _numbers(manoeuvre: spec.Manoeuvre) -> dict[str, float]:
@@ -147,7 +177,7 @@ def _header(
 ) -> RunHeader:
     def info(member: Member) -> VehicleInfo:
         vehicle = member.participant.vehicle
-        channels = kinds.compiled(member.participant).channels
+        kind = kinds.of(member.participant)
         return VehicleInfo(
             name=member.name,
             kind=vehicle.name,
@@ -155,7 +185,9 @@ def _header(
             length=vehicle.length,
             beam=vehicle.beam,
             height=vehicle.height,
-            actuators=tuple(ActuatorInfo(c.name, c.unit) for c in channels),
+            actuators=tuple(ActuatorInfo(c.name, c.unit) for c in kind.vehicle.channels),
+            sensors=tuple(kind.sensors.infos),
+            faults=fault_infos(member.participant.faults),
         )
 
     world = scenario.world
@@ -166,26 +198,48 @@ def _header(
         description=dump(scenario),
         frame_period=frame_period,
         duration=scenario.duration,
-        water_depth=None if world.seabed is None else world.seabed.depth,
+        water_depth=_water_depth(scenario),
         datum=(world.datum.latitude_deg, world.datum.longitude_deg),
         vehicles=tuple(info(m) for m in members),
     )
+
+
+def _water_depth(scenario: spec.Scenario) -> float | None:
+    seabed = scenario.world.seabed
+    return None if seabed is None else seabed.depth
 
 
 def _squad(scenario: spec.Scenario, members: list[Member], kinds: _Kinds) -> Squad:
     first = members[0].participant
     dtype = kinds.dtype(first)
     ocean = kinds.ocean(dtype)
-    vehicle = kinds.compiled(first)
+    kind = kinds.of(first)
+    vehicle = kind.vehicle
+    names = tuple(m.name for m in members)
     model, varied = vary_model(scenario, members, vehicle.model, dtype)
+    faults = compile_faults(
+        first.faults,
+        Struck(
+            names=names,
+            vehicle=first.vehicle,
+            compiled=vehicle,
+            sensors=kind.sensors.infos,
+            duration=scenario.duration,
+            water_depth=_water_depth(scenario),
+            seed=scenario.seed,
+            dtype=dtype,
+        ),
+    )
     group = Group(
         model=model,
         commander=_commander(scenario, members, vehicle, dtype),
         initial=_initial(scenario, members, vehicle, ocean, dtype),
+        suite=kind.sensors.suite(names, faults.sensors),
+        faults=faults.faults,
         varied=varied,
         stop_when_grounded=scenario.stop_when_grounded,
     )
-    return Squad(tuple(m.name for m in members), group, ocean)
+    return Squad(names, group, ocean, tuple(info.name for info in kind.sensors.infos))
 
 
 def _initial(
@@ -280,14 +334,19 @@ def _manoeuvre(members: list[Member], vehicle: CompiledVehicle, dtype: DType) ->
 
 
 def with_overrides(
-    scenario: spec.Scenario, seed: int | None = None, duration: float | None = None
+    scenario: spec.Scenario,
+    seed: int | None = None,
+    duration: float | None = None,
+    faults: Sequence[str] = (),
 ) -> spec.Scenario:
-    """The scenario with another seed or duration."""
+    """The scenario with another seed or duration, and with faults given as text."""
     changes: dict[str, object] = {}
     if seed is not None:
         changes["seed"] = seed
     if duration is not None:
         changes["duration"] = float(duration)
+    if faults:
+        changes["vehicles"] = _with_faults(scenario, faults)
     if not changes:
         return scenario
     fields = {name: getattr(scenario, name) for name in type(scenario).model_fields}
@@ -302,3 +361,25 @@ def with_overrides(
         ) from None
     changed._source = scenario._source
     return changed
+
+
+def _with_faults(scenario: spec.Scenario, faults: Sequence[str]) -> tuple[spec.Participant, ...]:
+    """The vehicles with more faults; one that names no vehicle strikes all of them."""
+    vehicles = list(scenario.vehicles)
+    names = [v.name for v in vehicles]
+    for text in faults:
+        wanted, fault = parse_fault(text)
+        if wanted is not None and wanted not in names:
+            raise SpecError(
+                Problem(
+                    f"there is no vehicle `{wanted}` in this scenario",
+                    value=text,
+                    expected=f"one of {', '.join(names)} before the slash",
+                    mend=did_you_mean(wanted, names),
+                )
+            )
+        for i, vehicle in enumerate(vehicles):
+            if wanted in (None, vehicle.name):
+                more = {"faults": (*vehicle.faults, fault)}
+                vehicles[i] = vehicle.model_copy(update=more)
+    return tuple(vehicles)

@@ -13,25 +13,33 @@ Parts = tuple[jax.Array, ...]
 Rate = Callable[[State, jax.Array], jax.Array]
 
 
-def semi_implicit(rate: Rate, state: State, actuators: jax.Array, t: jax.Array, dt: float) -> State:
-    """Semi-implicit (symplectic) Euler, order 1: velocity first, pose with the new velocity."""
+def semi_implicit(
+    rate: Rate, state: State, actuators: jax.Array, t: jax.Array, dt: float
+) -> tuple[State, jax.Array]:
+    """Semi-implicit (symplectic) Euler, order 1: velocity first, pose with the new velocity.
+
+    Also gives the ν̇ it used.
+    """
     acting = State(state.position, state.attitude, state.velocity, actuators)
-    velocity = state.velocity + dt * rate(acting, t)
+    rates = rate(acting, t)
+    velocity = state.velocity + dt * rates
     position, attitude = _pose_rate(State(state.position, state.attitude, velocity, actuators))
-    return State(
+    after = State(
         state.position + dt * position,
         normalise(state.attitude + dt * attitude),
         velocity,
         actuators,
     )
+    return after, rates
 
 
 def rk4(
     rate: Rate, state: State, actuators: tuple[jax.Array, jax.Array], t: jax.Array, dt: float
-) -> State:
+) -> tuple[State, jax.Array]:
     """Classical Runge-Kutta, order 4; `actuators` are their states at t + dt/2 and t + dt.
 
-    The four stages are a loop, so that the equations of motion are compiled once, not four times.
+    Also gives ν̇ at `t`, the first of its slopes. The four stages are a loop, so that the equations
+    of motion are compiled once, not four times.
     """
     half, full = actuators
     acting = jnp.stack([state.actuators, half, half, full])
@@ -39,7 +47,7 @@ def rk4(
 
     def stage(
         carry: tuple[Parts, Parts], at: tuple[jax.Array, jax.Array, jax.Array]
-    ) -> tuple[tuple[Parts, Parts], None]:
+    ) -> tuple[tuple[Parts, Parts], jax.Array]:
         slope, total = carry
         reach, weight, actuators = at
         # Stages are not normalised: the equations are smooth off the unit sphere too, and their
@@ -50,14 +58,14 @@ def rk4(
         place = State(position, attitude, velocity, actuators)
         slope = (*_pose_rate(place), rate(place, t + reach))
         total = tuple(p + _like(weight, p) * k for p, k in zip(total, slope, strict=True))
-        return (slope, total), None
+        return (slope, total), slope[2]
 
     reach = jnp.array([0.0, 0.5, 0.5, 1.0]) * dt
     weight = jnp.array([1.0, 2.0, 2.0, 1.0]) * (dt / 6.0)
     still: Parts = tuple(jnp.zeros_like(p) for p in moving)
-    (_, total), _ = jax.lax.scan(stage, (still, moving), (reach, weight, acting))
+    (_, total), rates = jax.lax.scan(stage, (still, moving), (reach, weight, acting))
     position, attitude, velocity = total
-    return State(position, normalise(attitude), velocity, full)
+    return State(position, normalise(attitude), velocity, full), rates[0]
 
 
 def _like(value: jax.Array, part: jax.Array) -> jax.Array:

@@ -17,6 +17,7 @@ import jax
 import jax.numpy as jnp
 
 from seatrial.core import actuators as actuating
+from seatrial.core import impairment
 from seatrial.core.environment import surroundings
 from seatrial.core.forces import coefficients, crossflow, grounding, restoring, wind
 from seatrial.core.integrate import rk4, semi_implicit
@@ -41,8 +42,16 @@ def step(
     model: Model, ocean: Ocean, state: State, command: jax.Array, t: jax.Array, dt: float
 ) -> State:
     """State after `dt` under a constant command. Pure: `jit`, `vmap`, `scan` and `grad` apply."""
-    half = actuating.advance(model.actuators, state.actuators, command, 0.5 * dt)
-    full = actuating.advance(model.actuators, half, command, 0.5 * dt)
+    return step_with_rates(model, ocean, state, command, t, dt)[0]
+
+
+def step_with_rates(
+    model: Model, ocean: Ocean, state: State, command: jax.Array, t: jax.Array, dt: float
+) -> tuple[State, jax.Array]:
+    """The same, and ν̇ (6, ...) at the beginning of the step, which costs nothing more."""
+    harm = model.impairment
+    half = actuating.advance(model.actuators, state.actuators, command, 0.5 * dt, harm)
+    full = actuating.advance(model.actuators, half, command, 0.5 * dt, harm)
 
     def rate(at: State, time: jax.Array) -> jax.Array:
         return derivative(model, ocean, at, time)
@@ -93,7 +102,15 @@ def wrench(model: Model, ocean: Ocean, state: State, around: Surroundings, t: ja
         loads.append(wind.force(model.wind, ocean.wind, around, t))
     if model.grounding is not None and ocean.seabed is not None:
         loads.append(grounding.force(model.grounding, ocean.seabed, around))
-    loads += [actuating.force(a, state.actuators, around) for a in model.actuators]
+    if model.impairment is None:
+        loads += [actuating.force(a, state.actuators, around) for a in model.actuators]
+        return total(loads)
+    loads += [
+        actuating.force(a, state.actuators, around, harm)
+        for a, harm in zip(model.actuators, model.impairment.actuators, strict=True)
+    ]
+    if model.impairment.drag_area is not None:
+        loads.append(impairment.drag(model.impairment.drag_area, around))
     return total(loads)
 
 

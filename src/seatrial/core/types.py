@@ -9,6 +9,7 @@ from seatrial.core.forces.grounding import Grounding
 from seatrial.core.forces.restoring import SubmergedRestoring, SurfaceRestoring
 from seatrial.core.forces.wave_excitation import WaveExcitation
 from seatrial.core.forces.wind import WindLoads
+from seatrial.core.impairment import Impairment
 from seatrial.core.rigid_body import Inertia
 from seatrial.pytree import pytree, static
 
@@ -40,6 +41,7 @@ class Model:
     wind: WindLoads | None = None
     excitation: WaveExcitation | None = None
     grounding: Grounding | None = None
+    impairment: Impairment | None = None
     integrator: str = static(default="rk4")
     channels: int = static(default=0)
     """Number of command channels."""

@@ -61,6 +61,9 @@ _CHANNEL_VARIABLES: dict[str, tuple[str, Pick]] = {
     "actuator": ("actual actuator state", lambda f: f.actuators),
     "command": ("actuator command in force", lambda f: f.command),
 }
+FAULT = "fault"
+"""Labels of faults, a variable of runs that have some."""
+_FAULT_NAME = "fault_name"
 
 _STANDARD_NAMES = {"density": "sea_water_density", "depth": "depth"}
 _COMPONENT_NAMES = {
@@ -71,7 +74,7 @@ _COMPONENT_NAMES = {
 }
 
 NAMES = (*_VARIABLES, *_CHANNEL_VARIABLES)
-"""Every variable over time and vehicle."""
+"""Every variable over time and vehicle that all runs have."""
 
 
 def build_dataset(header: RunHeader, frames: Frames) -> "xarray.Dataset":
@@ -79,13 +82,17 @@ def build_dataset(header: RunHeader, frames: Frames) -> "xarray.Dataset":
     import xarray
 
     columns = Columns(header)
-    data = {name: labelled(name, columns, frames) for name in NAMES}
+    names = (*NAMES, FAULT) if columns.faults else NAMES
+    data = {name: labelled(name, columns, frames) for name in names}
     known = coordinates(header, columns) | {"time": label_time(frames.time)}
     return xarray.Dataset(data, coords=known, attrs=attributes(header))
 
 
 def labelled(name: str, columns: Columns, frames: Frames) -> Labelled:
-    """A variable of `NAMES` over all vehicles."""
+    """A variable of `NAMES`, or the labels of faults, over all vehicles."""
+    if name == FAULT:
+        note = {"units": "1", "long_name": "1 while the fault is in force, else 0"}
+        return ("time", "vehicle", _FAULT_NAME), columns.join_faults(frames), note
     if name in _CHANNEL_VARIABLES:
         long_name, pick = _CHANNEL_VARIABLES[name]
         note = {"long_name": long_name, "comment": "units are in the coordinate channel_unit"}
@@ -117,6 +124,9 @@ def coordinates(header: RunHeader, columns: Columns) -> dict[str, Labelled]:
         "channel": (("channel",), channels, {"long_name": "actuator channel"}),
         "channel_unit": (("vehicle", "channel"), units.astype(str), {"long_name": "channel unit"}),
     }
+    if columns.faults:
+        faults = np.array(columns.faults, dtype=str)
+        found[_FAULT_NAME] = ((_FAULT_NAME,), faults, {"long_name": "name of the fault"})
     for dim, labels in _AXES.items():
         found[dim] = ((dim,), np.array(labels, dtype=str), {"long_name": _COMPONENT_NAMES[dim]})
     return found

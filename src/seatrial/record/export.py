@@ -5,9 +5,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from seatrial.errors import RecordingError
+from seatrial.record.dataset import FAULT
 from seatrial.record.mcap.layout import Array
 from seatrial.record.reader import Recording, read
 
@@ -42,7 +41,8 @@ def export(recording: str | Path | Recording, to: str, out: str | Path | None = 
     """Write `recording` as `csv` or `netcdf` and return the files made.
 
     Without `out` the files lie beside the recording. CSV makes one file per vehicle: `out` itself
-    for a single vehicle, `STEM-NAME.csv` for several.
+    for a single vehicle, `STEM-NAME.csv` for several; and one per sensor, with `-SENSOR` added.
+    NetCDF makes one file, with a group `VEHICLE/SENSOR` for every sensor.
     """
     if to not in FORMATS:
         raise RecordingError(
@@ -68,6 +68,11 @@ def export(recording: str | Path | Recording, to: str, out: str | Path | None = 
 
 def _write_netcdf(run: Recording, target: Path) -> list[Path]:
     run.dataset.to_netcdf(target, engine="h5netcdf")
+    for vehicle in run.header.vehicles:
+        for sensor in vehicle.sensors:
+            samples = run.sensor(vehicle.name, sensor.name)
+            group = f"{_plain(vehicle.name)}/{_plain(sensor.name)}"
+            samples.to_netcdf(target, mode="a", group=group, engine="h5netcdf")
     return [target]
 
 
@@ -76,15 +81,40 @@ def _write_csv(run: Recording, target: Path) -> list[Path]:
     for vehicle in run.header.vehicles:
         path = target
         if len(run.header.vehicles) > 1:
-            name = re.sub(r"[^\w.-]", "_", vehicle.name)
-            path = target.with_name(f"{target.stem}-{name}{target.suffix or '.csv'}")
-        columns = _columns(run.vehicle(vehicle.name))
-        with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(columns)
-            writer.writerows(np.column_stack(list(columns.values())).tolist())
+            path = _beside(target, vehicle.name)
+        _write_table(path, _columns(run.vehicle(vehicle.name)))
         written.append(path)
+        for sensor in vehicle.sensors:
+            table = _beside(path, sensor.name)
+            _write_table(table, _sensor_columns(run.sensor(vehicle.name, sensor.name)))
+            written.append(table)
     return written
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^\w.-]", "_", name)
+
+
+def _beside(path: Path, name: str) -> Path:
+    return path.with_name(f"{path.stem}-{_plain(name)}{path.suffix or '.csv'}")
+
+
+def _write_table(path: Path, columns: dict[str, Array]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        rows = zip(*(values.tolist() for values in columns.values()), strict=True)
+        writer.writerows(rows)
+
+
+def _sensor_columns(samples: "xarray.Dataset") -> dict[str, Array]:
+    """Column name with its unit -> values, one sensor."""
+    columns: dict[str, Array] = {"time_s": samples["time"].values}
+    for name, variable in samples.data_vars.items():
+        # `m s-2` becomes `m_s2`, and pure numbers have no unit
+        unit = re.sub(r"\W+", "_", variable.attrs.get("units", "").replace("-", ""))
+        columns[f"{name}_{unit}" if unit and not unit[0].isdigit() else str(name)] = variable.values
+    return columns
 
 
 def _columns(data: "xarray.Dataset") -> dict[str, Array]:
@@ -101,4 +131,8 @@ def _columns(data: "xarray.Dataset") -> dict[str, Array]:
         for variable in ("actuator", "command"):
             if variable in data:
                 columns[f"{variable}_{channel}_{unit}"] = data[variable].values[:, i]
+    if FAULT in data:
+        for i, name in enumerate(data["fault_name"].values):
+            label = re.sub(r"\W+", "_", str(name))
+            columns[f"fault_{label}"] = data[FAULT].values[:, i]
     return columns

@@ -7,6 +7,7 @@ import numpy as np
 from seatrial.record.dataset import build_dataset
 from seatrial.record.reader import Recording
 from seatrial.scenario.frames import Frames, GroupFrames, RunHeader, RunSummary, VehicleFrames
+from seatrial.signals import join
 
 
 class MemoryRecorder:
@@ -33,15 +34,25 @@ class MemoryRecorder:
         """Everything so far, joined."""
         assert self._header is not None, "the run has not started"
         groups = tuple(
-            GroupFrames(parts[0].names, _joined([p.frames for p in parts]))
-            for parts in zip(*(b.groups for b in self._blocks), strict=True)
+            _joined(parts) for parts in zip(*(b.groups for b in self._blocks), strict=True)
         )
         frames = Frames(np.concatenate([b.time for b in self._blocks]), groups)
-        dataset = build_dataset(self._header, frames)
-        return Recording(Path("(in memory)"), self._header, self._summary, dataset)
+        return Recording(
+            Path("(in memory)"),
+            self._header,
+            self._summary,
+            build_dataset(self._header, frames),
+            lambda vehicle, sensor: frames.measurements[vehicle][sensor],
+        )
 
 
-def _joined(blocks: list[VehicleFrames]) -> VehicleFrames:
+def _joined(blocks: tuple[GroupFrames, ...]) -> GroupFrames:
     """Consecutive blocks of one group as one."""
     fields = VehicleFrames.__dataclass_fields__
-    return VehicleFrames(**{f: np.concatenate([getattr(b, f) for b in blocks]) for f in fields})
+    frames = {f: np.concatenate([getattr(b.frames, f) for b in blocks]) for f in fields}
+    sensors = blocks[0].measurements
+    return GroupFrames(
+        blocks[0].names,
+        VehicleFrames(**frames),
+        {sensor: join([b.measurements[sensor] for b in blocks]) for sensor in sensors},
+    )

@@ -1,6 +1,7 @@
 """A recording read back: header, summary and one xarray.Dataset in seatrial's own frames."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,13 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.errors import RecordingError
-from seatrial.record.dataset import build_dataset, with_motion
+from seatrial.record.dataset import FAULT, build_dataset, with_motion
 from seatrial.record.mcap import description
 from seatrial.record.mcap.layout import Array, TypeStore
+from seatrial.record.mcap.messages import McapSamples, read_messages
 from seatrial.record.mcap.stream import Contents, read_contents
-from seatrial.record.mcap.topics import CLOCK_TOPIC, Topic, vehicle_topics
+from seatrial.record.mcap.topics import CLOCK_TOPIC, vehicle_topics
+from seatrial.record.samples import label_samples
 from seatrial.record.swarm.store import read_store
 from seatrial.scenario.frames import RunHeader, RunSummary, VehicleFrames, VehicleInfo, frames_of
+from seatrial.signals import Measurements
 
 if TYPE_CHECKING:
     import xarray
@@ -32,9 +36,31 @@ class Recording:
     dataset: "xarray.Dataset"
     """All frames, dimensions time, vehicle and axis; NED, forward-starboard-down, SI. Read from a
     Zarr store it holds the variables stored there; `vehicle` adds what follows from them."""
+    samples: Callable[[str, str], Measurements]
+    """What a sensor of a vehicle measured, by their names; `sensor` makes a Dataset of it."""
 
     def vehicle(self, name: str) -> "xarray.Dataset":
         """One vehicle alone: its own actuator channels, and only frames in which it was alive."""
+        info = self._info(name)
+        data = self.dataset.sel(vehicle=name, channel=[a.name for a in info.actuators])
+        if FAULT in data:
+            data = data.sel(fault_name=[f.name for f in info.faults])
+        data = with_motion(data)
+        return data.isel(time=np.isfinite(data["depth"].values))
+
+    def sensor(self, vehicle: str, name: str) -> "xarray.Dataset":
+        """What one sensor measured: a variable per component over the time of taking the samples,
+        with `arrival` and the bits of `fault`; SI, in the sensor's axes."""
+        info = self._info(vehicle)
+        sensor = next((s for s in info.sensors if s.name == name), None)
+        if sensor is None:
+            known = ", ".join(s.name for s in info.sensors) or "none: the vehicle has no sensors"
+            raise RecordingError(
+                f"{self.path}: {vehicle!r} has no sensor {name!r}\n  expected: one of {known}"
+            )
+        return label_samples(info, sensor, self.samples(vehicle, name))
+
+    def _info(self, name: str) -> VehicleInfo:
         info = next((v for v in self.header.vehicles if v.name == name), None)
         if info is None:
             names = [v.name for v in self.header.vehicles]
@@ -42,9 +68,7 @@ class Recording:
             raise RecordingError(
                 f"{self.path}: no vehicle {name!r} in this recording\n  expected: one of {known}"
             )
-        data = self.dataset.sel(vehicle=name, channel=[a.name for a in info.actuators])
-        data = with_motion(data)
-        return data.isel(time=np.isfinite(data["depth"].values))
+        return info
 
 
 def read(path: str | Path) -> Recording:
@@ -69,6 +93,7 @@ def read(path: str | Path) -> Recording:
         header,
         description.read_summary(found) if found is not None else None,
         build_dataset(header, frames_of(time_ns / 1e9, vehicles)),
+        McapSamples(path, contents, store, header, namespaces).read,
     )
 
 
@@ -98,32 +123,12 @@ def _read_vehicle(
     namespace: str,
     time_ns: NDArray[np.int64],
 ) -> VehicleFrames:
-    fields: dict[str, Array] = {}
+    """Numbers on the clock's times, NaN where the vehicle was silent."""
+    fields: dict[str, Array] = {"faults": np.empty((len(time_ns), 0))}
     for topic in vehicle_topics(vehicle, namespace):
         if topic.unpack is not None:
-            values = _read_topic(path, contents, store, topic, time_ns)
+            found = read_messages(path, contents, store, topic)
+            values = np.full((len(time_ns), topic.slots), np.nan)
+            values[np.searchsorted(time_ns, found.logged)] = found.values
             fields.update(topic.unpack(values))
     return VehicleFrames(**fields)
-
-
-def _read_topic(
-    path: Path,
-    contents: Contents,
-    store: TypeStore,
-    topic: Topic,
-    time_ns: NDArray[np.int64],
-) -> Array:
-    """(T, slots) numbers on the clock's times, NaN where the vehicle was silent."""
-    layout = store.layout(topic.typename, topic.build, topic.slots)
-    messages = contents.messages.get(topic.name, [])
-    if any(len(m) != layout.size for m in messages):
-        raise RecordingError(
-            f"{path}: messages of {topic.name} do not have the layout of this file's header\n"
-            f"  expected: {topic.typename} of {layout.size} bytes each\n"
-            "  to mend:  use the file as `seatrial run` wrote it"
-        )
-    values = np.full((len(time_ns), topic.slots), np.nan)
-    if messages:
-        rows = np.searchsorted(time_ns, np.array(contents.times[topic.name], dtype=np.int64))
-        values[rows] = layout.decode(messages)
-    return values

@@ -11,6 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.signals import FaultInfo, Measurements, SensorInfo
+
 Array = NDArray[np.float64]
 
 
@@ -36,6 +38,8 @@ class VehicleInfo:
     beam: float
     height: float
     actuators: tuple[ActuatorInfo, ...]
+    sensors: tuple[SensorInfo, ...] = ()
+    faults: tuple[FaultInfo, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,8 @@ class VehicleFrames:
     """(T,) of the water at the vehicle, kg/m³."""
     wet_fraction: Array
     """(T,) share of the displaced volume that is under water, 0 to 1."""
+    faults: Array
+    """(T, F) 1 while a fault of the vehicle is in force, else 0."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +98,9 @@ class GroupFrames:
     names: tuple[str, ...]
     frames: VehicleFrames
     """Arrays with the vehicles on the second axis: (T, N, ...)."""
+    measurements: dict[str, Measurements] = field(default_factory=dict)
+    """Samples by sensor, vehicles on the second axis. They were taken from the first frame of the
+    block on and before the frame that follows its last; every sensor has its own times."""
 
 
 @dataclass(frozen=True)
@@ -111,15 +120,40 @@ class Frames:
             for i, name in enumerate(group.names)
         }
 
+    @cached_property
+    def measurements(self) -> dict[str, dict[str, Measurements]]:
+        """Samples by vehicle and sensor."""
+        return {
+            name: {sensor: m.pick(i) for sensor, m in group.measurements.items()}
+            for group in self.groups
+            for i, name in enumerate(group.names)
+        }
 
-def frames_of(time: Array, vehicles: dict[str, VehicleFrames]) -> Frames:
-    """Frames of single vehicles."""
+
+def frames_of(
+    time: Array,
+    vehicles: dict[str, VehicleFrames],
+    measurements: dict[str, dict[str, Measurements]] | None = None,
+) -> Frames:
+    """Frames of single vehicles, with their samples by vehicle and sensor."""
+    taken = measurements or {}
     return Frames(
         time,
         tuple(
-            GroupFrames((name,), VehicleFrames(**{f: a[:, None] for f, a in vars(v).items()}))
+            GroupFrames(
+                (name,),
+                VehicleFrames(**{f: a[:, None] for f, a in vars(v).items()}),
+                {sensor: _alone(m) for sensor, m in taken.get(name, {}).items()},
+            )
             for name, v in vehicles.items()
         ),
+    )
+
+
+def _alone(one: Measurements) -> Measurements:
+    """Samples of one vehicle as those of a group."""
+    return Measurements(
+        one.time, one.arrival[:, None], one.values[:, None], one.valid[:, None], one.fault[:, None]
     )
 
 

@@ -1,4 +1,4 @@
-"""Find the vehicles, worlds and scenarios that ship with the package."""
+"""Find the vehicles, worlds, scenarios and sensors that ship with the package."""
 
 from importlib.resources import files
 from pathlib import Path as FilePath
@@ -6,7 +6,12 @@ from pathlib import Path as FilePath
 from seatrial.errors import Problem, SpecError
 from seatrial.spec.wording import did_you_mean
 
-FOLDERS = {"vehicle": "vehicles", "world": "worlds", "scenario": "scenarios"}
+FOLDERS = {
+    "vehicle": "vehicles",
+    "world": "worlds",
+    "scenario": "scenarios",
+    "imu": "sensors",
+}
 """Kind of document -> its folder in the library."""
 
 

@@ -1,6 +1,6 @@
-"""Load vehicles, worlds and scenarios from YAML, and write them out again.
+"""Load vehicles, worlds, scenarios and sensors from YAML, and write them out again.
 
-Wherever a field is declared as a vehicle or a world, the file may give the name of one in the
+Wherever a field is declared as one of these documents, the file may give the name of one in the
 library, the path of a file (from where the file that names it lies) or the description in place.
 """
 
@@ -22,13 +22,19 @@ from seatrial.spec.library import library_file
 from seatrial.spec.messages import Unloadable, problems_from
 from seatrial.spec.reading import is_plain_text, read_file, read_text
 from seatrial.spec.scenario import Scenario
+from seatrial.spec.sensors.inertial import ImuErrors
 from seatrial.spec.vehicle import Vehicle
-from seatrial.spec.wording import Declared, declared, did_you_mean
+from seatrial.spec.wording import Declared, declared, did_you_mean, literals
 from seatrial.spec.world import World
 
 AnySpec = TypeVar("AnySpec", bound=Spec)
 
-DOCUMENTS: dict[str, type[Spec]] = {"vehicle": Vehicle, "world": World, "scenario": Scenario}
+DOCUMENTS: dict[str, type[Spec]] = {
+    "vehicle": Vehicle,
+    "world": World,
+    "scenario": Scenario,
+    "imu": ImuErrors,
+}
 """What the `kind` at the top of a file may say -> the class that describes it."""
 
 
@@ -39,7 +45,7 @@ def load(reference: str | FilePath, kind: type[AnySpec]) -> AnySpec: ...
 def load(reference: str | FilePath, kind: type[Spec] | None = None) -> Spec:
     """Load a description by path or library name; anything wrong raises SpecError.
 
-    `kind` is the class to expect (Vehicle, World or Scenario); any when left out.
+    `kind` is the class to expect (Vehicle, World, Scenario, …); any when left out.
     """
     path = _find(reference, FilePath(), kind)
     data, source = read_file(path)
@@ -128,7 +134,8 @@ class _References:
         if isinstance(value, str) and kinds and path:
             return self._load(value, kinds[0], path)
         if isinstance(value, dict):
-            fields = specs[0].model_fields if len(specs) == 1 else {}
+            meant = specs if len(specs) == 1 else _selected(specs, value)
+            fields = meant[0].model_fields if len(meant) == 1 else {}
             entry = [d for o in options if o.base is dict for d in _parameters(o, 1)]
             inline = {"kind": kind_name(kinds[0])} if kinds else {}
             return inline | {
@@ -160,6 +167,15 @@ class _References:
         return replace(
             problem, message=message, path=path, value=reference, file=self.source.file, line=line
         )
+
+
+def _selected(specs: list[type[Spec]], value: dict[str, Any]) -> list[type[Spec]]:
+    """Of several descriptions those whose fixed words, such as `type: imu`, the file gives."""
+    return [
+        spec
+        for spec in specs
+        if any(literals(spec, name) == [value.get(name)] for name in spec.model_fields)
+    ]
 
 
 def _parameters(option: Declared, index: int) -> list[Declared]:

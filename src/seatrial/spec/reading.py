@@ -302,7 +302,7 @@ class _Reader:
         return SpecError(Problem(message, path=path, file=self.file, line=line, **details))
 
 
-_TOP = "a mapping that begins with `kind: vehicle`, `kind: world` or `kind: scenario`"
+_TOP = "a mapping that begins with `kind: vehicle`, `kind: world`, `kind: scenario` or `kind: imu`"
 
 
 # What the parser says -> what it means for the person who wrote the file, and what to try.

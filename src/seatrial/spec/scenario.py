@@ -14,6 +14,8 @@ from seatrial.spec.base import (
     Seconds,
     Spec,
 )
+from seatrial.spec.faults import Fault
+from seatrial.spec.sensors import Sensor
 from seatrial.spec.vehicle import Vehicle
 from seatrial.spec.world import World
 
@@ -154,6 +156,15 @@ class Participant(Spec):
     example `inertia.mass`. The wave forces stay those of the vehicle as described."""
     wave_forces: str | None = None
     """File of `seatrial waves precompute` to take the wave force amplitudes from."""
+    sensors: Annotated[tuple[Sensor, ...], Field(strict=False, max_length=50)] | None = None
+    """Sensors in place of those that the vehicle's description names; `[]` for none."""
+    faults: Annotated[tuple[Fault, ...], Field(strict=False, max_length=24)] = ()
+    """What breaks, when and how."""
+
+    @property
+    def fitted(self) -> tuple[Sensor, ...]:
+        """The sensors that it carries."""
+        return self.vehicle.sensors if self.sensors is None else self.sensors
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -190,8 +201,9 @@ class Scenario(Spec):
     """Every random stream of the run derives from it."""
     duration: Annotated[Seconds, Field(gt=0, le=1e7)]
     """Simulated time."""
-    time_step: Annotated[Seconds, Field(ge=1e-6, le=1.0)] = 0.02
-    """Of the integrator."""
+    time_step: Annotated[Seconds, Field(ge=1e-6, le=1.0)] | None = None
+    """Of the integrator. When left out it is 0.02 s, or the longest below that which divides the
+    periods of all sensors and the control period."""
     integrator: Literal["rk4", "semi_implicit"] = "rk4"
     """Classical Runge–Kutta of order 4, or semi-implicit (symplectic) Euler of order 1."""
     precision: Literal["double", "single"] | None = None
@@ -210,10 +222,10 @@ class Scenario(Spec):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        for name, period, unit_name, unit in (
-            ("control_period", self.control_period, "time_step", self.time_step),
-            ("frame_period", self.frame_period, "control_period", self.control_period),
-        ):
+        ladder = [("frame_period", self.frame_period, "control_period", self.control_period)]
+        if self.time_step is not None:
+            ladder.append(("control_period", self.control_period, "time_step", self.time_step))
+        for name, period, unit_name, unit in ladder:
             ratio = period / unit
             if ratio < 0.999 or abs(ratio - round(ratio)) > 1e-6 * max(1.0, ratio):
                 raise ValueError(

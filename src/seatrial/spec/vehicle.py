@@ -21,6 +21,7 @@ from seatrial.spec.base import (
     Unit,
     Vector,
 )
+from seatrial.spec.sensors import Sensor
 
 
 class Inertia(Spec):
@@ -233,3 +234,5 @@ class Vehicle(Spec):
     """Thrusters, fins and tanks, in the order of the command vector."""
     manoeuvring: Manoeuvring | None = None
     """Needed only for the standard manoeuvres."""
+    sensors: Annotated[tuple[Sensor, ...], Field(strict=False, max_length=50)] = ()
+    """What it can measure; every sensor has its own rate, place and errors."""

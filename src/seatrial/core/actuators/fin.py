@@ -97,8 +97,14 @@ def advance(model: Fin, states: list[Scalar], command: jax.Array, dt: float) -> 
         )
 
 
-def force(model: Fin, state: jax.Array, around: Surroundings) -> Wrench:
-    """Lift and drag, or nothing when the coefficients hold the fin's effect."""
+def force(
+    model: Fin, state: jax.Array, around: Surroundings, floating: jax.Array | None = None
+) -> Wrench:
+    """Lift and drag, or nothing when the coefficients hold the fin's effect.
+
+    A fin that is `floating` has come loose from its servo and lies along the flow at its place:
+    no lift, and the drag of no angle of attack. Its state is then that of the servo alone.
+    """
     if model.surface is None:
         return NO_WRENCH
     fin = model.surface
@@ -111,7 +117,11 @@ def force(model: Fin, state: jax.Array, around: Surroundings) -> Wrench:
     speed = jnp.sqrt(vc * vc + vn * vn + 1e-12)
     # atan2 has no gradient at the origin; a fin in still water has no force there either.
     attack = angle - jnp.arctan2(vn, jnp.where(speed < 1e-5, 1e-5, vc))
+    if floating is not None:
+        attack = jnp.where(floating, 0.0, attack)
     cl, cd = coefficients(fin.section, attack)
+    if floating is not None:  # a cambered section has lift at no angle of attack too
+        cl = jnp.where(floating, 0.0, cl)
     pressure = 0.5 * around.density * fin.area * speed
     along = scale(pressure * (-cl * vn - cd * vc), chord)
     across = scale(pressure * (cl * vc - cd * vn), normal)

@@ -51,8 +51,12 @@ _NAME_WIDTH = 12
 
 def plot(recording: str | Path | Recording, out: str | Path) -> Path:
     """Write the page; the suffix of `out` says whether as png, pdf or svg."""
-    import matplotlib
+    check_format(out)
+    return save(figure(recording), out)
 
+
+def check_format(out: str | Path) -> str:
+    """The format that the name of a picture asks for, or a refusal."""
     out = Path(out)
     suffix = out.suffix.lstrip(".").lower()
     if suffix not in FORMATS:
@@ -61,10 +65,18 @@ def plot(recording: str | Path | Recording, out: str | Path) -> Path:
             f"  expected: a file name that ends in {', '.join('.' + f for f in FORMATS)}\n"
             f"  to mend:  {out.with_suffix('.png')}"
         )
-    drawn = figure(recording)
+    return suffix
+
+
+def save(page: "Page", out: str | Path) -> Path:
+    """Write any page, the same bytes every time."""
+    import matplotlib
+
+    out = Path(out)
+    suffix = check_format(out)
     try:
         with matplotlib.rc_context(STYLE):
-            drawn.savefig(out, dpi=150, metadata=_NO_DATES[suffix])
+            page.savefig(out, dpi=150, metadata=_NO_DATES[suffix])
     except OSError as error:
         raise RecordingError(
             f"{out}: cannot write the picture ({error.strerror or error})\n"

@@ -9,16 +9,15 @@ import math
 from dataclasses import asdict
 from typing import Any
 
+from seatrial.record.infos import read_vehicle
 from seatrial.scenario.frames import (
-    ActuatorInfo,
     RunHeader,
     RunSummary,
-    VehicleInfo,
     VehicleSummary,
 )
 
 METADATA = "seatrial"
-FORMAT = "1"
+FORMAT = "2"
 SCENARIO_FILE = "scenario.yaml"
 RUN_FILE = "run.json"
 SUMMARY_FILE = "summary.json"
@@ -58,13 +57,10 @@ def read_header(scenario: bytes, run: bytes) -> tuple[RunHeader, dict[str, str]]
     """The header and the vehicles' names in ROS."""
     data = json.loads(run)
     namespaces = {v["name"]: v.pop("namespace") for v in data["vehicles"]}
-    vehicles = []
-    for vehicle in data.pop("vehicles"):
-        actuators = tuple(ActuatorInfo(**a) for a in vehicle.pop("actuators"))
-        vehicles.append(VehicleInfo(**vehicle, actuators=actuators))
+    vehicles = tuple(read_vehicle(vehicle) for vehicle in data.pop("vehicles"))
     datum = tuple(data.pop("datum"))
     header = RunHeader(
-        **data, description=scenario.decode(), datum=(datum[0], datum[1]), vehicles=tuple(vehicles)
+        **data, description=scenario.decode(), datum=(datum[0], datum[1]), vehicles=vehicles
     )
     return header, namespaces
 

@@ -1,9 +1,10 @@
 """ROS 2 messages of a fixed shape, many at a time.
 
 Serialising message by message in Python is too slow for a run that is computed a thousand times
-faster than real time. Within one topic of ours only the stamp and some float64 fields change, so
-rosbags serialises one template per topic with a recognisable number in every such field; where
-these numbers are found is the layout, and NumPy fills all messages of a block at once.
+faster than real time. Within one topic of ours only the stamp and some numbers change, so rosbags
+serialises one template per topic with a recognisable number in every such field; where these
+numbers are found is the layout, and NumPy fills all messages of a block at once. A number of one
+byte is not recognisable: it is found as the byte in which two templates differ.
 """
 
 import struct
@@ -19,6 +20,7 @@ Message: TypeAlias = Any
 """An instance of one of rosbags' generated message classes."""
 
 _SLOT_PATTERN = 0x5A17_2A1E_5EA0_0000
+_SHORT_PATTERN = 0x4C3B_9D00
 _STAMP_PATTERN = (0x5EA0_2A1E, 0x5A17_5EA0)
 _NANOSECONDS = 1_000_000_000
 
@@ -26,10 +28,11 @@ _NANOSECONDS = 1_000_000_000
 class MessageFactory:
     """Makes ROS 2 messages whose changing fields are still open."""
 
-    def __init__(self, types: dict[str, type], slots: int):
+    def __init__(self, types: dict[str, type], byte: int = 0):
         self._types = types
-        self._next = 0
-        self._slots = slots
+        self._byte = byte
+        self.slots: list[str] = []
+        """NumPy type of every open field so far."""
 
     def make(self, typename: str, *fields: Any) -> Message:
         """A message of the given type, fields in the order of its definition."""
@@ -37,11 +40,20 @@ class MessageFactory:
 
     def slot(self) -> float:
         """The next float64 that changes from message to message."""
-        pattern: float = struct.unpack("<d", struct.pack("<Q", _SLOT_PATTERN + self._next))[0]
-        self._next += 1
-        if self._next > self._slots:
-            raise ValueError("message has more open fields than its topic declares")
-        return pattern
+        return self._open("<f8", struct.pack("<Q", _SLOT_PATTERN + len(self.slots)))
+
+    def short_slot(self) -> float:
+        """The same for a float32."""
+        return self._open("<f4", struct.pack("<I", _SHORT_PATTERN + len(self.slots)))
+
+    def byte_slot(self) -> int:
+        """The same for an int8, of which a message may have one."""
+        self.slots.append("i1")
+        return self._byte
+
+    def _open(self, kind: str, pattern: bytes) -> float:
+        self.slots.append(kind)
+        return float(np.frombuffer(pattern, kind)[0])
 
     def xyz(self, typename: str) -> Message:
         """A vector or point with three open fields."""
@@ -63,8 +75,8 @@ class Layout:
     template: NDArray[np.uint8]
     stamp: int | None
     """Offset of the stamp; None for a message without one."""
-    slots: tuple[int, ...]
-    """Offset of each changing float64."""
+    slots: tuple[tuple[int, str], ...]
+    """Offset and NumPy type of each changing number."""
 
     @property
     def size(self) -> int:
@@ -78,17 +90,27 @@ class Layout:
         if self.stamp is not None:
             seconds = np.stack(np.divmod(time_ns, _NANOSECONDS), axis=-1).astype("<u4")
             rows[:, self.stamp : self.stamp + 8] = seconds.view(np.uint8)
-        octets = np.ascontiguousarray(values, "<f8").view(np.uint8)
-        for i, offset in enumerate(self.slots):
-            rows[:, offset : offset + 8] = octets[:, 8 * i : 8 * i + 8]
+        for i, (offset, kind) in enumerate(self.slots):
+            octets = values[:, i : i + 1].astype(kind).view(np.uint8)
+            rows[:, offset : offset + octets.shape[1]] = octets
         data = rows.tobytes()
         return [data[i : i + self.size] for i in range(0, count * self.size, self.size)]
 
     def decode(self, messages: list[bytes]) -> Array:
         """(T, slots) values of messages that all have this layout's size."""
-        rows = np.frombuffer(b"".join(messages), np.uint8).reshape(-1, self.size)
-        columns = [np.ascontiguousarray(rows[:, o : o + 8]).view("<f8")[:, 0] for o in self.slots]
+        rows = self._rows(messages)
+        columns = [_column(rows, offset, kind) for offset, kind in self.slots]
         return np.stack(columns, axis=-1) if columns else np.empty((len(messages), 0))
+
+    def decode_stamps(self, messages: list[bytes]) -> NDArray[np.int64]:
+        """(T,) stamps of such messages, ns."""
+        assert self.stamp is not None, "these messages have no stamp"
+        rows = self._rows(messages)
+        seconds, rest = (_column(rows, self.stamp + i, "<u4").astype(np.int64) for i in (0, 4))
+        return seconds * _NANOSECONDS + rest
+
+    def _rows(self, messages: list[bytes]) -> NDArray[np.uint8]:
+        return np.frombuffer(b"".join(messages), np.uint8).reshape(-1, self.size)
 
 
 class TypeStore:
@@ -107,13 +129,35 @@ class TypeStore:
     def layout(
         self, typename: str, build: Callable[[MessageFactory], Message], slots: int
     ) -> Layout:
-        """Serialise one message of `build` and find its open fields."""
-        message = build(MessageFactory(self._store.types, slots))
-        data = bytearray(self._store.serialize_cdr(message, typename))
-        offsets = [_take(data, struct.pack("<Q", _SLOT_PATTERN + i)) for i in range(slots)]
+        """Serialise one message of `build` and find its open fields, `slots` in number."""
+        factory = MessageFactory(self._store.types)
+        data = self._serialise(typename, build(factory))
+        if len(factory.slots) != slots:
+            raise ValueError(f"{typename} has {len(factory.slots)} open fields, not {slots}")
+        other = self._serialise(typename, build(MessageFactory(self._store.types, byte=1)))
+        differing = [k for k, (one, two) in enumerate(zip(data, other, strict=True)) if one != two]
+        offsets = []
+        for i, kind in enumerate(factory.slots):
+            if kind == "i1":
+                (offset,) = differing
+            elif kind == "<f4":
+                offset = _take(data, struct.pack("<I", _SHORT_PATTERN + i))
+            else:
+                offset = _take(data, struct.pack("<Q", _SLOT_PATTERN + i))
+            offsets.append((offset, kind))
         stamp_bytes = struct.pack("<II", *_STAMP_PATTERN)
         stamp = _take(data, stamp_bytes) if stamp_bytes in data else None
         return Layout(np.frombuffer(bytes(data), np.uint8), stamp, tuple(offsets))
+
+    def _serialise(self, typename: str, message: Message) -> bytearray:
+        return bytearray(self._store.serialize_cdr(message, typename))
+
+
+def _column(rows: NDArray[np.uint8], offset: int, kind: str) -> Array:
+    """The number at `offset` of every row."""
+    octets = np.ascontiguousarray(rows[:, offset : offset + np.dtype(kind).itemsize])
+    numbers: Array = octets.view(kind)[:, 0].astype(np.float64)
+    return numbers
 
 
 def _take(data: bytearray, pattern: bytes) -> int:

@@ -33,3 +33,9 @@ def swap_attitude(quaternion: Array) -> Array:
     """
     w, x, y, z = (quaternion[..., i] for i in range(4))
     return _SQRT_HALF * np.stack([w + z, x + y, x - y, w - z], axis=-1)
+
+
+def swap_mounting(quaternion: Array) -> Array:
+    """Sensor-to-body quaternion, scalar first, with both frames turned about their own x axis."""
+    w, x, y, z = (quaternion[..., i] for i in range(4))
+    return np.stack([w, x, -y, -z], axis=-1)

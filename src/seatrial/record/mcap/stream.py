@@ -73,30 +73,39 @@ class _DamagedError(Exception):
 
 def _collect(data: memoryview, contents: Contents) -> None:
     from mcap.data_stream import ReadDataStream
+    from mcap.exceptions import EndOfFile
     from mcap.records import Attachment, Channel, Chunk
 
     topics: dict[int, str] = {}
 
     def take(part: memoryview) -> None:
         for opcode, body in _records(part):
-            if opcode == _MESSAGE_OP:
-                channel, _, log_time, _ = _MESSAGE.unpack_from(body)
-                topic = topics[channel]
-                contents.times[topic].append(log_time)
-                contents.messages[topic].append(bytes(body[_MESSAGE.size :]))
-            elif opcode == _CHANNEL:
-                record = Channel.read(ReadDataStream(BytesIO(body)))
-                topics[record.id] = record.topic
-                contents.times.setdefault(record.topic, [])
-                contents.messages.setdefault(record.topic, [])
-            elif opcode == _CHUNK:
-                take(memoryview(_decompress(Chunk.read(ReadDataStream(BytesIO(body))))))
-            elif opcode == _ATTACHMENT:
-                attachment = Attachment.read(ReadDataStream(BytesIO(body)))
-                contents.attachments[attachment.name] = attachment.data
-            elif opcode == _DATA_END:
-                contents.ended = True
+            try:
+                enter(opcode, body)
+            except (struct.error, EndOfFile, UnicodeDecodeError, KeyError) as error:
+                kind = f"a record of kind {opcode:#04x} with {len(body)} bytes is no such record"
+                raise _DamagedError(kind) from error
+            if contents.ended:
                 return
+
+    def enter(opcode: int, body: memoryview) -> None:
+        if opcode == _MESSAGE_OP:
+            channel, _, log_time, _ = _MESSAGE.unpack_from(body)
+            topic = topics[channel]
+            contents.times[topic].append(log_time)
+            contents.messages[topic].append(bytes(body[_MESSAGE.size :]))
+        elif opcode == _CHANNEL:
+            record = Channel.read(ReadDataStream(BytesIO(body)))
+            topics[record.id] = record.topic
+            contents.times.setdefault(record.topic, [])
+            contents.messages.setdefault(record.topic, [])
+        elif opcode == _CHUNK:
+            take(memoryview(_decompress(Chunk.read(ReadDataStream(BytesIO(body))))))
+        elif opcode == _ATTACHMENT:
+            attachment = Attachment.read(ReadDataStream(BytesIO(body)))
+            contents.attachments[attachment.name] = attachment.data
+        elif opcode == _DATA_END:
+            contents.ended = True
 
     take(data)
 

@@ -7,8 +7,10 @@ seatrial's frames and units, and the changing numbers of the messages in ROS's (
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from seatrial.errors import RecordingError
 from seatrial.record.mcap.layout import Array, Message, MessageFactory
@@ -21,21 +23,27 @@ CLOCK_TYPE = "rosgraph_msgs/msg/Clock"
 TF_TOPIC = "/tf"
 TF_TYPE = "tf2_msgs/msg/TFMessage"
 
-_VECTOR = "geometry_msgs/msg/Vector3"
-_POINT = "geometry_msgs/msg/Point"
+VECTOR = "geometry_msgs/msg/Vector3"
+JOINT_STATE = "sensor_msgs/msg/JointState"
+POINT = "geometry_msgs/msg/Point"
+QUATERNION = "geometry_msgs/msg/Quaternion"
+
+Source = TypeVar("Source")
 
 
 @dataclass(frozen=True)
-class Topic:
-    """One stream of messages of one vehicle."""
+class Topic(Generic[Source]):
+    """One stream of messages, made of a block of frames or of a sensor's samples."""
 
     name: str
     typename: str
     slots: int
     build: Callable[[MessageFactory], Message]
-    pack: Callable[[VehicleFrames], Array]
+    pack: Callable[[Source], Array]
     unpack: Callable[[Array], dict[str, Array]] | None
     """None for a topic that only repeats what another one says."""
+    chosen: Callable[[Source], NDArray[np.bool_]] | None = None
+    """What becomes a message; None for all that is alive (frames) or valid (samples)."""
 
 
 def build_clock(f: MessageFactory) -> Message:
@@ -44,11 +52,10 @@ def build_clock(f: MessageFactory) -> Message:
 
 
 def namespaces(vehicles: tuple[VehicleInfo, ...]) -> dict[str, str]:
-    """A legal ROS name for every vehicle: letters, digits and underscores, no digit in front."""
+    """A legal ROS name for every vehicle."""
     result: dict[str, str] = {}
     for vehicle in vehicles:
-        name = re.sub(r"[^A-Za-z0-9_]", "_", vehicle.name)
-        name = f"v{name}" if not name or name[0].isdigit() else name
+        name = ros_name(vehicle.name)
         for other, taken in result.items():
             if taken == name:
                 raise RecordingError(
@@ -60,13 +67,24 @@ def namespaces(vehicles: tuple[VehicleInfo, ...]) -> dict[str, str]:
     return result
 
 
-def vehicle_topics(vehicle: VehicleInfo, namespace: str) -> list[Topic]:
+def ros_name(name: str) -> str:
+    """The same with letters, digits and underscores only, and no digit in front."""
+    legal = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    return f"v{legal}" if not legal or legal[0].isdigit() else legal
+
+
+def body_frame(namespace: str) -> str:
+    """Name of a vehicle's body frame: forward, left, up."""
+    return f"{namespace}/base_link"
+
+
+def vehicle_topics(vehicle: VehicleInfo, namespace: str) -> list[Topic[VehicleFrames]]:
     """All topics of one vehicle, in the order in which a frame is written."""
-    body = f"{namespace}/base_link"
+    body = body_frame(namespace)
     channels = [a.name for a in vehicle.actuators]
 
     def transform(f: MessageFactory) -> Message:
-        pose = f.make("geometry_msgs/msg/Transform", f.xyz(_VECTOR), _quaternion(f))
+        pose = f.make("geometry_msgs/msg/Transform", f.xyz(VECTOR), quaternion(f))
         return f.make(
             TF_TYPE,
             [f.make("geometry_msgs/msg/TransformStamped", f.header(WORLD_FRAME), body, pose)],
@@ -74,7 +92,7 @@ def vehicle_topics(vehicle: VehicleInfo, namespace: str) -> list[Topic]:
 
     def odometry(f: MessageFactory) -> Message:
         unknown = np.zeros(36)  # in ROS a covariance of zeros means that none is given
-        pose = f.make("geometry_msgs/msg/Pose", f.xyz(_POINT), _quaternion(f))
+        pose = f.make("geometry_msgs/msg/Pose", f.xyz(POINT), quaternion(f))
         return f.make(
             "nav_msgs/msg/Odometry",
             f.header(WORLD_FRAME),
@@ -86,21 +104,16 @@ def vehicle_topics(vehicle: VehicleInfo, namespace: str) -> list[Topic]:
     def acceleration(f: MessageFactory) -> Message:
         return f.make("geometry_msgs/msg/AccelStamped", f.header(body), _pair(f, "Accel"))
 
-    def joints(f: MessageFactory) -> Message:
-        position = np.array([f.slot() for _ in channels], dtype=np.float64)
-        none = np.empty(0)
-        return f.make("sensor_msgs/msg/JointState", f.header(body), channels, position, none, none)
-
     def point(f: MessageFactory) -> Message:
-        return f.make("geometry_msgs/msg/PointStamped", f.header(WORLD_FRAME), f.xyz(_POINT))
+        return f.make("geometry_msgs/msg/PointStamped", f.header(WORLD_FRAME), f.xyz(POINT))
 
     def vector(f: MessageFactory) -> Message:
-        return f.make("geometry_msgs/msg/Vector3Stamped", f.header(WORLD_FRAME), f.xyz(_VECTOR))
+        return f.make("geometry_msgs/msg/Vector3Stamped", f.header(WORLD_FRAME), f.xyz(VECTOR))
 
     def number(f: MessageFactory) -> Message:
         return f.make("std_msgs/msg/Float64", f.slot())
 
-    def world_vector(topic: str, field: str) -> Topic:
+    def world_vector(topic: str, field: str) -> Topic[VehicleFrames]:
         return Topic(
             f"/{namespace}/{topic}",
             "geometry_msgs/msg/Vector3Stamped",
@@ -110,7 +123,7 @@ def vehicle_topics(vehicle: VehicleInfo, namespace: str) -> list[Topic]:
             lambda values: {field: swap_world(values)},
         )
 
-    def scalar(topic: str, field: str) -> Topic:
+    def scalar(topic: str, field: str) -> Topic[VehicleFrames]:
         return Topic(
             f"/{namespace}/{topic}",
             "std_msgs/msg/Float64",
@@ -120,17 +133,17 @@ def vehicle_topics(vehicle: VehicleInfo, namespace: str) -> list[Topic]:
             lambda values: {field: values[:, 0]},
         )
 
-    def joint_state(topic: str, field: str) -> Topic:
+    def joint_state(topic: str, field: str, names: list[str]) -> Topic[VehicleFrames]:
         return Topic(
             f"/{namespace}/{topic}",
-            "sensor_msgs/msg/JointState",
-            len(channels),
-            joints,
+            JOINT_STATE,
+            len(names),
+            lambda f: named_numbers(f, body, names),
             lambda frames: getattr(frames, field),
             lambda values: {field: values},
         )
 
-    return [
+    topics: list[Topic[VehicleFrames]] = [
         Topic(TF_TOPIC, TF_TYPE, 7, transform, _pack_pose, None),
         Topic(
             f"/{namespace}/odometry",
@@ -148,8 +161,8 @@ def vehicle_topics(vehicle: VehicleInfo, namespace: str) -> list[Topic]:
             lambda frames: _swap_six(frames.acceleration),
             lambda values: {"acceleration": _swap_six(values)},
         ),
-        joint_state("actuators", "actuators"),
-        joint_state("command", "command"),
+        joint_state("actuators", "actuators", channels),
+        joint_state("command", "command", channels),
         Topic(
             f"/{namespace}/wave",
             "geometry_msgs/msg/PointStamped",
@@ -164,14 +177,24 @@ def vehicle_topics(vehicle: VehicleInfo, namespace: str) -> list[Topic]:
         scalar("density", "density"),
         scalar("wet_fraction", "wet_fraction"),
     ]
+    if vehicle.faults:
+        topics.append(joint_state("faults", "faults", [fault.name for fault in vehicle.faults]))
+    return topics
 
 
-def _quaternion(f: MessageFactory) -> Message:
-    return f.make("geometry_msgs/msg/Quaternion", *(f.slot() for _ in range(4)))
+def named_numbers(f: MessageFactory, frame_id: str, names: list[str]) -> Message:
+    """A JointState with an open position per name: ROS's own stamped list of named numbers."""
+    position = np.array([f.slot() for _ in names], dtype=np.float64)
+    return f.make(JOINT_STATE, f.header(frame_id), names, position, np.empty(0), np.empty(0))
+
+
+def quaternion(f: MessageFactory) -> Message:
+    """A quaternion with four open fields, x y z w."""
+    return f.make(QUATERNION, *(f.slot() for _ in range(4)))
 
 
 def _pair(f: MessageFactory, kind: str) -> Message:
-    return f.make(f"geometry_msgs/msg/{kind}", f.xyz(_VECTOR), f.xyz(_VECTOR))
+    return f.make(f"geometry_msgs/msg/{kind}", f.xyz(VECTOR), f.xyz(VECTOR))
 
 
 def _swap_six(values: Array) -> Array:

@@ -2,12 +2,18 @@
 
 The file holds simulated time only, so the same run gives the same bytes; and every block of
 frames is a finished chunk on disk when `write` returns, so a killed run leaves a file that opens.
+
+A message is logged at the time at which it is there: a frame at its own, a measurement when it
+arrives. Messages of a block lie in that order. What arrives after the end of its block is written
+with it all the same, for it must survive a kill, so the chunks of two blocks may overlap by the
+latency; readers of MCAP put them in order by the index.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from io import BufferedWriter
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,28 +21,49 @@ from numpy.typing import NDArray
 from seatrial.errors import RecordingError
 from seatrial.record.mcap import description
 from seatrial.record.mcap.layout import Array, Layout, TypeStore
+from seatrial.record.mcap.sensor_topics import (
+    KEPT_FOR_LATE_READERS,
+    TF_STATIC_TOPIC,
+    build_mountings,
+    sensor_topics,
+)
 from seatrial.record.mcap.topics import (
     CLOCK_TOPIC,
     CLOCK_TYPE,
+    TF_TYPE,
+    Source,
     Topic,
     build_clock,
     namespaces,
     vehicle_topics,
 )
 from seatrial.scenario.frames import Frames, RunHeader, RunSummary, VehicleFrames
+from seatrial.signals import Measurements
 
 _CHUNK_BYTES = 1 << 20
 _BATCH_BYTES = 1 << 26  # encoded at once; bounds the memory when a whole run comes as one block
 _NEVER = 1 << 62  # chunk size at which mcap would close a chunk by itself, between two frames
 
+Times = NDArray[np.int64]
+"""ns since the start."""
+
 
 @dataclass(frozen=True)
-class _Stream:
+class _Stream(Generic[Source]):
     """A topic with its channel in this file."""
 
-    topic: Topic
+    topic: Topic[Source]
     layout: Layout
     channel: int
+
+
+@dataclass(frozen=True)
+class _Encoded:
+    """Messages of one channel, and when they are logged."""
+
+    channel: int
+    times: Times
+    messages: list[bytes]
 
 
 class McapRecorder:
@@ -45,8 +72,8 @@ class McapRecorder:
     def __init__(self, path: str | Path):
         self.path = Path(path)
         self._clock = (Layout(np.empty(0, np.uint8), None, ()), 0)
-        self._streams: dict[str, list[_Stream]] = {}
-        self._frames_per_chunk = 1
+        self._streams: dict[str, list[_Stream[VehicleFrames]]] = {}
+        self._sensors: dict[str, dict[str, list[_Stream[Measurements]]]] = {}
         self._frames_per_batch = 1
         self._sequence = 0
         self._file: BufferedWriter
@@ -71,11 +98,17 @@ class McapRecorder:
 
     def write(self, frames: Frames) -> None:
         """Write a block of frames; it survives a kill from here on."""
-        time_ns = np.rint(frames.time * 1e9).astype(np.int64)
+        time_ns = _to_ns(frames.time)
         for start in range(0, len(time_ns), self._frames_per_batch):
             part = slice(start, start + self._frames_per_batch)
-            cut = {name: _cut(vehicle, part) for name, vehicle in frames.vehicles.items()}
-            self._write_batch(time_ns[part], cut)
+            span = _span(time_ns, part)
+            batch = [self._encode_clock(time_ns[part])]
+            for name, vehicle in frames.vehicles.items():
+                batch += _encode_frames(self._streams[name], time_ns[part], _cut(vehicle, part))
+            for name, sensors in frames.measurements.items():
+                for sensor, samples in sensors.items():
+                    batch += _encode_samples(self._sensors[name][sensor], samples, span)
+            self._write_batch(batch)
 
     def close(self, summary: RunSummary) -> None:
         """Add the summary and the index."""
@@ -91,44 +124,65 @@ class McapRecorder:
         schemas: dict[str, int] = {}
         channels: dict[str, int] = {}
 
-        def channel(topic: str, typename: str) -> int:
+        def channel(topic: str, typename: str, **about: str) -> int:
             if typename not in schemas:
                 schemas[typename] = self._writer.register_schema(
                     typename, "ros2msg", store.definition(typename)
                 )
             if topic not in channels:
-                channels[topic] = self._writer.register_channel(topic, "cdr", schemas[typename])
+                channels[topic] = self._writer.register_channel(
+                    topic, "cdr", schemas[typename], about
+                )
             return channels[topic]
+
+        def stream(topic: Topic[Source]) -> _Stream[Source]:
+            layout = store.layout(topic.typename, topic.build, topic.slots)
+            return _Stream(topic, layout, channel(topic.name, topic.typename))
 
         clock = store.layout(CLOCK_TYPE, build_clock, 0)
         self._clock = (clock, channel(CLOCK_TOPIC, CLOCK_TYPE))
-        frame_bytes = clock.size
+        frame_bytes = float(clock.size)
         for vehicle in header.vehicles:
-            streams = []
-            for topic in vehicle_topics(vehicle, names[vehicle.name]):
-                layout = store.layout(topic.typename, topic.build, topic.slots)
-                streams.append(_Stream(topic, layout, channel(topic.name, topic.typename)))
-                frame_bytes += layout.size
+            streams = [stream(t) for t in vehicle_topics(vehicle, names[vehicle.name])]
+            frame_bytes += sum(s.layout.size for s in streams)
             self._streams[vehicle.name] = streams
-        self._frames_per_chunk = max(1, _CHUNK_BYTES // frame_bytes)
-        self._frames_per_batch = max(1, _BATCH_BYTES // frame_bytes)
+            topics = sensor_topics(vehicle, names[vehicle.name], header.datum)
+            sensors = {sensor: [stream(t) for t in some] for sensor, some in topics.items()}
+            for info in vehicle.sensors:
+                size = sum(s.layout.size for s in sensors[info.name])
+                frame_bytes += size * info.rate * header.frame_period
+            self._sensors[vehicle.name] = sensors
+        self._frames_per_batch = max(1, int(_BATCH_BYTES / frame_bytes))
+        if any(vehicle.sensors for vehicle in header.vehicles):
+            mountings = store.layout(
+                TF_TYPE, lambda f: build_mountings(f, header.vehicles, names), 0
+            )
+            static = channel(TF_STATIC_TOPIC, TF_TYPE, offered_qos_profiles=KEPT_FOR_LATE_READERS)
+            start = np.zeros(1, np.int64)
+            once = mountings.encode(start, np.empty((1, 0)))
+            self._write_batch([_Encoded(static, start, once)])
 
-    def _write_batch(self, stamps: NDArray[np.int64], vehicles: dict[str, VehicleFrames]) -> None:
-        clock, clock_channel = self._clock
-        ticks = clock.encode(stamps, np.empty((len(stamps), 0)))
-        encoded = [
-            _encode(streams, stamps, vehicles[name]) for name, streams in self._streams.items()
-        ]
-        add = self._writer.add_message
-        for i, stamp in enumerate(stamps.tolist()):
-            self._sequence += 1
-            add(clock_channel, stamp, ticks[i], stamp, self._sequence)
-            for alive, messages in encoded:
-                if alive[i]:
-                    for channel, data in messages:
-                        add(channel, stamp, data[i], stamp, self._sequence)
-            if (i + 1) % self._frames_per_chunk == 0:
+    def _encode_clock(self, stamps: Times) -> _Encoded:
+        layout, channel = self._clock
+        return _Encoded(channel, stamps, layout.encode(stamps, np.empty((len(stamps), 0))))
+
+    def _write_batch(self, batch: list[_Encoded]) -> None:
+        """Write messages in the order of their times, those of one time as they stand."""
+        times = np.concatenate([e.times for e in batch])
+        channels = np.repeat([e.channel for e in batch], [len(e.messages) for e in batch])
+        messages = [message for e in batch for message in e.messages]
+        order = np.argsort(times, kind="stable")
+        add: Callable[..., None] = self._writer.add_message
+        clock, size = self._clock[1], 0
+        for i, channel, time in zip(
+            order.tolist(), channels[order].tolist(), times[order].tolist(), strict=True
+        ):
+            if channel == clock and size >= _CHUNK_BYTES:  # between two frames
                 self._flush()
+                size = 0
+            self._sequence += 1
+            size += len(messages[i])
+            add(channel, time, messages[i], time, self._sequence)
         self._flush()
 
     def _flush(self) -> None:
@@ -145,21 +199,47 @@ class McapRecorder:
         )
 
 
+def _to_ns(seconds: Array) -> Times:
+    return np.rint(seconds * 1e9).astype(np.int64)
+
+
 def _cut(vehicle: VehicleFrames, part: slice) -> VehicleFrames:
     return VehicleFrames(**{name: values[part] for name, values in vars(vehicle).items()})
 
 
-def _encode(
-    streams: list[_Stream], stamps: NDArray[np.int64], vehicle: VehicleFrames
-) -> tuple[NDArray[np.bool_], list[tuple[int, list[bytes]]]]:
-    """In which frames every number of the vehicle is finite, and its messages per channel.
+def _span(frames: Times, part: slice) -> tuple[float, float]:
+    """When samples were taken that go with a part of the frames of a block."""
+    first = -np.inf if part.start == 0 else frames[part.start]
+    return first, frames[part.stop] if part.stop < len(frames) else np.inf
+
+
+def _encode_frames(
+    streams: list[_Stream[VehicleFrames]], stamps: Times, vehicle: VehicleFrames
+) -> list[_Encoded]:
+    """Messages of the frames in which every number of the vehicle is finite.
 
     A vehicle that diverged falls silent: no NaN goes into a file.
     """
-    alive = np.ones(len(stamps), dtype=np.bool_)
-    messages = []
+    packed = [stream.topic.pack(vehicle) for stream in streams]
+    alive = np.logical_and.reduce([np.isfinite(values).all(axis=1) for values in packed])
+    return [
+        _Encoded(s.channel, stamps[alive], s.layout.encode(stamps[alive], values[alive]))
+        for s, values in zip(streams, packed, strict=True)
+    ]
+
+
+def _encode_samples(
+    streams: list[_Stream[Measurements]], samples: Measurements, span: tuple[float, float]
+) -> list[_Encoded]:
+    """Messages of the samples taken in a span of time, stamped then and logged on arrival."""
+    stamps = _to_ns(samples.time)
+    within = (stamps >= span[0]) & (stamps < span[1])
+    stamps, samples = stamps[within], samples.cut(within)
+    encoded = []
     for stream in streams:
-        values: Array = stream.topic.pack(vehicle)
-        alive &= np.isfinite(values).all(axis=1)
-        messages.append((stream.channel, stream.layout.encode(stamps, values)))
-    return alive, messages
+        chosen = stream.topic.chosen
+        wanted = samples.valid if chosen is None else chosen(samples)
+        some = samples.cut(wanted)
+        data = stream.layout.encode(stamps[wanted], stream.topic.pack(some))
+        encoded.append(_Encoded(stream.channel, _to_ns(some.arrival), data))
+    return encoded

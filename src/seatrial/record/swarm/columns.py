@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.scenario.frames import Frames, GroupFrames, RunHeader, VehicleFrames
+from seatrial.scenario.frames import Frames, GroupFrames, RunHeader, VehicleFrames, VehicleInfo
 
 Values = NDArray[Any]
 Pick = Callable[[VehicleFrames], Values]
@@ -21,6 +21,8 @@ class Columns:
         self._row = {v.name: i for i, v in enumerate(header.vehicles)}
         kinds = dict.fromkeys(v.actuators for v in header.vehicles)
         self.channels = tuple(dict.fromkeys(a.name for kind in kinds for a in kind))
+        troubles = dict.fromkeys(v.faults for v in header.vehicles)
+        self.faults = tuple(dict.fromkeys(f.name for some in troubles for f in some))
         self._places: dict[tuple[str, ...], slice | NDArray[np.int64]] = {}
 
     def join(self, frames: Frames, pick: Pick) -> Values:
@@ -34,12 +36,32 @@ class Columns:
 
     def join_channels(self, frames: Frames, pick: Pick) -> Values:
         """Values (T, N, C) of every vehicle and channel; NaN where a vehicle has no such one."""
+        return self._join_named(
+            frames, pick, self.channels, lambda info: [a.name for a in info.actuators]
+        )
+
+    def join_faults(self, frames: Frames) -> Values:
+        """Labels (T, N, F) of every vehicle and fault; NaN where a vehicle has no such one."""
+        return self._join_named(
+            frames,
+            lambda f: f.faults.astype(np.float64),
+            self.faults,
+            lambda info: [fault.name for fault in info.faults],
+        )
+
+    def _join_named(
+        self,
+        frames: Frames,
+        pick: Pick,
+        names: tuple[str, ...],
+        own: Callable[[VehicleInfo], list[str]],
+    ) -> Values:
         parts = [pick(group.frames) for group in frames.groups]
-        shape = (len(frames.time), self.vehicles, len(self.channels))
+        shape = (len(frames.time), self.vehicles, len(names))
         joined = np.full(shape, np.nan, np.result_type(*parts))
         for group, part in zip(frames.groups, parts, strict=True):
-            for i, actuator in enumerate(self._infos[self._row[group.names[0]]].actuators):
-                joined[:, self._place(group), self.channels.index(actuator.name)] = part[..., i]
+            for i, name in enumerate(own(self._infos[self._row[group.names[0]]])):
+                joined[:, self._place(group), names.index(name)] = part[..., i]
         return joined
 
     def _place(self, group: GroupFrames) -> slice | NDArray[np.int64]:

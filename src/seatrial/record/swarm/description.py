@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seatrial.record.dataset import Labelled
+from seatrial.record.infos import read_vehicle
 from seatrial.scenario.frames import (
-    ActuatorInfo,
     RunHeader,
     RunSummary,
     VehicleInfo,
@@ -24,7 +24,7 @@ from seatrial.scenario.frames import (
 if TYPE_CHECKING:
     import xarray
 
-FORMAT = 1
+FORMAT = 2
 
 _FIGURES = {
     "ended_at": ("s", "time of the last frame in which the vehicle was alive"),
@@ -59,9 +59,9 @@ def read_header(text: str, scenario: str, names: list[str]) -> RunHeader:
     left = iter(names)
     vehicles = []
     for alike in data.pop("vehicles"):
-        actuators = tuple(ActuatorInfo(**a) for a in alike.pop("actuators"))
-        for _ in range(alike.pop("count")):
-            vehicles.append(VehicleInfo(name=next(left), **alike, actuators=actuators))
+        count = alike.pop("count")
+        info = read_vehicle({"name": "", **alike})
+        vehicles += [replace(info, name=next(left)) for _ in range(count)]
     latitude, longitude = data.pop("datum")
     return RunHeader(
         **data, description=scenario, datum=(latitude, longitude), vehicles=tuple(vehicles)

@@ -3,7 +3,8 @@
 Zarr keeps every variable in chunks of its own, here one per block of frames. How many frames there
 are is written in one place that readers look at, the consolidated metadata; it is replaced, in one
 move of the file system, when all chunks of a block are on disk. So a killed run leaves a store
-that ends with its last whole block. Zarr format 2, because the metadata of format 3 is not yet
+that ends with its last whole block. Every sensor has a group of its own below `sensors`, whose
+samples grow under the same rule. Zarr format 2, because the metadata of format 3 is not yet
 consolidated by a settled standard, and opening it so warns.
 
 The store holds simulated time only: the same run gives the same bytes in every file.
@@ -12,7 +13,7 @@ The store holds simulated time only: the same run gives the same bytes in every 
 import itertools
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ import numpy as np
 
 from seatrial.errors import RecordingError
 from seatrial.record.dataset import (
+    FAULT,
     Labelled,
     attributes,
     coordinates,
@@ -29,7 +31,9 @@ from seatrial.record.dataset import (
 )
 from seatrial.record.swarm import description as described
 from seatrial.record.swarm.columns import Columns
+from seatrial.record.swarm.fittings import FOLDER, GROWING, Fitting, list_fittings
 from seatrial.scenario.frames import Frames, GroupFrames, RunHeader, RunSummary, VehicleFrames
+from seatrial.signals import Measurements
 
 if TYPE_CHECKING:
     import xarray
@@ -49,6 +53,8 @@ STORED = (
 _SAMPLES_PER_CHUNK = 200_000
 """Vehicles times frames in a chunk at most; bounds the memory when a whole run comes at once."""
 _TIMES_PER_CHUNK = 4096
+_LEAST_MEASUREMENTS_PER_CHUNK = 64
+"""A slow sensor gives few samples in a block, or none."""
 _METADATA = ".zmetadata"
 
 
@@ -59,6 +65,10 @@ class ZarrRecorder:
         self.path = Path(path)
         self._frames = 0
         self._frames_per_chunk = 0
+        self._stored: tuple[str, ...] = STORED
+        self._fittings: list[Fitting] = []
+        self._samples: dict[str, int] = {}
+        """Samples in the store by a fitting's place."""
         self._columns: Columns
         self._root: zarr.Group
         self._arrays: dict[str, zarr.Array[Any]] = {}
@@ -68,6 +78,8 @@ class ZarrRecorder:
         import zarr
 
         self._columns = Columns(header)
+        self._stored = (*STORED, FAULT) if self._columns.faults else STORED
+        self._fittings = list_fittings(header)
         about = attributes(header) | {
             "header": described.write_header(header),
             "coordinates": "kind channel_unit",  # where xarray looks for those without a dimension
@@ -79,6 +91,13 @@ class ZarrRecorder:
                 if name != "angle":
                     self._put(name, coordinate)
             self._create("time", label_time(np.empty(0)), (_TIMES_PER_CHUNK,))
+            if self._fittings:
+                self._root.create_group(FOLDER)
+            for fitting in self._fittings:
+                self._samples[fitting.place] = 0
+                self._root.create_group(fitting.place, attributes={"coordinates": "time unit"})
+                for name, label in fitting.labels():
+                    self._put(name, label)
             self._commit()
 
     def write(self, frames: Frames) -> None:
@@ -89,11 +108,28 @@ class ZarrRecorder:
                 self._frames_per_chunk = max(1, min(len(frames.time), most))
             for first in range(0, len(frames.time), self._frames_per_chunk):
                 part = _cut(frames, slice(first, first + self._frames_per_chunk))
-                for name in STORED:
+                for name in self._stored:
                     self._append(name, labelled(name, self._columns, part), self._frames + first)
             self._append("time", label_time(frames.time), self._frames)
+            taken = {
+                fitting.place: self._append_samples(fitting, frames) for fitting in self._fittings
+            }
             self._frames += len(frames.time)
+            for place, count in taken.items():
+                self._samples[place] += count
             self._commit()
+
+    def _append_samples(self, fitting: Fitting, frames: Frames) -> int:
+        """Append a sensor's samples of a block; returns how many they are."""
+        samples = fitting.join(frames)
+        count, most = len(samples.time), max(1, _SAMPLES_PER_CHUNK // len(fitting.vehicles))
+        size = min(max(count, _LEAST_MEASUREMENTS_PER_CHUNK), most)
+        for first in range(0, max(count, 1), size):
+            for name, table in fitting.tables(samples.cut(slice(first, first + size))):
+                if name not in self._arrays:
+                    self._create(name, table, (size, *table[1].shape[1:]))
+                self._append(name, table, self._samples[fitting.place] + first)
+        return count
 
     def close(self, summary: RunSummary) -> None:
         """Add what became of the vehicles, a number per vehicle, and of the whole."""
@@ -106,10 +142,13 @@ class ZarrRecorder:
 
     def _drop_unfinished(self) -> None:
         """Take back a block in the middle of which the run was interrupted."""
-        for name in (*STORED, "time"):
+        lengths = dict.fromkeys((*self._stored, "time"), self._frames)
+        for place, count in self._samples.items():
+            lengths |= {f"{place}/{name}": count for name in GROWING}
+        for name, length in lengths.items():
             array = self._arrays.get(name)
-            if array is not None and array.shape[0] > self._frames:
-                array.resize((self._frames, *array.shape[1:]))
+            if array is not None and array.shape[0] > length:
+                array.resize((length, *array.shape[1:]))
 
     def _append(self, name: str, block: Labelled, first: int) -> None:
         values = block[1]
@@ -177,8 +216,14 @@ class ZarrRecorder:
             ) from error
 
 
-def read_store(path: Path) -> tuple[RunHeader, RunSummary | None, "xarray.Dataset"]:
-    """Header, summary (None when the run was killed) and frames, which are loaded when used."""
+Contents = tuple[RunHeader, RunSummary | None, "xarray.Dataset", Callable[[str, str], Measurements]]
+
+
+def read_store(path: Path) -> Contents:
+    """Header, summary (None when the run was killed), frames and samples by vehicle and sensor.
+
+    Frames and samples are loaded when they are used.
+    """
     import xarray
 
     if not (path / _METADATA).is_file():
@@ -194,14 +239,44 @@ def read_store(path: Path) -> tuple[RunHeader, RunSummary | None, "xarray.Datase
         found = f"{type(error).__name__}: {error}"
         raise _unusable(path, "was not written by this version of seatrial", found) from error
     _check_chunks(path)
-    return header, summary, data
+    return (
+        header,
+        summary,
+        data,
+        lambda vehicle, sensor: _read_samples(path, header, vehicle, sensor),
+    )
+
+
+def _read_samples(path: Path, header: RunHeader, vehicle: str, sensor: str) -> Measurements:
+    import zarr
+
+    fitting = next(
+        f for f in list_fittings(header) if f.info.name == sensor and vehicle in f.vehicles
+    )
+    # Through the root: only its metadata is replaced when a block is whole.
+    root = zarr.open_group(path, mode="r", use_consolidated=True)
+    if f"{fitting.place}/time" not in root:  # killed before the first block
+        nothing = np.empty((0, len(fitting.info.components)))
+        none = np.empty(0)
+        return Measurements(none, none, nothing, none.astype(bool), none.astype(np.int32))
+    column = fitting.vehicles.index(vehicle)
+
+    def table(name: str) -> Any:
+        array = root[f"{fitting.place}/{name}"]
+        assert isinstance(array, zarr.Array)
+        return array[:] if name == "time" else array[:, column]
+
+    return Measurements(*(table(name) for name in GROWING))
 
 
 def _check_chunks(path: Path) -> None:
     """Refuse a store with lost or cut files: Zarr would read a missing chunk as numbers."""
     import zarr
 
-    for name, array in zarr.open_group(path, mode="r", use_consolidated=True).arrays():
+    root = zarr.open_group(path, mode="r", use_consolidated=True)
+    for name, array in root.members(max_depth=None):
+        if not isinstance(array, zarr.Array):
+            continue
         counts = (-(-n // c) for n, c in zip(array.shape, array.chunks, strict=True))
         for place in itertools.product(*(range(n) for n in counts)):
             file = path / name / ".".join(str(i) for i in place)

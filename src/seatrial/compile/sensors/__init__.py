@@ -1,0 +1,1 @@
+"""Sensor descriptions to sensors, a file per family."""

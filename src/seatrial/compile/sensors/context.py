@@ -1,0 +1,38 @@
+"""What is known when a sensor is compiled, and what comes out."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from seatrial.compile.actuators import Channel
+from seatrial.ocean import Ocean
+from seatrial.sensors.sensor import Mount, Sensor
+from seatrial.spec.vehicle import Vehicle
+
+
+@dataclass(frozen=True)
+class Context:
+    """Everything around a sensor."""
+
+    mount: Mount
+    dtype: np.dtype[Any]
+    period: float
+    """From sample to sample, s."""
+    ocean: Ocean
+    vehicle: Vehicle
+    channels: tuple[Channel, ...]
+    """Command channels of the vehicle, in the order of the actuator states."""
+    datum: tuple[float, float]
+    """Latitude and longitude of the world's origin, degrees."""
+
+
+@dataclass(frozen=True)
+class Built:
+    """A sensor and what readers of its measurements need to know."""
+
+    sensor: Sensor
+    components: tuple[str, ...]
+    units: tuple[str, ...]
+    deviation: tuple[float, ...]
+    facts: dict[str, tuple[float, ...]] = field(default_factory=dict)

@@ -1,0 +1,164 @@
+"""The sensors of a vehicle's description, fitted to the vehicles of a group."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from seatrial.compile.actuators import Channel
+from seatrial.compile.schedule import steps_between_samples
+from seatrial.compile.sensors import inertial, machinery, position, water
+from seatrial.compile.sensors.context import Built, Context
+from seatrial.ocean import Ocean
+from seatrial.sensors import draws
+from seatrial.sensors.faults import SensorFault
+from seatrial.sensors.sensor import Mount
+from seatrial.sensors.suite import Fitted
+from seatrial.signals import SensorInfo
+from seatrial.spec.scenario import Participant, Scenario
+from seatrial.spec.sensors.base import SensorSpec
+
+DType = np.dtype[Any]
+
+_BUILDERS: dict[str, Callable[[Any, Context], Built]] = {
+    "imu": inertial.imu,
+    "ahrs": position.ahrs,
+    "compass": position.compass,
+    "magnetometer": position.magnetometer,
+    "gnss": position.gnss,
+    "uwb": position.uwb,
+    "pressure": water.pressure,
+    "dvl": water.dvl,
+    "speed_log": water.speed_log,
+    "ctd": water.ctd,
+    "anemometer": water.anemometer,
+    "encoder": machinery.encoder,
+    "shaft": machinery.shaft,
+    "battery": machinery.battery,
+}
+
+
+class FittedOut:
+    """The sensors of one participant, built once for all vehicles that carry the same ones."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        participant: Participant,
+        channels: tuple[Channel, ...],
+        ocean: Ocean,
+        dtype: DType,
+    ) -> None:
+        assert scenario.time_step is not None  # settled
+        self._time_step = scenario.time_step
+        self._seed = scenario.seed
+        self._dtype = dtype
+        self._specs = participant.fitted
+        _check_names(participant)
+        self._built = []
+        self.infos: list[SensorInfo] = []
+        for sensor in self._specs:
+            period = self._time_step * steps_between_samples(sensor, self._time_step)
+            matrix = _sensor_to_body(sensor)
+            context = Context(
+                mount=Mount(
+                    position=jnp.asarray(sensor.position, dtype),
+                    matrix=jnp.asarray(matrix.ravel(), dtype),
+                ),
+                dtype=dtype,
+                period=period,
+                ocean=ocean,
+                vehicle=participant.vehicle,
+                channels=channels,
+                datum=(scenario.world.datum.latitude_deg, scenario.world.datum.longitude_deg),
+            )
+            built = _BUILDERS[_type(sensor)](sensor, context)
+            self._built.append(built)
+            self.infos.append(
+                SensorInfo(
+                    name=sensor.name,
+                    type=_type(sensor),
+                    components=built.components,
+                    units=built.units,
+                    deviation=built.deviation,
+                    rate=1.0 / period,
+                    position=sensor.position,
+                    orientation=_quaternion(sensor),
+                    facts=built.facts,
+                )
+            )
+
+    def suite(
+        self, names: tuple[str, ...], faults: dict[str, tuple[SensorFault, ...]]
+    ) -> tuple[Fitted, ...]:
+        """The sensors of the vehicles called `names`, with the faults of each sensor."""
+        result = []
+        for sensor, built in zip(self._specs, self._built, strict=True):
+            ideal = sensor.fidelity == "ideal"
+            late = sensor.jitter > 0 and not ideal
+            result.append(
+                Fitted(
+                    sensor=built.sensor,
+                    keys=self._keys("sensor", names, sensor.name),
+                    latency=jnp.asarray(0.0 if ideal else sensor.latency, self._dtype),
+                    jitter=jnp.asarray(sensor.jitter, self._dtype) if late else None,
+                    jitter_keys=self._keys("jitter", names, sensor.name) if late else None,
+                    faults=faults.get(sensor.name, ()),
+                    size=len(built.components),
+                    period=steps_between_samples(sensor, self._time_step),
+                    interval=1.0 / sensor.rate,
+                    inertial=_type(sensor) == "imu",
+                )
+            )
+        return tuple(result)
+
+    def _keys(self, what: str, names: tuple[str, ...], sensor: str) -> Any:
+        keys = [draws.key(self._seed, f"{what}/{name}/{sensor}") for name in names]
+        return jnp.asarray(np.stack(keys, axis=-1))
+
+
+def _type(sensor: SensorSpec) -> str:
+    return str(getattr(sensor, "type"))  # noqa: B009  # every kind of sensor declares its own
+
+
+def _check_names(participant: Participant) -> None:
+    names = [sensor.name for sensor in participant.fitted]
+    for sensor in participant.fitted:
+        if names.count(sensor.name) > 1:
+            raise sensor.error(
+                ("name",),
+                f"two sensors are called `{sensor.name}`",
+                value=sensor.name,
+                expected="a name of its own for every sensor of a vehicle",
+                mend="rename one of them",
+            )
+
+
+def _sensor_to_body(sensor: SensorSpec) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """R_z(yaw) R_y(pitch) R_x(roll); right angles come out exact."""
+    (cr, cp, cy), (sr, sp, sy) = _cosines_and_sines(sensor, 1.0)
+    return np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
+
+
+def _quaternion(sensor: SensorSpec) -> tuple[float, float, float, float]:
+    (cr, cp, cy), (sr, sp, sy) = _cosines_and_sines(sensor, 0.5)
+    return (
+        cr * cp * cy + sr * sp * sy,
+        sr * cp * cy - cr * sp * sy,
+        cr * sp * cy + sr * cp * sy,
+        cr * cp * sy - sr * sp * cy,
+    )
+
+
+def _cosines_and_sines(sensor: SensorSpec, factor: float) -> tuple[list[float], list[float]]:
+    angles = factor * np.array([sensor.roll, sensor.pitch, sensor.yaw])
+    # 6e-17 instead of 0 at a right angle would leak a part of gravity into a level axis.
+    cosines, sines = (np.where(np.abs(v) < 1e-15, 0.0, v) for v in (np.cos(angles), np.sin(angles)))
+    return cosines.tolist(), sines.tolist()

@@ -1,0 +1,267 @@
+"""Sensors that feel the water and the air."""
+
+import math
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.compile.sensors.context import Built, Context
+from seatrial.compile.world import DEEPEST_TABLE
+from seatrial.conventions import GRAVITY, SEAWATER_DENSITY
+from seatrial.ocean import Ocean
+from seatrial.ocean import water as water_now
+from seatrial.ocean.curves import Curve, curve
+from seatrial.ocean.water import GRID_STEP
+from seatrial.sensors.anemometer import Anemometer
+from seatrial.sensors.anemometer import Flaws as AnemometerFlaws
+from seatrial.sensors.anemometer import Noise as AnemometerNoise
+from seatrial.sensors.ctd import Ctd
+from seatrial.sensors.dvl import BEAMS, Device, Dvl, WaterLock
+from seatrial.sensors.pressure import Flaws as PressureFlaws
+from seatrial.sensors.pressure import Pressure
+from seatrial.sensors.speed_log import SpeedLog
+from seatrial.sensors.water import (
+    DECIBAR,
+    absorption,
+    column_of,
+    hydrostatic,
+    mackenzie,
+    practical_salinity,
+)
+from seatrial.spec.sensors import water as spec
+
+Array = NDArray[np.float64]
+
+
+def pressure(described: spec.Pressure, context: Context) -> Built:
+    """A pressure sensor."""
+    dtype, full = context.dtype, described.fidelity == "full"
+    flaws = PressureFlaws(
+        offset=jnp.asarray(described.offset, dtype),
+        drift=jnp.asarray(described.drift, dtype),
+        drift_time=jnp.asarray(described.drift_time, dtype),
+        period=jnp.asarray(context.period, dtype),
+        resolution=_some(described.resolution, dtype),
+        range=jnp.asarray(described.range, dtype),
+    )
+    sensor = Pressure(
+        mount=context.mount,
+        column=column_of(context.ocean.water, dtype),
+        density=jnp.asarray(described.density, dtype),
+        noise=None if described.fidelity == "ideal" else jnp.asarray(described.noise, dtype),
+        flaws=flaws if full else None,
+    )
+    deviation = 0.0 if described.fidelity == "ideal" else described.noise
+    if full:
+        step = described.resolution / math.sqrt(12.0)
+        deviation = math.hypot(deviation, described.offset, described.drift, step)
+    per_metre = described.density * GRAVITY
+    return Built(sensor, ("pressure", "depth"), ("Pa", "m"), (deviation, deviation / per_metre))
+
+
+def dvl(described: spec.Dvl, context: Context) -> Built:
+    """A Doppler velocity log."""
+    dtype, ideal = context.dtype, described.fidelity == "ideal"
+    sin, cos = math.sin(described.beam_angle), math.cos(described.beam_angle)
+    azimuths = [math.radians(45.0 + 90.0 * k) for k in range(BEAMS)]
+    beams = [(sin * math.cos(a), sin * math.sin(a), cos) for a in azimuths]
+    sensor = Dvl(
+        mount=context.mount,
+        beams=jnp.asarray(beams, dtype),
+        device=None if ideal else _device(described, context),
+    )
+    axes = "xyz"
+    across, along = described.noise / (math.sqrt(2.0) * sin), described.noise / (2.0 * cos)
+    return Built(
+        sensor,
+        (
+            *(f"velocity_{a}" for a in axes),
+            "altitude",
+            *(f"range_{k + 1}" for k in range(BEAMS)),
+            "lock",
+        ),
+        (*("m s-1",) * 3, *("m",) * (1 + BEAMS), "1"),
+        # lengths have errors in proportion, so no one number
+        (*((0.0,) * 3 if ideal else (across, across, along)), *(0.0,) * (2 + BEAMS)),
+        {f"beam_{k + 1}": beam for k, beam in enumerate(beams)},
+    )
+
+
+def _device(described: spec.Dvl, context: Context) -> Device:
+    dtype, full = context.dtype, described.fidelity == "full"
+    cos = math.cos(described.beam_angle)
+    farthest = described.maximum_altitude / cos
+    reference = absorption(
+        described.frequency,
+        np.array(described.reference_temperature),
+        np.array(described.reference_salinity),
+        np.array(0.0),
+    )
+    z = _depths(context.ocean)
+    here = _profile(context.ocean, z)
+    alpha = absorption(described.frequency, here.celsius, here.salinity, z)
+    dropout = None
+    if full and described.dropout > 0.0:
+        dropout = jnp.asarray(NormalDist().inv_cdf(described.dropout), dtype)
+    water = None
+    if described.water_layer is not None:
+        water = WaterLock(
+            distance=jnp.asarray(described.water_layer, dtype),
+            noise=jnp.asarray(described.water_noise, dtype),
+        )
+    return Device(
+        noise=jnp.asarray(described.noise, dtype),
+        range_noise=jnp.asarray(described.range_noise, dtype),
+        shortest=jnp.asarray(described.minimum_altitude / cos, dtype),
+        budget=jnp.asarray(20.0 * math.log10(farthest) + 2.0 * float(reference) * farthest, dtype),
+        absorption=curve(z, alpha, dtype, uniform=True),
+        water=water,
+        scale=_some(described.scale, dtype) if full else None,
+        sound_speed=_some(described.sound_speed, dtype) if full else None,
+        dropout=dropout,
+    )
+
+
+def speed_log(described: spec.SpeedLog, context: Context) -> Built:
+    """A log of the speed through the water."""
+    dtype, full = context.dtype, described.fidelity == "full"
+    ideal = described.fidelity == "ideal"
+    sensor = SpeedLog(
+        mount=context.mount,
+        noise=None if ideal else jnp.asarray(described.noise, dtype),
+        scale=_some(described.scale, dtype) if full else None,
+        resolution=_some(described.resolution, dtype) if full else None,
+    )
+    deviation = 0.0 if ideal else _rounded(described.noise, described.resolution, full)
+    return Built(sensor, ("speed_x", "speed_y"), ("m s-1",) * 2, (deviation,) * 2)
+
+
+def ctd(described: spec.Ctd, context: Context) -> Built:
+    """A CTD."""
+    dtype, full = context.dtype, described.fidelity == "full"
+    ideal = described.fidelity == "ideal"
+    noise = (
+        described.conductivity_noise,
+        described.temperature_noise,
+        described.pressure_noise,
+    )
+    steps = (
+        described.conductivity_resolution,
+        described.temperature_resolution,
+        described.pressure_resolution,
+    )
+    column = column_of(context.ocean.water, np.float64)
+    z = _depths(context.ocean)
+    here = _profile(context.ocean, z)
+    conductivity = _conductivity(here, np.asarray(hydrostatic(column, jnp.asarray(z))))
+    share = None
+    if full and described.temperature_lag > 0.0:
+        share = jnp.asarray(-math.expm1(-context.period / described.temperature_lag), dtype)
+    sensor = Ctd(
+        mount=context.mount,
+        column=column_of(context.ocean.water, dtype),
+        conductivity=curve(z, conductivity, dtype, uniform=True),
+        density=jnp.asarray(SEAWATER_DENSITY, dtype),
+        noise=None if ideal else jnp.asarray(noise, dtype),
+        share=share,
+        resolution=jnp.asarray(steps, dtype) if full else None,
+    )
+    deviation: tuple[float, ...] = (0.0,) * 5
+    if not ideal:
+        cells = [_rounded(n, step, full) for n, step in zip(noise, steps, strict=True)]
+        at = float(conductivity[0]), float(here.celsius[0]), 0.0
+        deviation = (*cells, *_propagated(cells, at, float(here.salinity[0])))
+    return Built(
+        sensor,
+        ("conductivity", "temperature", "pressure", "salinity", "sound_speed"),
+        ("S m-1", "degree_Celsius", "Pa", "1e-3", "m s-1"),
+        deviation,
+    )
+
+
+def _propagated(
+    cells: list[float], at: tuple[float, float, float], salinity: float
+) -> tuple[float, float]:
+    """Deviations of salinity and sound speed that those of the cells bring about at `at`."""
+
+    def moved(cell: int) -> tuple[float, float]:
+        cells_now = [v + (cells[i] if i == cell else 0.0) for i, v in enumerate(at)]
+        saltier = float(practical_salinity(*map(jnp.asarray, cells_now)) - made)
+        return saltier, float(mackenzie(cells_now[1], salinity + saltier, 0.0)) - sound
+
+    made = practical_salinity(*map(jnp.asarray, at))
+    sound = float(mackenzie(at[1], salinity, 0.0))
+    salt, speed = zip(*(moved(cell) for cell in range(3)), strict=True)
+    return math.hypot(*salt), math.hypot(*speed)
+
+
+def anemometer(described: spec.Anemometer, context: Context) -> Built:
+    """An anemometer with a vane."""
+    dtype, full = context.dtype, described.fidelity == "full"
+    ideal = described.fidelity == "ideal"
+    noise = AnemometerNoise(
+        speed=jnp.asarray(described.speed_noise, dtype),
+        angle=jnp.asarray(described.angle_noise, dtype),
+    )
+    flaws = AnemometerFlaws(
+        scale=jnp.asarray(described.scale, dtype),
+        starting_speed=jnp.asarray(described.starting_speed, dtype),
+        range=jnp.asarray(described.range, dtype),
+        speed_resolution=_some(described.speed_resolution, dtype),
+        angle_resolution=_some(described.angle_resolution, dtype),
+    )
+    sensor = Anemometer(
+        mount=context.mount,
+        noise=None if ideal else noise,
+        flaws=flaws if full else None,
+    )
+    deviation = (
+        _rounded(described.speed_noise, described.speed_resolution, full),
+        _rounded(described.angle_noise, described.angle_resolution, full),
+    )
+    return Built(sensor, ("speed", "angle"), ("m s-1", "rad"), (0.0, 0.0) if ideal else deviation)
+
+
+class _Profile(NamedTuple):
+    """Water over depth."""
+
+    celsius: Array
+    salinity: Array
+
+
+def _profile(ocean: Ocean, z: Array) -> _Profile:
+    at = jnp.asarray(z)
+    values = water_now.temperature(ocean.water, at), water_now.salinity(ocean.water, at)
+    return _Profile(*(np.broadcast_to(np.asarray(v, np.float64), z.shape) for v in values))
+
+
+def _depths(ocean: Ocean) -> Array:
+    """Depths to tabulate a property of the water at: down to where the water itself is known."""
+    curves = [p for p in (ocean.water.rho, ocean.water.celsius) if isinstance(p, Curve)]
+    if curves:
+        bottom = max(float(c.knots[-1]) for c in curves)
+    else:
+        bottom = DEEPEST_TABLE if ocean.seabed is None else float(ocean.seabed.depth)
+    steps = max(1, math.ceil(bottom / GRID_STEP))
+    return np.linspace(0.0, steps * GRID_STEP, steps + 1)
+
+
+def _conductivity(here: _Profile, pressure: Array) -> Array:
+    """S/m from temperature, salinity and Pa above the air's (PSS-78 inverted, TEOS-10 library)."""
+    import gsw
+
+    millisiemens_per_centimetre = gsw.C_from_SP(here.salinity, here.celsius, pressure / DECIBAR)
+    return np.asarray(0.1 * millisiemens_per_centimetre)
+
+
+def _rounded(noise: float, step: float, full: bool) -> float:
+    """Deviation of noise, and in `full` of the rounding to a step as well."""
+    return math.hypot(noise, step / math.sqrt(12.0)) if full else noise
+
+
+def _some(value: float | None, dtype: Any) -> jax.Array | None:
+    return jnp.asarray(value, dtype) if value else None

@@ -1,0 +1,1 @@
+"""Guidance, navigation and control: what runs on board, and sees signals alone."""

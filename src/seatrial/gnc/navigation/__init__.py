@@ -1,0 +1,1 @@
+"""Navigation: where the vehicle is, from what its sensors say."""

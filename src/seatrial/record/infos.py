@@ -1,0 +1,22 @@
+"""What a header says of a vehicle, back from JSON, which knows no tuples."""
+
+from typing import Any
+
+from seatrial.scenario.frames import ActuatorInfo, VehicleInfo
+from seatrial.signals import FaultInfo, SensorInfo
+
+
+def read_vehicle(data: dict[str, Any]) -> VehicleInfo:
+    """The vehicle whose fields, as plain data, are `data`."""
+    parts = {
+        "actuators": tuple(ActuatorInfo(**a) for a in data["actuators"]),
+        "sensors": tuple(_read_sensor(s) for s in data["sensors"]),
+        "faults": tuple(FaultInfo(**f) for f in data["faults"]),
+    }
+    return VehicleInfo(**(data | parts))
+
+
+def _read_sensor(data: dict[str, Any]) -> SensorInfo:
+    facts = {name: tuple(numbers) for name, numbers in data["facts"].items()}
+    fields = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}
+    return SensorInfo(**(fields | {"facts": facts}))

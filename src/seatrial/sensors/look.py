@@ -1,0 +1,58 @@
+"""What a sensor can see at one instant."""
+
+from functools import cached_property
+
+import jax
+
+from seatrial.core.types import Model, State
+from seatrial.ocean import Ocean
+from seatrial.spatial.rotations import Rotation, rotation
+from seatrial.spatial.vectors import Vec3, add, cross, vec3
+
+
+class Look:
+    """The truth at one instant."""
+
+    def __init__(
+        self,
+        model: Model,
+        ocean: Ocean,
+        state: State,
+        t: jax.Array,
+        rates: jax.Array | None = None,
+    ) -> None:
+        self.model = model
+        self.ocean = ocean
+        self.state = state
+        self.t = t
+        """Time, s; double precision."""
+        self._rates = rates
+
+    @cached_property
+    def rotation(self) -> Rotation:
+        """Body to world."""
+        return rotation(self.state.attitude)
+
+    @property
+    def acceleration(self) -> jax.Array:
+        """ν̇, (6, N), which only inertial sensors are shown: they are asked after the step."""
+        assert self._rates is not None
+        return self._rates
+
+    @property
+    def linear(self) -> Vec3:
+        """Velocity of the origin over ground, body axes."""
+        return vec3(self.state.velocity[:3])
+
+    @property
+    def angular(self) -> Vec3:
+        """Angular velocity, body axes."""
+        return vec3(self.state.velocity[3:])
+
+    def place(self, arm: Vec3) -> Vec3:
+        """Where a point of the body is, NED."""
+        return add(vec3(self.state.position), self.rotation.to_world(arm))
+
+    def velocity(self, arm: Vec3) -> Vec3:
+        """Velocity over ground of a point of the body, body axes: v + ω × r."""
+        return add(self.linear, cross(self.angular, arm))

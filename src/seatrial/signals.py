@@ -1,0 +1,86 @@
+"""What passes between the rooms of a control loop: what a sensor is, and what it measured.
+
+Guidance, navigation and control see these types and nothing behind them.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class SensorInfo:
+    """A sensor of a vehicle, as its data sheet and its mounting tell it."""
+
+    name: str
+    type: str
+    """imu, gnss, dvl, …"""
+    components: tuple[str, ...]
+    """Name of every number in a measurement, for example `acceleration_x`."""
+    units: tuple[str, ...]
+    """Unit of every number, as in CF conventions: `m s-2`."""
+    deviation: tuple[float, ...]
+    """Standard deviation of the random error of every number; 0 where it is exact or unknown."""
+    rate: float
+    """Samples per second."""
+    position: tuple[float, float, float]
+    """Of the sensor in the body frame, m."""
+    orientation: tuple[float, float, float, float]
+    """Quaternion, scalar first, from the sensor's axes to the body's."""
+    facts: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    """Other numbers that a reader needs, such as the places of anchors."""
+
+
+@dataclass(frozen=True)
+class FaultInfo:
+    """A fault that a run may show."""
+
+    name: str
+    """Unique within the vehicle, for example `imu: freeze`."""
+    target: str
+    """The sensor or actuator that it strikes, or `comms`."""
+    kind: str
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """Consecutive samples of one sensor; vehicles, where there are several, on the second axis."""
+
+    time: NDArray[np.float64]
+    """(S,) when they were taken, s."""
+    arrival: NDArray[np.float64]
+    """(S, ...) when they were there to be used: later by latency and jitter, s."""
+    values: NDArray[Any]
+    """(S, ..., D) in the order of `SensorInfo.components`, SI units, sensor axes."""
+    valid: NDArray[np.bool_]
+    """(S, ...) False where the sensor gave nothing; the values then mean nothing."""
+    fault: NDArray[np.int32]
+    """(S, ...) bit i is set while fault i of the vehicle distorts the sample."""
+
+    def pick(self, vehicle: int) -> "Measurements":
+        """One vehicle of several."""
+        return Measurements(
+            self.time,
+            self.arrival[:, vehicle],
+            self.values[:, vehicle],
+            self.valid[:, vehicle],
+            self.fault[:, vehicle],
+        )
+
+    def cut(self, part: slice | NDArray[np.bool_]) -> "Measurements":
+        """Some of the samples."""
+        return Measurements(
+            self.time[part],
+            self.arrival[part],
+            self.values[part],
+            self.valid[part],
+            self.fault[part],
+        )
+
+
+def join(parts: list[Measurements]) -> Measurements:
+    """Consecutive samples as one."""
+    names = ("time", "arrival", "values", "valid", "fault")
+    return Measurements(*(np.concatenate([getattr(p, name) for p in parts]) for name in names))

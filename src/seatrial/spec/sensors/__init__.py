@@ -1,0 +1,28 @@
+"""Descriptions of sensors, a file per family."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from seatrial.spec.sensors.inertial import Imu
+from seatrial.spec.sensors.machinery import Battery, Encoder, Shaft
+from seatrial.spec.sensors.position import Ahrs, Compass, Gnss, Magnetometer, Uwb
+from seatrial.spec.sensors.water import Anemometer, Ctd, Dvl, Pressure, SpeedLog
+
+Sensor = Annotated[
+    Imu
+    | Ahrs
+    | Compass
+    | Magnetometer
+    | Gnss
+    | Uwb
+    | Pressure
+    | Dvl
+    | SpeedLog
+    | Ctd
+    | Anemometer
+    | Encoder
+    | Shaft
+    | Battery,
+    Field(discriminator="type"),
+]
