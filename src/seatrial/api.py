@@ -1,6 +1,6 @@
 """What a Python program uses to run a scenario."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,8 @@ from seatrial.record.reader import Recording, read
 from seatrial.scenario import runner
 from seatrial.scenario.frames import RunHeader, RunSummary, Sink
 from seatrial.spec.scenario import Scenario
+from seatrial.stepped import run as stepped
+from seatrial.stepped.controllers import Controller, ControllerError, prepare
 
 if TYPE_CHECKING:
     import xarray
@@ -30,13 +32,16 @@ class Run:
     """Time the simulation itself took, without compiling, s."""
     _kept: MemoryRecorder | Path
     """The frames, in memory or in the file they were recorded to."""
+    failure: ControllerError | None = None
+    """What a controller of the user's own did wrong when the status is `failed`; its text names
+    file and line, its `__cause__` is the exception."""
 
     def __repr__(self) -> str:
         return f"Run({self.header.scenario!r}, seed={self.header.seed}, status={self.status!r})"
 
     @property
     def status(self) -> str:
-        """completed, diverged, grounded or stopped: the worst of the vehicles."""
+        """completed, stopped, grounded, diverged or failed: the worst of the vehicles."""
         return self.summary.status
 
     @property
@@ -75,13 +80,21 @@ def run(
     duration: float | None = None,
     out: str | Path | None = None,
     progress: Callable[[float], None] | None = None,
+    controllers: Mapping[str, Controller] | None = None,
+    allow_code: bool = False,
 ) -> Run:
     """Run a scenario to its end; frames go to `out` when given, else they stay in memory.
 
-    The name of `out` ends in `.mcap`, or in `.zarr` for swarms.
+    The name of `out` ends in `.mcap`, or in `.zarr` for swarms. `controllers` are objects of your
+    own that steer, by vehicle. Those that the scenario itself names are loaded and run only with
+    `allow_code`, because a scenario may come from somebody else.
     """
-    plan = plan_of(scenario, seed, duration)
+    plan, crew = prepare(scenario, controllers, allow_code, seed, duration)
     memory = MemoryRecorder()
     sink: Sink = memory if out is None else recorder(out, len(plan.header.vehicles))
-    summary, wall_time = runner.run(plan, [sink], progress)
-    return Run(plan.header, summary, wall_time, memory if out is None else Path(out))
+    failure = None
+    if crew:
+        summary, wall_time, failure = stepped.run(plan, crew, [sink], progress)
+    else:
+        summary, wall_time = runner.run(plan, [sink], progress)
+    return Run(plan.header, summary, wall_time, memory if out is None else Path(out), failure)

@@ -1,10 +1,13 @@
 """A run made of formulas: a boat on a circle in waves and an AUV that dives, in NED."""
 
+import dataclasses
+
 import numpy as np
 
 from seatrial.scenario.frames import (
     ActuatorInfo,
     Frames,
+    LegInfo,
     RunHeader,
     RunSummary,
     VehicleFrames,
@@ -35,6 +38,19 @@ AUV = VehicleInfo(
         ActuatorInfo("stern", "rad"),
     ),
 )
+SENT_BOAT = dataclasses.replace(
+    BOAT,
+    legs=(
+        LegInfo("goto 1", "track", (0.0, 0.0, 0.0), (14.3, 14.3, 0.0), 3.0),
+        LegInfo("goto 2", "track", (14.3, 14.3, 0.0), (0.0, 28.6, 0.0), 3.0),
+        LegInfo("hold 1", "hold", (0.0, 28.6, 0.0), (0.0, 28.6, 0.0), 2.0),
+    ),
+    estimated=True,
+)
+"""The boat with a mission and a navigation filter."""
+LEG_ENDS = (15.0, 32.0, 50.0)
+"""When its legs end, s: the first reached, the second passed, the third held."""
+LEG_CODES = (1, 2, 4)
 PERIOD = 0.1
 
 
@@ -163,7 +179,26 @@ def _vehicle(time, vehicle, position, euler, velocity, command, elevation) -> Ve
         faults=np.column_stack([time > 1.0 + i for i in range(len(vehicle.faults))]).astype(float)
         if vehicle.faults
         else np.empty((len(time), 0)),
+        estimate=_estimate(time, position, quaternion(*euler.T), velocity)
+        if vehicle.estimated
+        else np.empty((len(time), 0)),
+        guidance=_guidance(time) if vehicle.legs else np.empty((len(time), 0)),
     )
+
+
+def _estimate(time, position, attitude, velocity):
+    """Errors that swing slowly within the stated deviation, which grows."""
+    deviation = (0.2 + 0.02 * time[:, None]) * (1.0, 1.2, 0.3)
+    error = 1.5 * deviation * np.sin(0.13 * time[:, None] + (0.3, 1.1, 2.0))
+    current = np.column_stack([0.2 - 0.2 * np.exp(-time / 20), 0.3 + 0 * time, 0 * time])
+    return np.hstack([position + error, attitude, velocity + 0.01, current, deviation])
+
+
+def _guidance(time):
+    leg = np.searchsorted(LEG_ENDS, time, side="right")
+    outcome = np.array([0, *LEG_CODES])[leg]
+    off = np.where(leg < 2, 1.5 * np.sin(0.4 * time) - 0.3, 0.0)
+    return np.column_stack([leg, outcome, off, np.abs(20.0 - (1.3 * time) % 20.0)])
 
 
 def quaternion(roll, pitch, yaw):

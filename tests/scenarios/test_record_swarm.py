@@ -90,6 +90,8 @@ def synthetic(infos, time, dtype=np.float32, seed=0):
         "density": zero + 1025.0,
         "wet_fraction": zero + 0.5,
         "faults": np.zeros((len(time), n, len(infos[0].faults))),
+        "estimate": np.empty((len(time), n, 0)),
+        "guidance": np.empty((len(time), n, 0)),
     }
     frames = VehicleFrames(**{k: v.astype(dtype) for k, v in fields.items()})
     return GroupFrames(tuple(v.name for v in infos), frames)
@@ -510,7 +512,7 @@ def test_json_of_a_run_is_complete_up_to_a_thousand_and_then_by_kind():
     assert vehicles["otter"]["count"] == 1000
     assert vehicles["otter"]["status"] == {"completed": 999, "diverged": 1}
     assert vehicles["otter"]["distance"] == {"median": 509.5, "min": 10.0, "max": 1009.0}
-    assert set(vehicles["otter"]) - {"count"} == set(complete["otter_1"]) - {"indices"}
+    assert set(vehicles["otter"]) - {"count"} == set(complete["otter_1"]) - {"indices", "events"}
 
 
 def test_the_library_swarm_is_as_promised():

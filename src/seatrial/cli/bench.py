@@ -18,7 +18,7 @@ from seatrial.core.types import State
 from seatrial.errors import Problem, SpecError
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
-from seatrial.scenario.commanders import select
+from seatrial.scenario.commanders import Timetable, select
 from seatrial.scenario.runner import parts_of
 from seatrial.scenario.wheel import Group
 from seatrial.spec.library import library_names
@@ -166,5 +166,6 @@ def spread(one: Group, count: int) -> Group:
     places = np.random.default_rng(0).uniform(-200.0, 200.0, size=(2, count))
     position = many.position.at[:2].set(jnp.asarray(places, many.position.dtype))
     initial = State(position, many.attitude, many.velocity, many.actuators)
+    assert isinstance(one.commander, Timetable)
     commander = select(one.commander, np.zeros(count, np.int64))
     return dataclasses.replace(one, initial=initial, commander=commander)

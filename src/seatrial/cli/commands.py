@@ -62,19 +62,30 @@ def run(
     out: Annotated[
         Path | None, typer.Option(help="Record to this .mcap file, or .zarr folder for swarms.")
     ] = None,
+    allow_code: Annotated[
+        bool, typer.Option("--allow-code", help="Let the controllers that it names run.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Run a scenario; record it, and print what became of every vehicle.
 
-    The exit code is 0, or 1 when a vehicle diverged.
+    The exit code is 0, or 1 when a vehicle diverged or a controller failed.
     """
     from seatrial.cli.running import run_with_progress, show_run
 
     finished = run_with_progress(
-        scenario, seed=seed, duration=duration, faults=fault or (), out=out, quiet=as_json
+        scenario,
+        seed=seed,
+        duration=duration,
+        faults=fault or (),
+        out=out,
+        allow_code=allow_code,
+        quiet=as_json,
     )
     show_run(finished, out, as_json)
-    if finished.status == "diverged":
+    if finished.failure is not None:
+        typer.echo(str(finished.failure), err=True)
+    if finished.status in ("diverged", "failed"):
         raise typer.Exit(1)
 
 
@@ -157,6 +168,38 @@ def allan_deviation(
 
 
 @app.command()
+def navigate(
+    recording: RecordingArgument,
+    vehicle: Annotated[str | None, typer.Option(help="Name of the vehicle.")] = None,
+    smooth: Annotated[
+        bool, typer.Option("--smooth", help="Use what came later too: Rauch–Tung–Striebel.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="Picture to write: .png, .pdf or .svg.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Run the navigation filter over recorded measurements and compare it with the truth."""
+    from seatrial.cli.navigate import show_navigation
+
+    show_navigation(recording, vehicle, smooth, as_json, out)
+
+
+@app.command()
+def tune(
+    vehicle: Annotated[str, typer.Argument(help="A vehicle file, or a library name.")],
+    speed: Annotated[float | None, typer.Option(help="Design speed, m/s.")] = None,
+    period: Annotated[float, typer.Option(help="Control period, s.", min=1e-3)] = 0.1,
+    wave_frequency: Annotated[
+        float | None, typer.Option(help="At which waves are met; for station keeping, rad/s.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Design an autopilot from a vehicle's own model: trim, gains, bandwidths and margins."""
+    from seatrial.cli.tune import show_tuning
+
+    show_tuning(vehicle, speed, period, wave_frequency, as_json)
+
+
+@app.command()
 def demo(
     folder: Annotated[Path, typer.Option(help="Where to put the recording and figure.")] = Path(
         "demo"
@@ -213,9 +256,20 @@ def bench_sensors(
     duration: Annotated[float, typer.Option(help="Simulated time, s.", min=1.0)] = 600.0,
 ) -> None:
     """Time a vehicle with an IMU at 200 Hz and five more sensors, and the same without them."""
-    from seatrial.cli.sensors import show_bench
+    from seatrial.cli import bench_runs
 
-    show_bench(duration, as_json)
+    bench_runs.show(bench_runs.sensor_cases(duration), as_json)
+
+
+@bench_app.command("closed-loop")
+def bench_closed_loop(
+    as_json: JsonOption = False,
+    duration: Annotated[float | None, typer.Option(help="Simulated time, s.", min=1.0)] = None,
+) -> None:
+    """Time `sookshma-waypoints` with sensors, filter, guidance and control in the loop."""
+    from seatrial.cli import bench_runs
+
+    bench_runs.show(bench_runs.closed_loop_cases(duration), as_json)
 
 
 @sensors_app.command("check")

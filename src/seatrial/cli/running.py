@@ -15,6 +15,7 @@ from seatrial.compile.scenario import with_overrides
 from seatrial.errors import RecordingError
 from seatrial.record.choose import recorder
 from seatrial.record.kinds import KindSummary, by_kind
+from seatrial.scenario.frames import INDEX_UNITS, Event
 from seatrial.spec.loading import load
 from seatrial.spec.scenario import Scenario
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 _MOST_ROWS = 20
 """With more vehicles than this the table has a row per kind."""
+_MOST_EVENTS = 20
+"""Lines for the events of one vehicle; the JSON and the recording have them all."""
 _MOST_IN_JSON = 1000
 """With more vehicles than this the JSON has an entry per kind."""
 
@@ -44,6 +47,7 @@ def run_with_progress(
     duration: float | None = None,
     faults: Sequence[str] = (),
     out: Path | None = None,
+    allow_code: bool = False,
     quiet: bool = False,
 ) -> Run:
     """Run a scenario behind a progress bar on stderr."""
@@ -51,7 +55,7 @@ def run_with_progress(
     if out is not None:  # a name that cannot be used is refused before anything is compiled
         recorder(out, sum(p.count for p in described.vehicles))
     if quiet or not sys.stderr.isatty():
-        return run_scenario(described, out=out)
+        return run_scenario(described, out=out, allow_code=allow_code)
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -67,7 +71,7 @@ def run_with_progress(
         def advance(time: float) -> None:
             bar.update(task, description=described.name, completed=time)
 
-        return run_scenario(described, out=out, progress=advance)
+        return run_scenario(described, out=out, progress=advance, allow_code=allow_code)
 
 
 def as_dict(run: Run) -> dict[str, Any]:
@@ -82,6 +86,7 @@ def as_dict(run: Run) -> dict[str, Any]:
         "seed": run.header.seed,
         "version": run.header.version,
         "status": run.status,
+        "failure": None if run.failure is None else str(run.failure),
         "duration": run.summary.duration,
         "wall_time": run.wall_time,
         "real_time_factor": run.real_time_factor,
@@ -107,8 +112,8 @@ def show_run(run: Run, out: Path | None, as_json: bool) -> None:
     else:
         console.print(_table_of_vehicles(run))
         for name, vehicle in run.summary.vehicles.items():
-            for index, value in vehicle.indices.items():
-                console.print(f"{name}: {index.replace('_', ' ')} {value:.3g}", highlight=False)
+            for line in (*_list_events(vehicle.events), *_list_indices(vehicle.indices)):
+                console.print(f"{name}: {line}", highlight=False)
     console.print(
         f"{run.status} after {run.summary.duration:g} s, "
         f"{run.real_time_factor:,.0f} times real time",
@@ -116,6 +121,22 @@ def show_run(run: Run, out: Path | None, as_json: bool) -> None:
     )
     if out is not None:
         console.print(f"recording: {out}", highlight=False, soft_wrap=True)
+
+
+def _list_events(events: tuple[Event, ...]) -> list[str]:
+    """A line per event; of a long list its first and last ones."""
+    lines = [f"{event.time:g} s {event.text}" for event in events]
+    if len(lines) <= _MOST_EVENTS:
+        return lines
+    half = _MOST_EVENTS // 2
+    return [*lines[:half], f"… {len(lines) - 2 * half} more events …", *lines[-half:]]
+
+
+def _list_indices(indices: dict[str, float]) -> list[str]:
+    return [
+        f"{index.replace('_', ' ')} {value:.3g} {INDEX_UNITS.get(index, '')}".rstrip()
+        for index, value in indices.items()
+    ]
 
 
 def _table_of_vehicles(run: Run) -> "Table":

@@ -1,15 +1,12 @@
-"""`seatrial sensors check` and `seatrial bench sensors`."""
+"""`seatrial sensors check`: a minute of every sensor against the truth."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from seatrial.api import run as run_scenario
-from seatrial.compile.scenario import compile_scenario, with_overrides
-from seatrial.scenario import runner
-from seatrial.spec.loading import load, load_text
+from seatrial.spec.loading import load
 from seatrial.spec.scenario import Participant, Scenario, Start
 from seatrial.spec.vehicle import Vehicle
 from seatrial.spec.world import World
@@ -24,27 +21,6 @@ CHECK_WORLD = {
     "seabed": {"depth": 30.0},
 }
 """Enough of everything for every sensor to have something to measure."""
-
-BENCH_SCENARIO = """
-kind: scenario
-name: bench
-duration: 600
-time_step: 0.005
-world: {name: bench, seabed: {depth: 40}}
-vehicles:
-  - name: remus100_mss
-    vehicle: remus100_mss
-    start: {position: [0, 0, 5], speed: 1.5}
-    commands: {propeller_rpm: 1000}
-    sensors:
-      - {type: imu, name: imu, rate: 200, errors: adis16448}
-      - {type: gnss, name: gnss, rate: 5}
-      - {type: dvl, name: dvl, rate: 5}
-      - {type: pressure, name: depth, rate: 10}
-      - {type: compass, name: compass, rate: 10}
-      - {type: shaft, name: rpm, rate: 10, channel: propeller}
-"""
-"""What the speed of sensors is stated for."""
 
 
 def show_check(name: str, out: Path | None, seed: int) -> None:
@@ -103,38 +79,3 @@ def _orders(vehicle: Vehicle) -> dict[str, Any]:
     from seatrial.spec.scenario import ZigZag
 
     return {"manoeuvre": ZigZag(type="zigzag", helm=0.17, heading_change=0.17, approach=5.0)}
-
-
-def bench_rows(duration: float) -> list[dict[str, Any]]:
-    """Time a vehicle with its sensors, and the same one without any."""
-    described = with_overrides(load_text(BENCH_SCENARIO, Scenario), duration=duration)
-    bare = described.vehicles[0].model_copy(update={"sensors": ()})
-    rows = []
-    for scenario in (described, described.model_copy(update={"vehicles": (bare,)})):
-        plan = compile_scenario(scenario)
-        runner.run(plan)  # compiles
-        summary, wall = min((runner.run(plan) for _ in range(3)), key=lambda result: result[1])
-        rows.append(
-            {
-                "vehicle": scenario.vehicles[0].vehicle.name,
-                "sensors": {s.name: s.rate for s in scenario.vehicles[0].fitted},
-                "time_step": scenario.time_step,
-                "integrator": scenario.integrator,
-                "duration": summary.duration,
-                "wall_s": wall,
-                "real_time_factor": summary.duration / wall,
-            }
-        )
-    return rows
-
-
-def show_bench(duration: float, as_json: bool) -> None:
-    """Print what `bench_rows` measured."""
-    rows = bench_rows(duration)
-    if as_json:
-        typer.echo(json.dumps(rows, indent=2))
-        return
-    for row in rows:
-        fitted = ", ".join(f"{name} {rate:g} Hz" for name, rate in row["sensors"].items())
-        factor = row["real_time_factor"]
-        typer.echo(f"{factor:10,.0f} × real time  {row['vehicle']} with {fitted or 'no sensors'}")

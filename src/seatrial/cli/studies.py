@@ -198,12 +198,109 @@ def _trends(out: Path, sample: bool, quiet: bool) -> Result:
     return figures, tables, trend_claims.judge(found, still)
 
 
+def _handover(out: Path, sample: bool, quiet: bool) -> Result:
+    from seatrial.validation import handover
+    from seatrial.validation.handover_figures import draw_corners, draw_course, draw_step
+
+    found = handover.run_study(sample)
+    draw_step(found.step, out / "handover-step.png")
+    draw_course(found.hard, found.soft, out / "handover-course.png")
+    draw_corners(found, out / "handover-corners.png")
+    past, settled = handover.overshoot(found.step), handover.settling_time(found.step)
+    runs = {"hard": found.hard, "soft": found.soft}
+    speeds = {name: run.speed()[run.handovers()] for name, run in runs.items()}
+    near = {name: handover.nearest(run, handover.COURSE) for name, run in runs.items()}
+    heights = {c: [found.height(c, v) for v in found.limits] for c in found.corners}
+    limits = ["none" if np.isinf(v) else f"{v:g} N/s" for v in found.limits]
+    tables: list[Table] = [
+        (
+            "Figure 2.3: unit step",
+            ["", "s_x", "s_y", "s_z", "θ_x", "θ_y", "θ_z"],
+            [
+                ["overshoot", *(f"{100 * v:.1f} %" for v in past)],
+                ["within 2 % after", *(f"{v:.1f} s" for v in settled)],
+            ],
+        ),
+        (
+            "Figures 2.4 and 2.7: at the handovers",
+            ["waypoint", "threshold", "speed, hard", "soft", "nearest, hard", "soft"],
+            [
+                [
+                    str(i + 1),
+                    f"{handover.COURSE_THRESHOLDS[i]:g}",
+                    *(f"{speeds[name][i]:.2f} m/s" for name in runs),
+                    *(f"{near[name][i]:.2f} m" for name in runs),
+                ]
+                for i in range(len(near["hard"]))
+            ],
+        ),
+        (
+            "Figure 2.11: largest s_z on the way to (1, 1, 1)",
+            ["limit on v₁", "single", "double", "eq. 2.23 to the letter"],
+            [
+                ["thesis (limit not printed)", "≈ 0.85 m", "≈ 0.95 m", "–"],
+                *(
+                    [limit, *(f"{heights[c][i]:.2f} m" for c in ("single", "double", "eq. 2.23"))]
+                    for i, limit in enumerate(limits)
+                ),
+            ],
+        ),
+    ]
+    figures = {
+        "mass": handover.MASS,
+        "radius": handover.RADIUS,
+        "degree": handover.DEGREE,
+        "overshoot": _rounded(past),
+        "settling_time": _rounded(settled),
+        "waypoints": handover.COURSE.tolist(),
+        "handover_speed": {name: _rounded(v) for name, v in speeds.items()},
+        "nearest": {name: _rounded(v) for name, v in near.items()},
+        "handover_time": {n: _rounded(r.time[r.handovers()]) for n, r in runs.items()},
+        "limits": [None if np.isinf(v) else v for v in found.limits],
+        "height": {case: _rounded(v) for case, v in heights.items()},
+        "height_printed": handover.PRINTED,
+    }
+    return figures, tables, handover.judge(found)
+
+
+def _colregs(out: Path, sample: bool, quiet: bool) -> Result:
+    from seatrial.validation import colregs
+    from seatrial.validation.colregs_figures import draw_encounters, draw_failures
+
+    encounters = colregs.draw_encounters(100 if sample else colregs.ENCOUNTERS)
+    both, alone = (colregs.run_encounters(encounters, passive) for passive in (False, True))
+    draw_encounters(both, alone, out / "colregs.png")
+    sets = {"both avoid": both, "the other keeps on": alone}
+    failed = []
+    for name, voyages in sets.items():
+        draw_failures(
+            voyages, out / f"colregs-failures-{'alone' if voyages.passive else 'both'}.png"
+        )
+        failed += [colregs.describe(voyages, i) | {"set": name} for i in colregs.failures(voyages)]
+    heads = ["", "number", "hits", "closest", "median", "right side", "stood on"]
+    tables: list[Table] = [
+        (f"Where {name}", heads, colregs.rows(voyages)) for name, voyages in sets.items()
+    ]
+    figures = {
+        "encounters": encounters.kind.size,
+        "seed": colregs.SEED,
+        "safety_radius": colregs.RADIUS,
+        "clearance": colregs.CLEARANCE,
+        "closest": {name: _rounded(voyages.closest) for name, voyages in sets.items()},
+        "kinds": encounters.kind.tolist(),
+        "failures": failed,
+    }
+    return figures, tables, colregs.judge(both, alone)
+
+
 _DIGITS = {"heave": 3, "roll": 2, "pitch": 2}
 
 STUDIES: dict[str, Callable[[Path, bool, bool], Result]] = {
     "asvlite-speed": _speed,
     "asvlite-tank": _tank,
     "asvlite-trends": _trends,
+    "colregs": _colregs,
+    "handover": _handover,
 }
 
 

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from seatrial._version import __version__
 from seatrial.compile.faults import compile_faults, fault_infos
+from seatrial.compile.pilot import build_pilot
 from seatrial.compile.schedule import schedule_of, settle_time_step
 from seatrial.compile.sensors.fitting import FittedOut
 from seatrial.compile.swarm import Member, members_of, vary_model
@@ -29,10 +30,12 @@ from seatrial.scenario.commanders import Commander, Manoeuvre, Timetable
 from seatrial.scenario.frames import (
     ActuatorInfo,
     Array,
+    LegInfo,
     RunHeader,
     VehicleInfo,
 )
 from seatrial.scenario.launch import Start, launch
+from seatrial.scenario.pilot import Pilot
 from seatrial.scenario.runner import Plan, Squad
 from seatrial.scenario.wheel import Group
 from seatrial.spec import scenario as spec
@@ -78,7 +81,7 @@ def _compile(described: spec.Scenario) -> Plan:
     schedule = schedule_of(scenario)
     frame_period = schedule.time_step * schedule.substeps * schedule.controls
     return Plan(
-        header=_header(scenario, members, kinds, frame_period),
+        header=_header(scenario, members, kinds, squads, frame_period),
         squads=tuple(squads),
         schedule=schedule,
         frames=math.floor(scenario.duration / frame_period + 1e-9) + 1,
@@ -140,7 +143,10 @@ class _Kinds:
 
     def _find(self, participant: spec.Participant) -> int | None:
         for i, other in enumerate(kind.participant for kind in self._kinds):
-            shared = ("vehicle", "vary", "wave_forces", "fitted", "faults")
+            shared = (
+                *("vehicle", "vary", "wave_forces", "fitted", "faults"),
+                *("mission", "guidance", "navigation", "feedback", "avoidance"),
+            )
             if self.dtype(other) == self.dtype(participant) and all(
                 getattr(other, name) == getattr(participant, name) for name in shared
             ):
@@ -173,8 +179,14 @@ def _numbers(manoeuvre: spec.Manoeuvre) -> dict[str, float]:
 
 
 def _header(
-    scenario: spec.Scenario, members: list[Member], kinds: _Kinds, frame_period: float
+    scenario: spec.Scenario,
+    members: list[Member],
+    kinds: _Kinds,
+    squads: list[Squad],
+    frame_period: float,
 ) -> RunHeader:
+    legs = {name: found for squad in squads for name, found in squad.legs.items()}
+
     def info(member: Member) -> VehicleInfo:
         vehicle = member.participant.vehicle
         kind = kinds.of(member.participant)
@@ -188,6 +200,8 @@ def _header(
             actuators=tuple(ActuatorInfo(c.name, c.unit) for c in kind.vehicle.channels),
             sensors=tuple(kind.sensors.infos),
             faults=fault_infos(member.participant.faults),
+            legs=legs.get(member.name, ()),
+            estimated=member.name in legs and member.participant.feedback == "estimate",
         )
 
     world = scenario.world
@@ -230,16 +244,24 @@ def _squad(scenario: spec.Scenario, members: list[Member], kinds: _Kinds) -> Squ
             dtype=dtype,
         ),
     )
+    initial = _initial(scenario, members, vehicle, ocean, dtype)
+    legs: dict[str, tuple[LegInfo, ...]] = {}
+    commander: Commander | Pilot
+    if first.mission:
+        built = build_pilot(scenario, members, vehicle, kind.sensors, ocean, initial, dtype)
+        commander, legs = built.pilot, built.legs
+    else:
+        commander = _commander(scenario, members, vehicle, dtype)
     group = Group(
         model=model,
-        commander=_commander(scenario, members, vehicle, dtype),
-        initial=_initial(scenario, members, vehicle, ocean, dtype),
+        commander=commander,
+        initial=initial,
         suite=kind.sensors.suite(names, faults.sensors),
         faults=faults.faults,
         varied=varied,
         stop_when_grounded=scenario.stop_when_grounded,
     )
-    return Squad(names, group, ocean, tuple(info.name for info in kind.sensors.infos))
+    return Squad(names, group, ocean, tuple(info.name for info in kind.sensors.infos), legs)
 
 
 def _initial(

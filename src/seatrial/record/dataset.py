@@ -5,7 +5,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seatrial.record.swarm.columns import Columns, Pick, Values
-from seatrial.scenario.frames import Frames, RunHeader, euler_angles, ground_speed
+from seatrial.scenario.frames import (
+    ESTIMATE,
+    GUIDANCE,
+    OUTCOMES,
+    Frames,
+    RunHeader,
+    VehicleInfo,
+    euler_angles,
+    ground_speed,
+)
 
 if TYPE_CHECKING:
     import xarray
@@ -61,6 +70,42 @@ _CHANNEL_VARIABLES: dict[str, tuple[str, Pick]] = {
     "actuator": ("actual actuator state", lambda f: f.actuators),
     "command": ("actuator command in force", lambda f: f.command),
 }
+_ESTIMATE_VARIABLES: dict[str, tuple[str | None, str, str]] = {
+    "estimate_position": ("axis", "m", "position as the navigation filter believes it"),
+    "estimate_attitude": ("quaternion", "1", "attitude as the filter believes it"),
+    "estimate_velocity": ("body_axis", "m s-1", "velocity over ground as the filter believes it"),
+    "estimate_angular_velocity": ("body_axis", "rad s-1", "angular velocity as it believes it"),
+    "estimate_current": ("axis", "m s-1", "current as the filter believes it"),
+    "estimate_deviation": ("axis", "m", "standard deviation that the filter gives its position"),
+}
+"""As `_VARIABLES`, of vehicles with a navigation filter."""
+_GUIDANCE_VARIABLES: dict[str, tuple[str | None, str, str]] = {
+    "leg": (None, "1", "number of the mission's leg in force, from 0; their count when all done"),
+    "leg_outcome": (None, "1", "how the last leg ended"),
+    "cross_track_error": (None, "m", "distance off the track, positive to starboard of it"),
+    "distance_to_go": (None, "m", "distance to go on the leg"),
+}
+"""As `_VARIABLES`, of vehicles with a mission; in the order of `GUIDANCE`."""
+_LOOP_VARIABLES = _ESTIMATE_VARIABLES | _GUIDANCE_VARIABLES
+
+_LINEAR, _ANGULAR = (
+    slice(ESTIMATE["velocity"].start + first, ESTIMATE["velocity"].start + first + 3)
+    for first in (0, 3)
+)
+_LOOP_PARTS: dict[str, tuple[str, slice]] = {
+    "estimate_position": ("estimate", ESTIMATE["position"]),
+    "estimate_attitude": ("estimate", ESTIMATE["attitude"]),
+    "estimate_velocity": ("estimate", _LINEAR),
+    "estimate_angular_velocity": ("estimate", _ANGULAR),
+    "estimate_current": ("estimate", ESTIMATE["current"]),
+    "estimate_deviation": ("estimate", ESTIMATE["deviation"]),
+    **{
+        name: ("guidance", slice(i, i + 1))
+        for i, name in zip(range(len(GUIDANCE)), _GUIDANCE_VARIABLES, strict=True)
+    },
+}
+"""Name -> field of VehicleFrames, columns in it."""
+
 FAULT = "fault"
 """Labels of faults, a variable of runs that have some."""
 _FAULT_NAME = "fault_name"
@@ -82,14 +127,27 @@ def build_dataset(header: RunHeader, frames: Frames) -> "xarray.Dataset":
     import xarray
 
     columns = Columns(header)
-    names = (*NAMES, FAULT) if columns.faults else NAMES
+    names = (*NAMES, *optional_names(header, columns))
     data = {name: labelled(name, columns, frames) for name in names}
     known = coordinates(header, columns) | {"time": label_time(frames.time)}
     return xarray.Dataset(data, coords=known, attrs=attributes(header))
 
 
+def loop_names(vehicles: tuple[VehicleInfo, ...]) -> tuple[str, ...]:
+    """Variables that come with the navigation filters and missions of some vehicles."""
+    return (
+        *(_ESTIMATE_VARIABLES if any(v.estimated for v in vehicles) else ()),
+        *(_GUIDANCE_VARIABLES if any(v.legs for v in vehicles) else ()),
+    )
+
+
+def optional_names(header: RunHeader, columns: Columns) -> tuple[str, ...]:
+    """Variables over time and vehicle that this run has and others have not."""
+    return (*((FAULT,) if columns.faults else ()), *loop_names(header.vehicles))
+
+
 def labelled(name: str, columns: Columns, frames: Frames) -> Labelled:
-    """A variable of `NAMES`, or the labels of faults, over all vehicles."""
+    """A variable of `NAMES` or of `optional_names` over all vehicles."""
     if name == FAULT:
         note = {"units": "1", "long_name": "1 while the fault is in force, else 0"}
         return ("time", "vehicle", _FAULT_NAME), columns.join_faults(frames), note
@@ -97,8 +155,11 @@ def labelled(name: str, columns: Columns, frames: Frames) -> Labelled:
         long_name, pick = _CHANNEL_VARIABLES[name]
         note = {"long_name": long_name, "comment": "units are in the coordinate channel_unit"}
         return ("time", "vehicle", "channel"), columns.join_channels(frames, pick), note
-    component = _VARIABLES[name][0]
+    component = (_VARIABLES | _LOOP_VARIABLES)[name][0]
     dims = ("time", "vehicle", component) if component else ("time", "vehicle")
+    if name in _LOOP_PARTS:
+        values = columns.join_part(frames, *_LOOP_PARTS[name])
+        return dims, values if component else values[..., 0], _attributes_of(name)
     return dims, columns.join(frames, _PICKS[name]), _attributes_of(name)
 
 
@@ -161,6 +222,10 @@ def with_motion(data: "xarray.Dataset") -> "xarray.Dataset":
 
 
 def _attributes_of(name: str) -> dict[str, str]:
-    _, unit, long_name = _VARIABLES[name]
+    _, unit, long_name = (_VARIABLES | _LOOP_VARIABLES)[name]
     found = {"units": unit, "long_name": long_name}
-    return found | {"standard_name": _STANDARD_NAMES[name]} if name in _STANDARD_NAMES else found
+    if name in _STANDARD_NAMES:
+        found["standard_name"] = _STANDARD_NAMES[name]
+    if name == "leg_outcome":
+        found["comment"] = ", ".join(f"{code} {word}" for code, word in OUTCOMES.items())
+    return found

@@ -28,12 +28,30 @@ _COMPONENT_COLUMNS = {
     "wave_velocity": ("wave_north_m_s", "wave_east_m_s", "wave_down_m_s"),
     "current": ("current_north_m_s", "current_east_m_s", "current_down_m_s"),
     "wind": ("wind_north_m_s", "wind_east_m_s", "wind_down_m_s"),
+    "estimate_position": ("estimate_north_m", "estimate_east_m", "estimate_down_m"),
+    "estimate_attitude": ("estimate_q_w", "estimate_q_x", "estimate_q_y", "estimate_q_z"),
+    "estimate_velocity": ("estimate_u_m_s", "estimate_v_m_s", "estimate_w_m_s"),
+    "estimate_angular_velocity": ("estimate_p_rad_s", "estimate_q_rad_s", "estimate_r_rad_s"),
+    "estimate_current": (
+        "estimate_current_north_m_s",
+        "estimate_current_east_m_s",
+        "estimate_current_down_m_s",
+    ),
+    "estimate_deviation": (
+        "estimate_deviation_north_m",
+        "estimate_deviation_east_m",
+        "estimate_deviation_down_m",
+    ),
 }
 _SCALAR_COLUMNS = {
     "speed": "speed_m_s",
     "wave_elevation": "wave_elevation_m",
     "density": "density_kg_m3",
     "wet_fraction": "wet_fraction",
+    "leg": "leg",
+    "leg_outcome": "leg_outcome",
+    "cross_track_error": "cross_track_error_m",
+    "distance_to_go": "distance_to_go_m",
 }
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from seatrial.scenario.frames import ActuatorInfo, VehicleInfo
+from seatrial.scenario.frames import ActuatorInfo, LegInfo, VehicleInfo
 from seatrial.signals import FaultInfo, SensorInfo
 
 
@@ -12,8 +12,13 @@ def read_vehicle(data: dict[str, Any]) -> VehicleInfo:
         "actuators": tuple(ActuatorInfo(**a) for a in data["actuators"]),
         "sensors": tuple(_read_sensor(s) for s in data["sensors"]),
         "faults": tuple(FaultInfo(**f) for f in data["faults"]),
+        "legs": tuple(_read_leg(leg) for leg in data["legs"]),
     }
     return VehicleInfo(**(data | parts))
+
+
+def _read_leg(data: dict[str, Any]) -> LegInfo:
+    return LegInfo(**(data | {"start": tuple(data["start"]), "end": tuple(data["end"])}))
 
 
 def _read_sensor(data: dict[str, Any]) -> SensorInfo:

@@ -10,15 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.errors import RecordingError
-from seatrial.record.dataset import FAULT, build_dataset, with_motion
+from seatrial.record.dataset import FAULT, build_dataset, loop_names, with_motion
 from seatrial.record.mcap import description
 from seatrial.record.mcap.layout import Array, TypeStore
+from seatrial.record.mcap.loop_topics import frame_topics
 from seatrial.record.mcap.messages import McapSamples, read_messages
 from seatrial.record.mcap.stream import Contents, read_contents
-from seatrial.record.mcap.topics import CLOCK_TOPIC, vehicle_topics
+from seatrial.record.mcap.topics import CLOCK_TOPIC
 from seatrial.record.samples import label_samples
 from seatrial.record.swarm.store import read_store
-from seatrial.scenario.frames import RunHeader, RunSummary, VehicleFrames, VehicleInfo, frames_of
+from seatrial.scenario.frames import (
+    ESTIMATE,
+    RunHeader,
+    RunSummary,
+    VehicleFrames,
+    VehicleInfo,
+    frames_of,
+)
 from seatrial.signals import Measurements
 
 if TYPE_CHECKING:
@@ -40,11 +48,13 @@ class Recording:
     """What a sensor of a vehicle measured, by their names; `sensor` makes a Dataset of it."""
 
     def vehicle(self, name: str) -> "xarray.Dataset":
-        """One vehicle alone: its own actuator channels, and only frames in which it was alive."""
+        """One vehicle alone: only what it has, and only frames in which it was alive."""
         info = self._info(name)
         data = self.dataset.sel(vehicle=name, channel=[a.name for a in info.actuators])
         if FAULT in data:
             data = data.sel(fault_name=[f.name for f in info.faults])
+        others = set(loop_names(self.header.vehicles)) - set(loop_names((info,)))
+        data = data.drop_vars(others, errors="ignore")
         data = with_motion(data)
         return data.isel(time=np.isfinite(data["depth"].values))
 
@@ -124,11 +134,14 @@ def _read_vehicle(
     time_ns: NDArray[np.int64],
 ) -> VehicleFrames:
     """Numbers on the clock's times, NaN where the vehicle was silent."""
-    fields: dict[str, Array] = {"faults": np.empty((len(time_ns), 0))}
-    for topic in vehicle_topics(vehicle, namespace):
+    none = np.empty((len(time_ns), 0))
+    fields: dict[str, Array] = {"faults": none, "estimate": none, "guidance": none}
+    for topic in frame_topics(vehicle, namespace):
         if topic.unpack is not None:
             found = read_messages(path, contents, store, topic)
             values = np.full((len(time_ns), topic.slots), np.nan)
             values[np.searchsorted(time_ns, found.logged)] = found.values
             fields.update(topic.unpack(values))
+    if vehicle.estimated:
+        fields["estimate"] = np.hstack([fields.pop(f"estimate_{part}") for part in ESTIMATE])
     return VehicleFrames(**fields)

@@ -15,6 +15,28 @@ from seatrial.signals import FaultInfo, Measurements, SensorInfo
 
 Array = NDArray[np.float64]
 
+ESTIMATE = {
+    "position": slice(0, 3),
+    "attitude": slice(3, 7),
+    "velocity": slice(7, 13),
+    "current": slice(13, 16),
+    "deviation": slice(16, 19),
+}
+"""Where the parts of a navigation filter's estimate lie in `VehicleFrames.estimate`."""
+
+GUIDANCE = ("leg", "outcome", "cross_track", "distance")
+"""The numbers of `VehicleFrames.guidance`, in order."""
+
+OUTCOMES = {
+    0: "pending",
+    1: "reached",
+    2: "passed",
+    3: "timed out",
+    4: "held",
+    5: "ended by its condition",
+}
+"""How a leg ended, as `gnc.mission` counts it; sinks see this table, not guidance itself."""
+
 
 @dataclass(frozen=True)
 class ActuatorInfo:
@@ -23,6 +45,27 @@ class ActuatorInfo:
     name: str
     unit: str
     """Unit of command and state: rev/s, N, rad or kg."""
+
+
+@dataclass(frozen=True)
+class LegInfo:
+    """One leg of a vehicle's mission."""
+
+    name: str
+    """As an event calls it, for example `goto 2`."""
+    kind: str
+    """`track`, `hold`, `surface`, `dock` or `velocity`."""
+    start: tuple[float, float, float]
+    """Where it begins, NED, m."""
+    end: tuple[float, float, float]
+    """Where it ends, or the station that it holds, NED, m."""
+    acceptance: float
+    """Radius around the end within which it counts as reached, m."""
+
+    @property
+    def has_place(self) -> bool:
+        """Whether it leads to its end: one that keeps a velocity ends wherever it may."""
+        return self.kind != "velocity"
 
 
 @dataclass(frozen=True)
@@ -40,6 +83,10 @@ class VehicleInfo:
     actuators: tuple[ActuatorInfo, ...]
     sensors: tuple[SensorInfo, ...] = ()
     faults: tuple[FaultInfo, ...] = ()
+    legs: tuple[LegInfo, ...] = ()
+    """The mission; empty without one."""
+    estimated: bool = False
+    """Whether a navigation filter runs, whose estimate is recorded."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +136,15 @@ class VehicleFrames:
     """(T,) share of the displaced volume that is under water, 0 to 1."""
     faults: Array
     """(T, F) 1 while a fault of the vehicle is in force, else 0."""
+    estimate: Array
+    """(T, E) what the navigation filter believes: position (3, NED), attitude (4), velocity over
+    ground (6, u v w p q r), current (3, NED) and standard deviation of the position (3, NED), as
+    `ESTIMATE` says. E is 0 for a vehicle without a filter."""
+    guidance: Array
+    """(T, G) how the mission goes: number of the leg in force (the number of legs when all are
+    done), outcome of the last leg that ended (a code of `OUTCOMES`, 0 before), cross-track error
+    (m, positive to starboard of the track, 0 on a leg that has none) and distance to go on the leg
+    (m). G is 0 for a vehicle without a mission."""
 
 
 @dataclass(frozen=True)
@@ -158,11 +214,31 @@ def _alone(one: Measurements) -> Measurements:
 
 
 @dataclass(frozen=True)
+class Event:
+    """Something that happened on the way: a leg of the mission ended."""
+
+    time: float
+    """Of the first frame that shows it, s."""
+    text: str
+    """For people, for example `goto 2 reached`."""
+    outcome: str
+    """A word of `OUTCOMES`, or `unknown` when the leg began and ended between two frames."""
+    leg: int
+    """Number of the leg, counted from 0."""
+
+
+INDEX_UNITS = dict.fromkeys(
+    ("cross_track_rms", "cross_track_max", "position_error_rms", "position_error_max"), "m"
+)
+"""Units of indices whose names do not tell them; the others are pure numbers."""
+
+
+@dataclass(frozen=True)
 class VehicleSummary:
     """What became of one vehicle."""
 
     status: str
-    """completed, diverged, grounded or stopped."""
+    """completed, diverged, grounded, stopped or failed."""
     ended_at: float
     """Time of the last frame in which the vehicle was alive, s."""
     distance: float
@@ -173,7 +249,9 @@ class VehicleSummary:
     roll_max_deg: float
     pitch_max_deg: float
     indices: dict[str, float] = field(default_factory=dict)
-    """Figures of a standard manoeuvre, by name."""
+    """Figures of a standard manoeuvre, a mission and a navigation filter, by name."""
+    events: tuple[Event, ...] = ()
+    """What happened, in order."""
 
 
 @dataclass(frozen=True)

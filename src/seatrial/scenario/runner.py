@@ -23,11 +23,13 @@ from seatrial.scenario.frames import (
     Array,
     Frames,
     GroupFrames,
+    LegInfo,
     RunHeader,
     RunSummary,
     Sink,
     VehicleFrames,
 )
+from seatrial.scenario.pilot import Pilot
 from seatrial.scenario.tracks import Tally, summarise
 from seatrial.scenario.wheel import (
     RUNNING,
@@ -68,6 +70,8 @@ class Squad:
     ocean: Ocean
     sensors: tuple[str, ...]
     """Names of the sensors in the group's suite."""
+    legs: dict[str, tuple[LegInfo, ...]]
+    """Legs of each vehicle that has a mission."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,8 @@ def parts_of(group: Group) -> list[tuple[Group, int]]:
 
     The last part repeats vehicles so that all parts share one compiled program.
     """
-    if jax.default_backend() != "cpu" or group.count < SMALLEST_SPLIT:
+    whole = group.count < SMALLEST_SPLIT or isinstance(group.commander, Pilot)
+    if jax.default_backend() != "cpu" or whole:
         return [(group, group.count)]
     number = max(2, -(-group.count // VEHICLES_PER_PART))
     size = -(-group.count // number)
@@ -101,6 +106,7 @@ def parts_of(group: Group) -> list[tuple[Group, int]]:
 
 def _selected(group: Group, index: NDArray[np.int64]) -> Group:
     """The group's vehicles at `index`."""
+    assert not isinstance(group.commander, Pilot)
 
     def take(array: jax.Array) -> jax.Array:
         return jnp.asarray(np.asarray(array)[..., index])
@@ -168,7 +174,7 @@ def _run(
 
     end = 0.0
     began = wall_clock.perf_counter()
-    with _interrupt_at_leisure() as interrupted:
+    with interrupt_at_leisure() as interrupted:
         pending = submit(0)
         for first in range(0, plan.frames, size):
             seen = [_joined([f.result() for f in futures]) for futures in pending]
@@ -193,7 +199,7 @@ def _run(
 
 
 @contextmanager
-def _interrupt_at_leisure() -> Iterator[Event]:
+def interrupt_at_leisure() -> Iterator[Event]:
     """Note the first Ctrl-C instead of raising it in the middle of a sink's write.
 
     The run then ends after the block in hand, and its recording is closed properly. A second

@@ -18,7 +18,9 @@ from seatrial.core.step import step_with_rates
 from seatrial.core.types import Model, State
 from seatrial.ocean import Ocean, waves, wind
 from seatrial.pytree import pytree, static
+from seatrial.scenario import pilot as piloting
 from seatrial.scenario.commanders import MEMORY, Commander, command
+from seatrial.scenario.pilot import Pilot
 from seatrial.sensors import faults as faulting
 from seatrial.sensors import suite as sensing
 from seatrial.sensors.faults import Faults, Trouble
@@ -38,7 +40,7 @@ class Group:
     """Vehicles of one kind that take orders in the same way: one Model, N states."""
 
     model: Model
-    commander: Commander
+    commander: Commander | Pilot
     initial: State
     suite: tuple[Fitted, ...]
     """Sensors."""
@@ -58,8 +60,8 @@ class Carry(NamedTuple):
     """What one frame hands to the next."""
 
     state: State
-    memory: jax.Array
-    """(M, N) of the commander."""
+    memory: Any
+    """Of the commander; arrays with the vehicles last."""
     sensing: tuple[Sensing, ...]
     trouble: Trouble | None
     status: jax.Array
@@ -82,6 +84,8 @@ class Observation(NamedTuple):
     density: Any
     wet_fraction: Any
     faults: Any
+    estimate: Any
+    guidance: Any
     status: Any
 
 
@@ -92,6 +96,10 @@ class Outset(NamedTuple):
     """(A, N) in force."""
     rates: jax.Array
     """(6, N) ν̇."""
+    estimate: jax.Array
+    """(E, N) what the vehicle believes, laid out as `frames.ESTIMATE`; E = 0 without a filter."""
+    guidance: jax.Array
+    """(G, N) where it is in its mission; G = 0 without one."""
 
 
 Samples = tuple[Sample, ...]
@@ -116,13 +124,19 @@ def start(group: Group) -> Carry:
     dtype = group.initial.velocity.dtype
     return Carry(
         state=group.initial,
-        memory=jnp.asarray(np.zeros((MEMORY, group.count))),
+        memory=_first_memory(group),
         sensing=sensing.begin(group.suite, group.count, dtype),
         trouble=None
         if group.faults is None
         else faulting.begin(group.faults, group.model.channels, group.count, dtype),
         status=jnp.asarray(np.zeros(group.count, np.int32)),
     )
+
+
+def _first_memory(group: Group) -> Any:
+    if isinstance(group.commander, Pilot):
+        return piloting.begin(group.commander, group.suite, group.initial, group.model.channels)
+    return jnp.asarray(np.zeros((MEMORY, group.count)))
 
 
 class Rounds(NamedTuple):
@@ -165,13 +179,19 @@ def stretch(
     steps = schedule.substeps * schedule.controls
     windows = sensing.open_window(group.suite, before.sensing, index, steps)
     dtype = before.state.velocity.dtype
+    pilot = group.commander if isinstance(group.commander, Pilot) else None
     unset = Outset(
         orders=jnp.zeros((group.model.channels, group.count), dtype),
         rates=jnp.zeros_like(before.state.velocity),
+        **_report(group, before),
     )
 
-    def decide(carry: Carry, t: jax.Array) -> tuple[jax.Array, jax.Array]:
-        memory, scripted = command(group.commander, carry.memory, carry.state, t)
+    def decide(carry: Carry, t: jax.Array) -> tuple[Any, jax.Array]:
+        memory: Any
+        if isinstance(group.commander, Pilot):
+            memory, scripted = piloting.decide(group.commander, carry.memory, carry.state, t)
+        else:
+            memory, scripted = command(group.commander, carry.memory, carry.state, t)
         return memory, scripted if given is None else jnp.where(given[0], given[1], scripted)
 
     def turn(j: jax.Array, inner: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -182,6 +202,7 @@ def stretch(
         carry = carry._replace(trouble=trouble)
         look = Look(model, ocean, carry.state, t)
         carry, windows = _ask(group, rounds.fast, carry, windows, at, look, rounds.tick)
+        carry = _hear(group, rounds.fast, carry, at, t)
         if ticks == 1:
             memory, orders = decide(carry, t)
         else:
@@ -196,11 +217,11 @@ def stretch(
         )
         look = Look(model, ocean, carry.state, t, rates)
         carry, windows = _ask(group, rounds.inertial, carry, windows, at, look, rounds.tick)
-        first = at == index
-        outset = Outset(
-            orders=jnp.where(first, orders, outset.orders),
-            rates=jnp.where(first, rates, outset.rates),
-        )
+        carry = carry._replace(memory=memory)
+        begun = Outset(orders, rates, **_report(group, carry))
+        outset = jax.tree.map(lambda new, old: jnp.where(at == index, new, old), begun, outset)
+        if pilot is not None:
+            memory = piloting.feel(pilot, memory, group.suite, carry.sensing, at, rounds.tick)
         carry = carry._replace(state=state, memory=memory, trouble=trouble)
         return carry, windows, outset, orders, start
 
@@ -213,6 +234,7 @@ def stretch(
             look = Look(model, ocean, carry.state, t)
             carry = carry._replace(trouble=trouble)
             carry, windows = _ask(group, rounds.slow, carry, windows, at, look, schedule.substeps)
+            carry = _hear(group, rounds.slow, carry, at, t)
         inner = (carry, windows, outset, unset.orders, at)
         if ticks == 1:
             inner = turn(jnp.zeros_like(at), inner)
@@ -224,6 +246,25 @@ def stretch(
         0, schedule.controls, period, (before, windows, unset)
     )
     return after, outset, tuple(window.taken for window in windows)
+
+
+def _report(group: Group, carry: Carry) -> dict[str, jax.Array]:
+    """Estimate and guidance of a frame."""
+    if isinstance(group.commander, Pilot):
+        estimate, guidance = piloting.report(group.commander, carry.memory, carry.state)
+        return {"estimate": estimate, "guidance": guidance}
+    none = jnp.zeros((0, group.count), carry.state.velocity.dtype)
+    return {"estimate": none, "guidance": none}
+
+
+def _hear(group: Group, which: list[int], carry: Carry, index: jax.Array, t: jax.Array) -> Carry:
+    """Tell a pilot what some sensors deliver."""
+    if not isinstance(group.commander, Pilot):
+        return carry
+    memory = piloting.hear(
+        group.commander, carry.memory, group.suite, carry.sensing, which, index, t
+    )
+    return carry._replace(memory=memory)
 
 
 def _ask(
@@ -333,6 +374,8 @@ def observe(group: Group, ocean: Ocean, carry: Carry, outset: Outset, t: jax.Arr
         density=jnp.broadcast_to(around.density, zero[0].shape),
         wet_fraction=jnp.broadcast_to(around.wet, zero[0].shape),
         faults=struck,
+        estimate=outset.estimate,
+        guidance=outset.guidance,
         status=carry.status,
     )
 

@@ -1,8 +1,9 @@
 """Description of a run: which vehicles, in which world, told to do what, for how long."""
 
+import re
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from seatrial.spec.base import (
     Metres,
@@ -15,6 +16,9 @@ from seatrial.spec.base import (
     Spec,
 )
 from seatrial.spec.faults import Fault
+from seatrial.spec.mission import AnyTask, Guidance
+from seatrial.spec.navigation import Navigation
+from seatrial.spec.obstacles import Avoidance, Obstacle
 from seatrial.spec.sensors import Sensor
 from seatrial.spec.vehicle import Vehicle
 from seatrial.spec.world import World
@@ -22,6 +26,12 @@ from seatrial.spec.world import World
 CommandRow = Annotated[tuple[Number, Number], Field(strict=False)]
 Timetable = Annotated[tuple[CommandRow, ...], Field(strict=False, min_length=1)]
 Commands = dict[str, Number | Timetable]
+
+
+def _check_class(reference: str) -> str:
+    if not re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*", reference):
+        raise ValueError("name a class in a module, written `module:Class`")
+    return reference
 
 
 class Start(Spec):
@@ -144,6 +154,10 @@ class Participant(Spec):
     the next. `rudder_deg` and `propeller_rpm` give a channel in other units than SI."""
     manoeuvre: Manoeuvre | None = None
     """A standard manoeuvre, in place of commands."""
+    controller: Annotated[str, AfterValidator(_check_class)] | None = None
+    """Code of your own that steers it: `module:Class`, the module beside this file or installed.
+    It runs only where the user allows it, for example with `--allow-code`. A channel that it leaves
+    alone follows `commands`."""
     count: Annotated[int, Field(ge=1, le=10_000_000)] = 1
     """How many of them: more than one is a swarm around `start`."""
     formation: Literal["grid", "line", "circle", "random"] = "grid"
@@ -160,6 +174,18 @@ class Participant(Spec):
     """Sensors in place of those that the vehicle's description names; `[]` for none."""
     faults: Annotated[tuple[Fault, ...], Field(strict=False, max_length=24)] = ()
     """What breaks, when and how."""
+    mission: Annotated[tuple[AnyTask, ...], Field(strict=False, max_length=200)] = ()
+    """Tasks that it works through by itself, in place of commands."""
+    guidance: Guidance = Guidance()
+    """How it follows the legs of its mission."""
+    navigation: Navigation | None = None
+    """How it finds out where it is; inertial navigation with every sensor that helps when left
+    out."""
+    feedback: Literal["estimate", "truth"] = "estimate"
+    """What guidance and control see: what navigation believes, or the truth."""
+    avoidance: Avoidance | None = None
+    """How it keeps clear of the scenario's obstacles on its mission; `{}` for the usual numbers.
+    It does not look out when left out."""
 
     @property
     def fitted(self) -> tuple[Sensor, ...]:
@@ -170,13 +196,16 @@ class Participant(Spec):
     def _check(self) -> Self:
         if self.vary and self.count == 1:
             raise ValueError("`vary` needs a swarm: give a `count` greater than 1")
-        if self.manoeuvre is not None and self.commands:
-            raise ValueError("give either `commands` or `manoeuvre`, not both")
+        given = [n for n in ("commands", "manoeuvre", "mission") if getattr(self, n)]
+        if len(given) > 1:
+            raise ValueError(f"give one of `commands`, `manoeuvre` and `mission`, found {given}")
         if self.manoeuvre is not None and self.vehicle.manoeuvring is None:
             raise ValueError(
                 f"the vehicle `{self.vehicle.name}` has no `manoeuvring` section, which a standard "
                 "manoeuvre needs; add it to the vehicle, or script `commands` instead"
             )
+        if self.controller is not None and (self.manoeuvre is not None or self.mission):
+            raise ValueError("a `controller` takes the place of `manoeuvre` and `mission`")
         for channel, rows in self.commands.items():
             if isinstance(rows, tuple):
                 times = [row[0] for row in rows]
@@ -219,6 +248,8 @@ class Scenario(Spec):
     """The world: a library name, a path to a file, or its description in place."""
     vehicles: Annotated[tuple[Participant, ...], Field(strict=False, min_length=1)]
     """The vehicles."""
+    obstacles: Annotated[tuple[Obstacle, ...], Field(strict=False, max_length=100)] = ()
+    """Vessels on a timetable and fixed shapes, which vehicles with `avoidance` keep clear of."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:

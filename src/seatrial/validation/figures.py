@@ -34,7 +34,7 @@ def draw_trends(trends: Trends, out: Path) -> Path:
     import matplotlib
 
     with matplotlib.rc_context(STYLE):
-        figure = _figure(13.5, 4.6)
+        figure = new_figure(13.5, 4.6)
         figure.suptitle(
             f"SMARTY, 4 N ahead for 50 m: {trends.grid.runs:,} runs", x=0.01, ha="left", color=INK
         )
@@ -53,7 +53,7 @@ def draw_trends(trends: Trends, out: Path) -> Path:
             bar.set_label(f"significant amplitude [{UNITS[motion]}]")
         panels[0].set_ylabel("significant wave height [m]")
         panels[1].set_xlabel("wave heading")
-        return _save(figure, out)
+        return save_figure(figure, out)
 
 
 def draw_tank(tank: Tank, out: Path) -> Path:
@@ -61,7 +61,7 @@ def draw_tank(tank: Tank, out: Path) -> Path:
     import matplotlib
 
     with matplotlib.rc_context(STYLE):
-        figure = _figure(13.5, 4.6)
+        figure = new_figure(13.5, 4.6)
         figure.suptitle("SMARTY in a regular wave of 6 cm amplitude", x=0.01, ha="left", color=INK)
         panels: Any = figure.subplots(1, 3)
         stated = tank.headings_deg.index(HEADING_DEG)
@@ -95,10 +95,11 @@ def draw_tank(tank: Tank, out: Path) -> Path:
             axes.set_xlabel("wave period [s]")
             axes.spines[["top", "right"]].set_visible(False)
         panels[2].legend(loc="upper right", fontsize=8.5)
-        return _save(figure, out)
+        return save_figure(figure, out)
 
 
-def _figure(width: float, height: float) -> Any:
+def new_figure(width: float, height: float) -> Any:
+    """An empty figure of this size in inches."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -107,7 +108,8 @@ def _figure(width: float, height: float) -> Any:
     return figure
 
 
-def _save(figure: Any, out: Path) -> Path:
+def save_figure(figure: Any, out: Path) -> Path:
+    """Write a PNG file without the name of the program, which would change its bytes."""
     figure.savefig(out, dpi=150, metadata={"Software": None})
     return out
 

@@ -44,7 +44,7 @@ class Panel:
 
 
 def list_panels(run: Recording) -> list[Panel]:
-    """Panels in reading order: motion first, then actuators, then the sea."""
+    """Panels in reading order: motion first, then mission and navigation, actuators, the sea."""
     return _Panels(run).all()
 
 
@@ -78,6 +78,7 @@ class _Panels:
             self._panel("Heading, clockwise from north", "°", self._draw_heading),
         ]
         motions = len(panels)
+        panels += self._loop()
         panels += self._actuators()
         panels += self._sea()
         if len(panels) % 2:  # two columns of equal length
@@ -151,6 +152,46 @@ class _Panels:
             names.append(("seabed", SEABED, "-"))
         axes.invert_yaxis()
         _name_lines(axes, names)
+
+    def _loop(self) -> list[Panel]:
+        """How well missions are followed, and how well navigation filters know where they are."""
+        sent = [v for v in self.vehicles if v.legs]
+        filtered = [v for v in self.vehicles if v.estimated]
+        panels = []
+        if any(leg.kind == "track" for v in sent for leg in v.legs):
+            title = "Off the track, to starboard" + _of(sent, self.vehicles)
+            panels.append(self._panel(title, "m", lambda axes: self._draw_off_track(axes, sent)))
+        if filtered:
+            title = "Position error of the filter" + _of(filtered, self.vehicles)
+            panels.append(
+                self._panel(title, "m", lambda axes: self._draw_position_error(axes, filtered))
+            )
+        return panels
+
+    def _draw_off_track(self, axes: "Axes", vehicles: list[VehicleInfo]) -> None:
+        """A line with gaps where a leg is no track."""
+        for vehicle in vehicles:
+            data = self.data[vehicle.name]
+            tracks = [k for k, leg in enumerate(vehicle.legs) if leg.kind == "track"]
+            off = np.where(np.isin(data["leg"], tracks), data["cross_track_error"], np.nan)
+            axes.plot(self._time(data), off, color=self.colours[vehicle.name], lw=self.line_width)
+
+    def _draw_position_error(self, axes: "Axes", vehicles: list[VehicleInfo]) -> None:
+        """Distance from the truth, over three times the root of the summed variances."""
+        top = 0.0
+        for vehicle in vehicles:
+            data = self.data[vehicle.name]
+            colour, time = self.colours[vehicle.name], self._time(data)
+            error = data["estimate_position"].values - data["position"].values
+            distance = np.linalg.norm(error, axis=-1)
+            band = 3.0 * np.linalg.norm(data["estimate_deviation"].values, axis=-1)
+            axes.fill_between(time, 0.0, band, color=colour, alpha=0.15, lw=0.0)
+            axes.plot(time, distance, color=colour, lw=self.line_width)
+            # A filter that has just begun is unsure of much more than it then errs by.
+            if len(time):
+                top = max(top, float(distance.max()), float(np.quantile(band, 0.95)))
+        axes.set_ylim(0.0, 1.08 * max(top, 1e-3))
+        _name_lines(axes, [("band: 3σ", _LIGHT_GREY, "-")])
 
     def _actuators(self) -> list[Panel]:
         """One panel per vehicle and unit, command dashed."""

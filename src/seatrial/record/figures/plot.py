@@ -15,7 +15,7 @@ from seatrial.record.figures.swarm_page import SwarmPage, count_per_kind
 from seatrial.record.figures.table import draw_table
 from seatrial.record.figures.track import draw_track
 from seatrial.record.reader import Recording, read
-from seatrial.scenario.frames import RunSummary
+from seatrial.scenario.frames import INDEX_UNITS, RunSummary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -152,11 +152,12 @@ def _draw_left(area: Any, run: Recording, height: float) -> None:
 
 
 def _notes(summary: RunSummary, names: list[str]) -> list[str]:
-    """The manoeuvre's figures, broken into lines."""
+    """The figures of manoeuvre, mission and navigation, broken into lines."""
     lines = []
     for name in names:
         figures = [
-            f"{k.replace('_', ' ')} {x:.4g}" for k, x in summary.vehicles[name].indices.items()
+            f"{k.replace('_', ' ')} {x:.4g} {INDEX_UNITS.get(k, '')}".rstrip()
+            for k, x in summary.vehicles[name].indices.items()
         ]
         if figures:
             lines += textwrap.wrap(f"{name}:  " + ",  ".join(figures), _NOTE_WIDTH)

@@ -1,11 +1,15 @@
-"""The map of a run: north up, equal scales, the vehicles' outlines along their tracks."""
+"""The map of a run: north up, equal scales, the vehicles' outlines along their tracks.
+
+Under the tracks lie the legs of missions with their circles of acceptance, and beside the track
+of a vehicle with a navigation filter runs the one that it believes.
+"""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.record.figures.style import vehicle_colours
+from seatrial.record.figures.style import INK, MUTED, vehicle_colours
 from seatrial.record.reader import Recording
 from seatrial.scenario.frames import VehicleInfo
 
@@ -25,7 +29,9 @@ def draw_track(axes: "Axes", run: Recording) -> None:
     """Draw every vehicle's track from above."""
     colours = vehicle_colours(run.header)
     tracks = {v.name: _track(run, v.name) for v in run.header.vehicles}
-    everywhere = np.concatenate([t[:, :2] for t in tracks.values()])
+    everywhere = np.concatenate(
+        [*(t[:, :2] for t in tracks.values()), *(_reach(v) for v in run.header.vehicles)]
+    )
     extent = float(max(np.ptp(everywhere, axis=0).max(), 1e-3))
     extent = max(extent, 3.0 * max(v.length for v in run.header.vehicles))
     crowd = len(tracks) > _MOST_NAMES
@@ -37,7 +43,11 @@ def draw_track(axes: "Axes", run: Recording) -> None:
         scale = max(1.0, _SMALLEST_OUTLINE * extent / vehicle.length)
         enlarged = max(enlarged, scale)
         colour = colours[vehicle.name]
+        _draw_legs(axes, vehicle, crowd)
         axes.plot(track[:, 1], track[:, 0], color=colour, lw=1.0 if crowd else 1.6, zorder=3)
+        if vehicle.estimated and not crowd:
+            believed = run.vehicle(vehicle.name)["estimate_position"].values
+            axes.plot(believed[:, 1], believed[:, 0], "--", color=INK, lw=0.9, zorder=3.5)
         axes.plot(
             *track[0, 1::-1], "o", ms=6, mfc="white", mec=colour, mew=1.6, zorder=5, clip_on=False
         )
@@ -46,6 +56,8 @@ def draw_track(axes: "Axes", run: Recording) -> None:
         _draw_names(axes, colours)
     _frame(axes, everywhere, extent)
     note = "○ start, filled outline: end"
+    if not crowd and any(v.estimated for v in run.header.vehicles):
+        note += ", dashed: estimate"
     if enlarged > 1.05:
         note += f", outlines {enlarged:.2g} times enlarged"
     axes.set_title("Track over ground, north up")
@@ -58,6 +70,29 @@ def _track(run: Recording, name: str) -> Array:
     data = run.vehicle(name)
     position, euler = data["position"].values, data["euler"].values
     return np.column_stack([position[:, :2], euler[:, 2]])
+
+
+def _reach(vehicle: VehicleInfo) -> Array:
+    """(K, 2) corners around the vehicle's waypoints, north and east."""
+    corners = [vehicle.legs[0].start[:2]] if vehicle.legs else []
+    for leg in (leg for leg in vehicle.legs if leg.has_place):
+        north, east, _ = leg.end
+        corners += [(north + s * leg.acceptance, east + s * leg.acceptance) for s in (-1.0, 1.0)]
+    return np.array(corners).reshape(-1, 2)
+
+
+def _draw_legs(axes: "Axes", vehicle: VehicleInfo, crowd: bool) -> None:
+    """What the mission asked for: its legs, and where each one counts as reached."""
+    from matplotlib.patches import Circle
+
+    for leg in vehicle.legs:
+        if leg.kind == "track":
+            (north, east), (to_north, to_east) = leg.start[:2], leg.end[:2]
+            axes.plot([east, to_east], [north, to_north], color=MUTED, lw=0.7, zorder=1.5)
+        if leg.has_place and not crowd:
+            circle = Circle((leg.end[1], leg.end[0]), leg.acceptance, fill=False, ec=MUTED, lw=0.8)
+            circle.set_zorder(1.6)
+            axes.add_patch(circle)
 
 
 def _draw_outlines(

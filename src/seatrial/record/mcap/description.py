@@ -10,14 +10,10 @@ from dataclasses import asdict
 from typing import Any
 
 from seatrial.record.infos import read_vehicle
-from seatrial.scenario.frames import (
-    RunHeader,
-    RunSummary,
-    VehicleSummary,
-)
+from seatrial.scenario.frames import Event, RunHeader, RunSummary, VehicleSummary
 
 METADATA = "seatrial"
-FORMAT = "2"
+FORMAT = "3"
 SCENARIO_FILE = "scenario.yaml"
 RUN_FILE = "run.json"
 SUMMARY_FILE = "summary.json"
@@ -68,7 +64,10 @@ def read_header(scenario: bytes, run: bytes) -> tuple[RunHeader, dict[str, str]]
 def read_summary(data: bytes) -> RunSummary:
     """The summary; figures that did not exist come back as NaN."""
     summary = json.loads(data, object_hook=_with_nan)
-    vehicles = {name: VehicleSummary(**vehicle) for name, vehicle in summary["vehicles"].items()}
+    vehicles = {
+        name: VehicleSummary(**(vehicle | {"events": tuple(Event(**e) for e in vehicle["events"])}))
+        for name, vehicle in summary["vehicles"].items()
+    }
     return RunSummary(summary["status"], summary["duration"], vehicles)
 
 

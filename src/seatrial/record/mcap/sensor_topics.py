@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from seatrial.errors import RecordingError
 from seatrial.record.mcap.layout import Message, MessageFactory
+from seatrial.record.mcap.loop_topics import LOOP_TOPICS
 from seatrial.record.mcap.ros_frames import swap_body, swap_mounting
 from seatrial.record.mcap.sensor_messages import KINDS
 from seatrial.record.mcap.sensor_messages.common import Samples, Sensor
@@ -41,8 +42,8 @@ KEPT_FOR_LATE_READERS = """- history: 1
   liveliness_lease_duration: {sec: 9223372036, nsec: 854775807}
   avoid_ros_namespace_conventions: false
 """
-"""Quality of service of `/tf_static` as rosbag2 writes it: reliable and transient local, so that a
-program that subscribes while the file is played gets the mountings too."""
+"""Quality of service of what is said once, as rosbag2 writes it: reliable and transient local, so
+that a program that subscribes while the file is played gets the mountings and the paths too."""
 FAULT = "fault"
 """Last part of the topic that labels a sensor's samples."""
 
@@ -50,7 +51,7 @@ FAULT = "fault"
 def sensor_names(vehicle: VehicleInfo, namespace: str) -> dict[str, str]:
     """A legal ROS name for every sensor, that no other topic of the vehicle has."""
     taken = {topic.name.rpartition("/")[2]: "" for topic in vehicle_topics(vehicle, namespace)}
-    taken |= {body_frame("").strip("/"): "", "faults": ""}
+    taken |= dict.fromkeys((body_frame("").strip("/"), "faults", *LOOP_TOPICS), "")
     result: dict[str, str] = {}
     for sensor in vehicle.sensors:
         name = ros_name(sensor.name)

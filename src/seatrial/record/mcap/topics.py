@@ -27,6 +27,10 @@ VECTOR = "geometry_msgs/msg/Vector3"
 JOINT_STATE = "sensor_msgs/msg/JointState"
 POINT = "geometry_msgs/msg/Point"
 QUATERNION = "geometry_msgs/msg/Quaternion"
+ODOMETRY = "nav_msgs/msg/Odometry"
+WORLD_VECTOR = "geometry_msgs/msg/Vector3Stamped"
+UNKNOWN = np.zeros(36)
+"""In ROS a covariance of zeros means that none is given."""
 
 Source = TypeVar("Source")
 
@@ -79,7 +83,7 @@ def body_frame(namespace: str) -> str:
 
 
 def vehicle_topics(vehicle: VehicleInfo, namespace: str) -> list[Topic[VehicleFrames]]:
-    """All topics of one vehicle, in the order in which a frame is written."""
+    """The topics that tell the truth of one vehicle, in the order in which a frame is written."""
     body = body_frame(namespace)
     channels = [a.name for a in vehicle.actuators]
 
@@ -90,25 +94,11 @@ def vehicle_topics(vehicle: VehicleInfo, namespace: str) -> list[Topic[VehicleFr
             [f.make("geometry_msgs/msg/TransformStamped", f.header(WORLD_FRAME), body, pose)],
         )
 
-    def odometry(f: MessageFactory) -> Message:
-        unknown = np.zeros(36)  # in ROS a covariance of zeros means that none is given
-        pose = f.make("geometry_msgs/msg/Pose", f.xyz(POINT), quaternion(f))
-        return f.make(
-            "nav_msgs/msg/Odometry",
-            f.header(WORLD_FRAME),
-            body,
-            f.make("geometry_msgs/msg/PoseWithCovariance", pose, unknown),
-            f.make("geometry_msgs/msg/TwistWithCovariance", _pair(f, "Twist"), unknown),
-        )
-
     def acceleration(f: MessageFactory) -> Message:
         return f.make("geometry_msgs/msg/AccelStamped", f.header(body), _pair(f, "Accel"))
 
     def point(f: MessageFactory) -> Message:
         return f.make("geometry_msgs/msg/PointStamped", f.header(WORLD_FRAME), f.xyz(POINT))
-
-    def vector(f: MessageFactory) -> Message:
-        return f.make("geometry_msgs/msg/Vector3Stamped", f.header(WORLD_FRAME), f.xyz(VECTOR))
 
     def number(f: MessageFactory) -> Message:
         return f.make("std_msgs/msg/Float64", f.slot())
@@ -116,9 +106,9 @@ def vehicle_topics(vehicle: VehicleInfo, namespace: str) -> list[Topic[VehicleFr
     def world_vector(topic: str, field: str) -> Topic[VehicleFrames]:
         return Topic(
             f"/{namespace}/{topic}",
-            "geometry_msgs/msg/Vector3Stamped",
+            WORLD_VECTOR,
             3,
-            vector,
+            build_world_vector,
             lambda frames: swap_world(getattr(frames, field)),
             lambda values: {field: swap_world(values)},
         )
@@ -144,22 +134,31 @@ def vehicle_topics(vehicle: VehicleInfo, namespace: str) -> list[Topic[VehicleFr
         )
 
     topics: list[Topic[VehicleFrames]] = [
-        Topic(TF_TOPIC, TF_TYPE, 7, transform, _pack_pose, None),
+        Topic(
+            TF_TOPIC,
+            TF_TYPE,
+            7,
+            transform,
+            lambda frames: pack_pose(frames.position, frames.attitude),
+            None,
+        ),
         Topic(
             f"/{namespace}/odometry",
-            "nav_msgs/msg/Odometry",
+            ODOMETRY,
             13,
-            odometry,
-            lambda frames: np.hstack([_pack_pose(frames), _swap_six(frames.velocity)]),
-            _unpack_odometry,
+            lambda f: build_odometry(f, body, UNKNOWN),
+            lambda frames: np.hstack(
+                [pack_pose(frames.position, frames.attitude), swap_six(frames.velocity)]
+            ),
+            unpack_odometry,
         ),
         Topic(
             f"/{namespace}/accel",
             "geometry_msgs/msg/AccelStamped",
             6,
             acceleration,
-            lambda frames: _swap_six(frames.acceleration),
-            lambda values: {"acceleration": _swap_six(values)},
+            lambda frames: swap_six(frames.acceleration),
+            lambda values: {"acceleration": swap_six(values)},
         ),
         joint_state("actuators", "actuators", channels),
         joint_state("command", "command", channels),
@@ -193,26 +192,43 @@ def quaternion(f: MessageFactory) -> Message:
     return f.make(QUATERNION, *(f.slot() for _ in range(4)))
 
 
+def build_odometry(f: MessageFactory, body: str, covariance: Array) -> Message:
+    """nav_msgs/Odometry with an open pose and twist; `covariance` (36,) is that of the pose."""
+    pose = f.make("geometry_msgs/msg/Pose", f.xyz(POINT), quaternion(f))
+    return f.make(
+        ODOMETRY,
+        f.header(WORLD_FRAME),
+        body,
+        f.make("geometry_msgs/msg/PoseWithCovariance", pose, covariance),
+        f.make("geometry_msgs/msg/TwistWithCovariance", _pair(f, "Twist"), UNKNOWN),
+    )
+
+
+def build_world_vector(f: MessageFactory) -> Message:
+    """geometry_msgs/Vector3Stamped in the world's axes."""
+    return f.make(WORLD_VECTOR, f.header(WORLD_FRAME), f.xyz(VECTOR))
+
+
 def _pair(f: MessageFactory, kind: str) -> Message:
     return f.make(f"geometry_msgs/msg/{kind}", f.xyz(VECTOR), f.xyz(VECTOR))
 
 
-def _swap_six(values: Array) -> Array:
+def swap_six(values: Array) -> Array:
+    """Linear and angular velocity (or acceleration) between seatrial's body axes and ROS's."""
     return np.hstack([swap_body(values[:, :3]), swap_body(values[:, 3:])])
 
 
-def _pack_pose(frames: VehicleFrames) -> Array:
+def pack_pose(position: Array, attitude: Array) -> Array:
     """Position ENU, then the quaternion in ROS's order x y z w."""
-    return np.hstack(
-        [swap_world(frames.position), np.roll(swap_attitude(frames.attitude), -1, axis=-1)]
-    )
+    return np.hstack([swap_world(position), np.roll(swap_attitude(attitude), -1, axis=-1)])
 
 
-def _unpack_odometry(values: Array) -> dict[str, Array]:
+def unpack_odometry(values: Array) -> dict[str, Array]:
+    """Position, attitude and velocity of the 13 numbers of an odometry message."""
     return {
         "position": swap_world(values[:, :3]),
         "attitude": swap_attitude(np.roll(values[:, 3:7], 1, axis=-1)),
-        "velocity": _swap_six(values[:, 7:]),
+        "velocity": swap_six(values[:, 7:]),
     }
 
 

@@ -11,6 +11,7 @@ latency; readers of MCAP put them in order by the index.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from io import BufferedWriter
 from pathlib import Path
 from typing import Any, Generic
@@ -20,7 +21,8 @@ from numpy.typing import NDArray
 
 from seatrial.errors import RecordingError
 from seatrial.record.mcap import description
-from seatrial.record.mcap.layout import Array, Layout, TypeStore
+from seatrial.record.mcap.layout import Array, Layout, Message, MessageFactory, TypeStore
+from seatrial.record.mcap.loop_topics import PATH_TYPE, build_path, frame_topics, path_topic
 from seatrial.record.mcap.sensor_topics import (
     KEPT_FOR_LATE_READERS,
     TF_STATIC_TOPIC,
@@ -35,7 +37,6 @@ from seatrial.record.mcap.topics import (
     Topic,
     build_clock,
     namespaces,
-    vehicle_topics,
 )
 from seatrial.scenario.frames import Frames, RunHeader, RunSummary, VehicleFrames
 from seatrial.signals import Measurements
@@ -143,7 +144,7 @@ class McapRecorder:
         self._clock = (clock, channel(CLOCK_TOPIC, CLOCK_TYPE))
         frame_bytes = float(clock.size)
         for vehicle in header.vehicles:
-            streams = [stream(t) for t in vehicle_topics(vehicle, names[vehicle.name])]
+            streams = [stream(t) for t in frame_topics(vehicle, names[vehicle.name])]
             frame_bytes += sum(s.layout.size for s in streams)
             self._streams[vehicle.name] = streams
             topics = sensor_topics(vehicle, names[vehicle.name], header.datum)
@@ -153,14 +154,28 @@ class McapRecorder:
                 frame_bytes += size * info.rate * header.frame_period
             self._sensors[vehicle.name] = sensors
         self._frames_per_batch = max(1, int(_BATCH_BYTES / frame_bytes))
-        if any(vehicle.sensors for vehicle in header.vehicles):
-            mountings = store.layout(
-                TF_TYPE, lambda f: build_mountings(f, header.vehicles, names), 0
-            )
-            static = channel(TF_STATIC_TOPIC, TF_TYPE, offered_qos_profiles=KEPT_FOR_LATE_READERS)
+
+        def say_once(
+            topic: str, typename: str, build: Callable[[MessageFactory], Message]
+        ) -> _Encoded:
             start = np.zeros(1, np.int64)
-            once = mountings.encode(start, np.empty((1, 0)))
-            self._write_batch([_Encoded(static, start, once)])
+            message = store.layout(typename, build, 0).encode(start, np.empty((1, 0)))
+            kept = channel(topic, typename, offered_qos_profiles=KEPT_FOR_LATE_READERS)
+            return _Encoded(kept, start, message)
+
+        once = []
+        if any(vehicle.sensors for vehicle in header.vehicles):
+            once.append(
+                say_once(
+                    TF_STATIC_TOPIC, TF_TYPE, lambda f: build_mountings(f, header.vehicles, names)
+                )
+            )
+        for vehicle in header.vehicles:
+            if vehicle.legs:
+                build = partial(build_path, legs=vehicle.legs)
+                once.append(say_once(path_topic(names[vehicle.name]), PATH_TYPE, build))
+        if once:
+            self._write_batch(once)
 
     def _encode_clock(self, stamps: Times) -> _Encoded:
         layout, channel = self._clock

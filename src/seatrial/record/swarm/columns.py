@@ -49,6 +49,16 @@ class Columns:
             lambda info: [fault.name for fault in info.faults],
         )
 
+    def join_part(self, frames: Frames, field: str, part: slice) -> Values:
+        """Some columns (T, N, n) of a field; NaN where a vehicle has none of them."""
+        parts = [getattr(group.frames, field)[..., part] for group in frames.groups]
+        shape = (len(frames.time), self.vehicles, part.stop - part.start)
+        joined = np.full(shape, np.nan, np.result_type(*parts))
+        for group, values in zip(frames.groups, parts, strict=True):
+            if values.shape[-1]:
+                joined[:, self._place(group)] = values
+        return joined
+
     def _join_named(
         self,
         frames: Frames,

@@ -1,7 +1,8 @@
 """Header and summary of a swarm's store, and back: nothing in them is repeated per vessel.
 
 The header names every stretch of equal vehicles once. The summary's figures are variables over
-the dimension `vehicle`; only what concerns the whole run is text.
+the dimension `vehicle`, the events of missions over `event`; only what concerns the whole run is
+text.
 """
 
 import json
@@ -15,6 +16,7 @@ import numpy as np
 from seatrial.record.dataset import Labelled
 from seatrial.record.infos import read_vehicle
 from seatrial.scenario.frames import (
+    Event,
     RunHeader,
     RunSummary,
     VehicleInfo,
@@ -24,7 +26,7 @@ from seatrial.scenario.frames import (
 if TYPE_CHECKING:
     import xarray
 
-FORMAT = 2
+FORMAT = 3
 
 _FIGURES = {
     "ended_at": ("s", "time of the last frame in which the vehicle was alive"),
@@ -36,6 +38,16 @@ _FIGURES = {
     "pitch_max_deg": ("degree", "largest pitch to either side"),
 }
 """Numbers of a VehicleSummary -> (unit, long name)."""
+
+
+_EVENT: dict[str, tuple[str, dict[str, str]]] = {
+    "event_vehicle": ("vehicle to which it happened", {}),
+    "event_time": ("simulated time", {"units": "s"}),
+    "event_text": ("what happened", {}),
+    "event_outcome": ("how the leg ended", {}),
+    "event_leg": ("number of the leg, from 0", {"units": "1"}),
+}
+"""A vehicle's name and the fields of an Event -> (long name, other attributes)."""
 
 
 def write_header(header: RunHeader) -> str:
@@ -95,7 +107,7 @@ def summary_columns(summary: RunSummary) -> dict[str, Labelled]:
         columns["indices"] = (("vehicle", "index_name"), np.array(table, dtype=np.float64), note)
         labels = np.array(names, dtype=str)
         columns["index_name"] = (("index_name",), labels, {"long_name": "name of the figure"})
-    return columns
+    return columns | _event_columns(summary)
 
 
 def read_summary(text: str, data: "xarray.Dataset") -> RunSummary:
@@ -105,11 +117,43 @@ def read_summary(text: str, data: "xarray.Dataset") -> RunSummary:
     figures = zip(*(data[name].values.tolist() for name in _FIGURES), strict=True)
     indices = _read_indices(data, len(names))
     ends = zip(names, data["status"].values.tolist(), figures, indices, strict=True)
+    events = _read_events(data)
     vehicles = {
-        name: VehicleSummary(status, **dict(zip(_FIGURES, numbers, strict=True)), indices=index)
+        name: VehicleSummary(
+            status,
+            **dict(zip(_FIGURES, numbers, strict=True)),
+            indices=index,
+            events=tuple(events.get(name, ())),
+        )
         for name, status, numbers, index in ends
     }
     return RunSummary(whole["status"], whole["duration"], vehicles)
+
+
+def _event_columns(summary: RunSummary) -> dict[str, Labelled]:
+    """The events of all vehicles one below the other, if there are any."""
+    rows = [
+        (name, *vars(event).values())
+        for name, vehicle in summary.vehicles.items()
+        for event in vehicle.events
+    ]
+    if not rows:
+        return {}
+    return {
+        name: (("event",), np.array(column), {"long_name": long_name, **about})
+        for (name, (long_name, about)), column in zip(
+            _EVENT.items(), zip(*rows, strict=True), strict=True
+        )
+    }
+
+
+def _read_events(data: "xarray.Dataset") -> dict[str, list[Event]]:
+    """By the vehicle's name."""
+    found: dict[str, list[Event]] = {}
+    if "event_time" in data:
+        for name, *event in zip(*(data[column].values.tolist() for column in _EVENT), strict=True):
+            found.setdefault(name, []).append(Event(*event))
+    return found
 
 
 def _read_indices(data: "xarray.Dataset", count: int) -> list[dict[str, float]]:

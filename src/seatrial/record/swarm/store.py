@@ -22,12 +22,12 @@ import numpy as np
 
 from seatrial.errors import RecordingError
 from seatrial.record.dataset import (
-    FAULT,
     Labelled,
     attributes,
     coordinates,
     label_time,
     labelled,
+    optional_names,
 )
 from seatrial.record.swarm import description as described
 from seatrial.record.swarm.columns import Columns
@@ -78,7 +78,7 @@ class ZarrRecorder:
         import zarr
 
         self._columns = Columns(header)
-        self._stored = (*STORED, FAULT) if self._columns.faults else STORED
+        self._stored = (*STORED, *optional_names(header, self._columns))
         self._fittings = list_fittings(header)
         about = attributes(header) | {
             "header": described.write_header(header),

@@ -1,0 +1,139 @@
+"""What the effectors of a vehicle can do: which wrench, how much of it, how fast."""
+
+import dataclasses
+import math
+
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from seatrial.compile.allocation import build_effectors
+from seatrial.compile.vehicle import CompiledVehicle, compile_vehicle
+from seatrial.core.actuators.thruster import Thruster
+from seatrial.core.forces.restoring import SurfaceRestoring
+from seatrial.gnc.allocation.curves import thrusts
+from seatrial.gnc.allocation.effectors import Effectors
+from seatrial.ocean import Ocean, Water
+from seatrial.spec.vehicle import Vehicle
+
+Array = NDArray[np.float64]
+
+DEPTH = 1000.0
+"""Where craft that live under water are looked at: far from the surface, m."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Craft:
+    """A vehicle ready to be linearised."""
+
+    spec: Vehicle
+    compiled: CompiledVehicle
+    effectors: Effectors
+    ocean: Ocean
+
+    @property
+    def floats(self) -> bool:
+        """Whether it is a surface craft."""
+        return isinstance(self.compiled.model.restoring, SurfaceRestoring)
+
+    @property
+    def dofs(self) -> tuple[int, ...]:
+        """Degrees of freedom that it controls."""
+        return self.effectors.dofs
+
+    @property
+    def at_rest(self) -> Array:
+        """Its states at rest."""
+        return np.array([0.0, 0.0, 0.0 if self.floats else DEPTH] + 9 * [0.0])
+
+
+def prepare(spec: Vehicle) -> Craft:
+    """Compile a vehicle for calm water; call inside `jax.enable_x64(True)`."""
+    density = jnp.asarray(spec.hydrodynamics.reference_density)
+    ocean = Ocean(water=Water(density, density, density, density))
+    dtype = np.dtype(np.float64)
+    compiled = compile_vehicle(spec, ocean, dtype)
+    return Craft(spec, compiled, build_effectors(compiled, spec, dtype), ocean)
+
+
+def carried_wrench(craft: Craft, speed: float) -> Array:
+    """Wrench that the effectors make together when one degree of freedom is demanded."""
+    columns, size = strength(craft, speed)
+    dofs = list(craft.dofs)
+    scaled = columns * size
+    result = np.zeros((6, 6))
+    result[:, dofs] = scaled @ np.linalg.pinv(scaled[dofs], rcond=1e-9)
+    return result
+
+
+def strength(craft: Craft, speed: float) -> tuple[Array, Array]:
+    """Wrench per unit of effort (6, E), and the largest efforts (E,), going ahead."""
+    e = craft.effectors
+    low, high = effort_limits(craft, speed)
+    count = len(e.channels)
+    columns = np.array(e.columns, float)
+    columns[:, :count] *= np.where(np.asarray(e.fin)[:, 0], speed**2, 1.0)
+    return columns, np.maximum(high, -low)
+
+
+def effort_limits(craft: Craft, speed: float) -> tuple[Array, Array]:
+    """Least and largest efforts (E,); those of an azimuth thruster form a square."""
+    e = craft.effectors
+    count = len(e.channels)
+    inflow = jnp.asarray(e.inflow[:count, :1] * speed)
+    low, high = (
+        np.array(thrusts(e.curves, jnp.asarray(limit), inflow))[:, 0] for limit in (e.low, e.high)
+    )
+    low, high = np.minimum(low, 0.0), np.maximum(high, 0.0)
+    if e.azimuths is None:
+        return low, high
+    rows = list(e.azimuths.effectors)
+    limit = np.asarray(e.azimuths.limit)[:, 0]
+    across = high[rows] * np.sin(np.minimum(limit, 0.25 * math.pi))
+    along = np.maximum(-low[rows], np.where(limit >= math.pi, high[rows], 0.0)) / math.sqrt(2.0)
+    low[rows], high[rows] = -along, high[rows] / math.sqrt(2.0)
+    return np.concatenate([low, -across]), np.concatenate([high, across])
+
+
+def authority(craft: Craft, speed: float, trim_wrench: Array, dof: int) -> float:
+    """Force or moment in one direction that is left beside the trim, the smaller of both ways."""
+    columns, size = strength(craft, speed)
+    low, high = effort_limits(craft, speed)
+    dofs = list(craft.dofs)
+    rows = columns[dofs] * size
+    scale = np.maximum(np.abs(rows).sum(axis=1, keepdims=True), 1e-12)
+    unit = (np.arange(len(dofs)) == dofs.index(dof)).astype(float)
+    bounds = [*zip(low / size, high / size, strict=True), (0.0, None)]
+    left = []
+    for trim in (trim_wrench[dofs], np.zeros(len(dofs))):
+        for way in (1.0, -1.0):
+            # Σ rows e − t way unit = trim, with t as large as possible.
+            matrix = np.hstack([rows / scale, -way * unit[:, None]])
+            found = linprog(
+                [*np.zeros(len(size)), -1.0], A_eq=matrix, b_eq=trim / scale[:, 0], bounds=bounds
+            )
+            left.append(float(found.x[-1] * scale[dofs.index(dof), 0]) if found.success else 0.0)
+    # A trim that takes everything leaves a little nevertheless: a slower vehicle needs less.
+    return max(min(left[:2]), 0.2 * min(left[2:]))
+
+
+def response_times(craft: Craft, speed: float, dof: int) -> tuple[float, float]:
+    """Lag of the actuators behind a degree of freedom, and the time for their full range, s."""
+    columns, size = strength(craft, speed)
+    shares = np.abs(columns[dof] * size)
+    lags, ranges = [0.0], [0.0]
+    moved = [a for a in craft.compiled.model.actuators if a.channel in craft.effectors.channels]
+    for i, actuator in enumerate(moved):
+        if shares[i] < 0.05 * shares.max():
+            continue
+        drive = actuator.drive
+        most = max(float(drive.high), -float(drive.low))
+        lags.append(float(drive.time_constant or 0.0))
+        ranges.append(most / float(drive.rate_limit) if drive.rate_limit is not None else 0.0)
+        turning = actuator.azimuth if isinstance(actuator, Thruster) else None
+        if turning is not None:
+            lags.append(float(turning.time_constant or 0.0))
+            limit = turning.rate_limit
+            ranges.append(0.5 * math.pi / float(limit) if limit is not None else 0.0)
+    return max(lags), max(ranges)

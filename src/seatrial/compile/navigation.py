@@ -1,0 +1,295 @@
+"""A description of navigation and the sensors of a vehicle to a filter."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.compile.aids import KNOWN, MEMORY, Makers, lasting, matrix_of
+from seatrial.compile.sensors.inertial import EARTH_RATE
+from seatrial.compile.twin import DynamicsTwin, build_twin
+from seatrial.conventions import GRAVITY
+from seatrial.gnc.navigation import ekf15, eskf
+from seatrial.gnc.navigation.consistency import threshold
+from seatrial.gnc.navigation.dispatch import AnyFilter
+from seatrial.gnc.types import Estimate
+from seatrial.ocean import Ocean
+from seatrial.seeding import generator
+from seatrial.sensors.noise import instability_deviation
+from seatrial.signals import SensorInfo
+from seatrial.spatial.rotations import multiply, rotation
+from seatrial.spec import navigation as spec
+from seatrial.spec.sensors import Sensor
+from seatrial.spec.sensors.inertial import AccelerometerErrors, GyroscopeErrors, Imu
+from seatrial.spec.vehicle import SurfaceBuoyancy, Vehicle
+
+Array = NDArray[np.float64]
+
+TURNING, PULLING, LASTING = 0.1, 0.3, 10.0
+"""A usual manoeuvre, in rad/s, m/s² and s: what a wrong scale and crooked axes make of it is for
+the filter a bias that changes so much in so long."""
+
+WARMING = 10.0
+"""How far an IMU is from the temperature at which it was calibrated, K."""
+
+
+# What is left where a description says that there is no error.
+_LEAST_FORCE, _LEAST_RATE = 1e-4, 1e-6
+
+
+@dataclass(frozen=True)
+class Navigator:
+    """A filter, and which sensors of the vehicle feed it."""
+
+    filter: AnyFilter
+    imu: int
+    """Place of the IMU among the sensors."""
+    aids: tuple[int, ...]
+    """Places of the sensors behind the first of `filter.aids`."""
+    known: tuple[str, ...]
+    """Names of the aids that follow them: what the vehicle knows without a sensor."""
+    freedom: tuple[tuple[int, ...], ...]
+    """Degrees of freedom of every group of every aid."""
+
+
+def build_navigator(
+    described: spec.Navigation,
+    sensors: tuple[Sensor, ...],
+    infos: tuple[SensorInfo, ...],
+    vehicle: Vehicle,
+    ocean: Ocean,
+    control_period: float,
+    latitude: float,
+) -> Navigator:
+    """Build the filter in double precision; call inside `jax.enable_x64(True)`.
+
+    Of the ocean, in double precision, only the water is used; `latitude` in degrees is that of the
+    datum. What the vehicle knows without a sensor is taken in once every control period.
+    """
+    place = _find_imu(described, sensors)
+    imu, info = sensors[place], infos[place]
+    assert isinstance(imu, Imu)
+    errors = _Inertial.of(imu, info)
+    makers = Makers(described, info, errors.rate)
+    aids, freedom, places = [], [], []
+    for index, factor in _chosen(described, sensors):
+        made = makers.make(sensors[index], infos[index], factor)
+        if made is None:
+            continue
+        aids.append(made[0])
+        freedom.append(made[1])
+        places.append(index)
+    if described.filter == "direct" and "ahrs" not in [infos[i].type for i in places]:
+        raise described.error(
+            ("filter",),
+            "the filter `direct` has roll and pitch from nowhere but an attitude reference",
+            value=described.filter,
+            expected="a sensor of `type: ahrs` among the aids",
+            mend="add one, or use `filter: error_state`",
+        )
+    floats = isinstance(vehicle.buoyancy, SurfaceBuoyancy)
+    if floats:
+        aids.append(makers.floating(control_period))
+        freedom.append((1,))
+    twin = None
+    if described.dynamics is not None:
+        if described.filter != "error_state":
+            raise described.error(
+                ("dynamics",),
+                "only the filter `error_state` can use the vehicle's own dynamics",
+                value=described.filter,
+                expected="`filter: error_state`",
+                mend="remove `dynamics` or change `filter`",
+            )
+        twin = build_twin(vehicle, ocean)
+        aids.append(makers.dynamics(described.dynamics, twin, control_period))
+        freedom.append((len(twin.axes),))
+    common = {
+        "arm": jnp.asarray(info.position),
+        "matrix": jnp.asarray(matrix_of(info).ravel()),
+        "aids": tuple(aids),
+        "floats": floats,
+    }
+    filter = (
+        _error_state(described, errors, common, twin, imu, latitude)
+        if described.filter == "error_state"
+        else _direct(described, errors, common)
+    )
+    known = (("floating",) if floats else ()) + (("dynamics",) if twin is not None else ())
+    return Navigator(filter, place, tuple(places), known, tuple(freedom))
+
+
+def first_estimate(
+    described: spec.Navigation,
+    position: Any,
+    attitude: Any,
+    velocity: Any,
+    seed: int,
+    names: tuple[str, ...],
+) -> Estimate:
+    """What vehicles are told of their start: the truth (·, N) with errors drawn as described."""
+    errors = described.start
+    drawn = [generator(seed, f"navigation/{name}").normal(size=9) for name in names]
+    draws = np.stack(drawn, axis=-1)
+    deviation = _start_deviation(errors)[:, None]
+    wrong = jnp.asarray(deviation * draws)
+    turn = jnp.concatenate([jnp.ones((1, len(names))), 0.5 * wrong[6:]])
+    tilted = multiply(turn / jnp.sqrt(jnp.sum(turn**2, axis=0)), jnp.asarray(attitude))
+    in_world = rotation(tilted).to_body((wrong[3], wrong[4], wrong[5]))
+    moving = jnp.asarray(velocity) + jnp.concatenate(
+        [jnp.stack([jnp.asarray(c) for c in in_world]), jnp.zeros((3, len(names)))]
+    )
+    there = jnp.asarray(position) + wrong[:3]
+    return Estimate(there, tilted, moving, jnp.zeros_like(there))
+
+
+def _start_deviation(errors: spec.StartErrors) -> Array:
+    return np.array(
+        [errors.position] * 3 + [errors.velocity] * 3 + [errors.tilt] * 2 + [errors.heading]
+    )
+
+
+@dataclass(frozen=True)
+class _Inertial:
+    """Errors of an IMU as one bias that walks and one white noise."""
+
+    force: float
+    """Density, (m/s²)/√Hz."""
+    rate: float
+    """Density, (rad/s)/√Hz."""
+    force_walk: float
+    rate_walk: float
+    force_bias: float
+    """m/s²."""
+    rate_bias: float
+    """rad/s."""
+    sample_rate: float
+
+    @staticmethod
+    def of(imu: Imu, info: SensorInfo) -> "_Inertial":
+        """A Gauss–Markov bias starts like a random walk of density σ √(2/τ); later it wanders
+        less, so the filter is cautious. What turns gravity into a constant error counts as bias."""
+        if imu.errors is None or imu.fidelity == "ideal":
+            return _Inertial(
+                _LEAST_FORCE, _LEAST_RATE, 1e-6, 1e-8, 1e-3, 1e-5, info.rate
+            )  # fmt: skip
+        force, rate = imu.errors.accelerometer, imu.errors.gyroscope
+        full = imu.fidelity == "full"
+        crooked = (force.scale, force.misalignment, force.misalignment)
+        return _Inertial(
+            force=max(force.noise_density, _LEAST_FORCE),
+            rate=max(rate.noise_density, _LEAST_RATE),
+            force_walk=_walk(force, PULLING if full else 0.0),
+            rate_walk=_walk(rate, TURNING if full else 0.0),
+            force_bias=_bias(force, [GRAVITY * c for c in crooked] if full else [], full),
+            rate_bias=_bias(rate, [GRAVITY * rate.g_sensitivity] if full else [], full),
+            sample_rate=info.rate,
+        )
+
+
+def _walk(errors: AccelerometerErrors | GyroscopeErrors, manoeuvre: float) -> float:
+    wandering = 0.0
+    if errors.bias_instability and errors.bias_time_constant:
+        sigma = instability_deviation(errors.bias_instability)
+        wandering = sigma * math.sqrt(2.0 / errors.bias_time_constant)
+    crooked = math.hypot(errors.scale, errors.misalignment) * manoeuvre
+    return math.hypot(errors.random_walk, wandering, crooked * math.sqrt(2.0 / LASTING))
+
+
+def _bias(errors: AccelerometerErrors | GyroscopeErrors, extra: list[float], full: bool) -> float:
+    warmed = WARMING * errors.temperature_coefficient if full else 0.0
+    wandering = instability_deviation(errors.bias_instability)
+    return max(math.hypot(errors.turn_on_bias, wandering, warmed, *extra), 1e-6)
+
+
+def _find_imu(described: spec.Navigation, sensors: tuple[Sensor, ...]) -> int:
+    imus = [i for i, s in enumerate(sensors) if isinstance(s, Imu)]
+    if described.imu is not None:
+        imus = [i for i in imus if sensors[i].name == described.imu]
+    if len(imus) == 1:
+        return imus[0]
+    names = [s.name for s in sensors if isinstance(s, Imu)]
+    raise described.error(
+        ("imu",),
+        "navigation needs one IMU, and "
+        + (f"there are {len(imus)}" if described.imu is None else "there is none of that name"),
+        value=described.imu,
+        expected=f"the name of one of: {', '.join(names)}" if names else "an IMU on the vehicle",
+        mend="add a sensor of `type: imu`" if not names else "name one of them",
+    )
+
+
+def _chosen(described: spec.Navigation, sensors: tuple[Sensor, ...]) -> list[tuple[int, float]]:
+    """Places of the sensors that aid, and the factors on their errors."""
+    if described.aids is None:
+        return [(i, 1.0) for i in range(len(sensors))]
+    names = [s.name for s in sensors]
+    chosen = []
+    for k, aid in enumerate(described.aids):
+        able = aid.sensor in names and sensors[names.index(aid.sensor)].type in KNOWN
+        if not able:
+            raise described.error(
+                ("aids", k, "sensor"),
+                f"`{aid.sensor}` cannot aid the navigation",
+                value=aid.sensor,
+                expected="a sensor of the vehicle of type " + ", ".join(KNOWN),
+                mend="choose another sensor or leave it out",
+            )
+        chosen.append((names.index(aid.sensor), aid.factor))
+    return chosen
+
+
+def _error_state(
+    described: spec.Navigation,
+    errors: _Inertial,
+    common: dict[str, Any],
+    twin: DynamicsTwin | None,
+    imu: Imu,
+    latitude: float,
+) -> eskf.Filter:
+    deviation = np.concatenate(
+        [
+            np.maximum(_start_deviation(described.start), 1e-6),
+            [errors.force_bias] * 3,
+            [errors.rate_bias] * 3,
+            [max(described.current, 1e-6)] * 3,
+        ]
+    )
+    turning = None
+    if imu.earth_rate:
+        angle = math.radians(latitude)
+        turning = jnp.asarray(EARTH_RATE * np.array([math.cos(angle), 0.0, -math.sin(angle)]))
+    return eskf.Filter(
+        **common,
+        accelerometer_noise=jnp.asarray(errors.force),
+        gyroscope_noise=jnp.asarray(errors.rate),
+        accelerometer_walk=jnp.asarray(errors.force_walk),
+        gyroscope_walk=jnp.asarray(errors.rate_walk),
+        current_walk=jnp.full(3, described.current_walk),
+        deviation=jnp.asarray(deviation),
+        twin=twin,
+        earth_rate=turning,
+    )
+
+
+def _direct(described: spec.Navigation, errors: _Inertial, common: dict[str, Any]) -> ekf15.Filter:
+    start = np.maximum(_start_deviation(described.start), 1e-6)
+    deviation = np.concatenate([start[:3], start[6:9], start[3:6], [0.1] * 3, [0.5] * 3])
+    samples, period = math.sqrt(errors.sample_rate), 1.0 / errors.sample_rate
+    # This filter has no state for a bias: it can only trust the IMU less.
+    force = lasting(errors.force * samples, errors.force_bias, MEMORY, period)
+    rate = lasting(errors.rate * samples, errors.rate_bias, MEMORY, period)
+    inertial = np.repeat([force, rate], 3)
+    # Manoeuvres of a small vehicle: its acceleration changes by 1 m/s² and its rate by 1 rad/s
+    # within a second; positions, angles and velocities have no noise of their own.
+    noise = [0.0] * 9 + [1.0] * 6
+    return ekf15.Filter(
+        **common,
+        inertial=jnp.asarray(inertial),
+        noise=jnp.asarray(noise),
+        deviation=jnp.asarray(deviation),
+        inertial_threshold=jnp.asarray(threshold(3, described.gate)),
+    )

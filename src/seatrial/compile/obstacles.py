@@ -1,0 +1,128 @@
+"""Descriptions of obstacles and of avoidance to what runs in the loop."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.gnc.avoidance import Avoidance, Circles, Polygons, Targets
+from seatrial.spec import obstacles as spec
+
+Array = NDArray[np.float64]
+
+CLEARANCE_IN_LENGTHS = 5.0
+_DOUBLE = np.dtype(np.float64)
+
+
+def build_avoidance(
+    described: spec.Avoidance,
+    obstacles: Sequence[spec.Obstacle],
+    length: float,
+    beam: float,
+    vehicles: int,
+    dtype: np.dtype[Any],
+) -> Avoidance:
+    """Build the avoidance of `vehicles` of one kind, all among the same obstacles.
+
+    Call inside `jax.enable_x64(True)`: times and the tracks of vessels are always double.
+    """
+    clearance = described.clearance
+    return Avoidance(
+        radius=jnp.asarray(_radius(described.safety_radius, length, beam), dtype),
+        clearance=jnp.asarray(
+            CLEARANCE_IN_LENGTHS * length if clearance is None else clearance, dtype
+        ),
+        horizon=jnp.asarray(described.horizon, dtype),
+        shape_horizon=jnp.asarray(described.shape_horizon, dtype),
+        reaction=jnp.asarray(described.reaction, dtype),
+        lag=jnp.asarray(described.lag, dtype),
+        turn_rate=jnp.asarray(described.turn_rate, dtype),
+        targets=_targets([o.vessel for o in obstacles if o.vessel is not None], vehicles, dtype),
+        circles=_circles([o.circle for o in obstacles if o.circle is not None], vehicles, dtype),
+        polygons=_polygons(
+            [o.polygon for o in obstacles if o.polygon is not None], vehicles, dtype
+        ),
+        period=described.period,
+    )
+
+
+def _radius(given: float | None, length: float, beam: float) -> float:
+    return math.hypot(length, beam) if given is None else given
+
+
+def _targets(vessels: list[spec.Vessel], vehicles: int, dtype: np.dtype[Any]) -> Targets | None:
+    if not vessels:
+        return None
+    stretches = max(1, *(len(v.waypoints) for v in vessels))
+    since = np.full((stretches, len(vessels)), np.inf)
+    position, velocity = np.zeros((2, stretches, 2, len(vessels)))
+    for k, vessel in enumerate(vessels):
+        if not vessel.waypoints:
+            since[0, k], position[0, :, k] = 0.0, vessel.position
+            velocity[0, :, k] = (
+                vessel.speed * math.cos(vessel.course),
+                vessel.speed * math.sin(vessel.course),
+            )
+        time, place = 0.0, np.array(vessel.position)
+        for p, waypoint in enumerate(vessel.waypoints):
+            there = np.array(waypoint.position)
+            since[p, k], position[p, :, k] = time, place
+            velocity[p, :, k] = (there - place) / (waypoint.time - time)
+            time, place = waypoint.time, there
+    radius = np.array([_radius(v.safety_radius, v.length, v.beam) for v in vessels])
+    return Targets(
+        since=_for_all(since, vehicles, _DOUBLE),
+        position=_for_all(position, vehicles, _DOUBLE),
+        velocity=_for_all(velocity, vehicles, _DOUBLE),
+        radius=_for_all(radius, vehicles, dtype),
+    )
+
+
+def _circles(circles: list[spec.Circle], vehicles: int, dtype: np.dtype[Any]) -> Circles | None:
+    if not circles:
+        return None
+    return Circles(
+        centre=_for_all(np.array([c.centre for c in circles]).T, vehicles, dtype),
+        radius=_for_all(np.array([c.radius for c in circles]), vehicles, dtype),
+        margin=_for_all(np.array([c.margin for c in circles]), vehicles, dtype),
+    )
+
+
+def _polygons(polygons: list[spec.Polygon], vehicles: int, dtype: np.dtype[Any]) -> Polygons | None:
+    if not polygons:
+        return None
+    planes = [half_planes(np.array(p.corners)) for p in polygons]
+    most = max(len(offset) for _, offset in planes)
+    normal, offset = np.zeros((most, 2, len(planes))), np.zeros((most, len(planes)))
+    for s, (n, c) in enumerate(planes):
+        normal[: len(c), :, s], offset[: len(c), s] = n, c
+    return Polygons(
+        normal=_for_all(normal, vehicles, dtype),
+        offset=_for_all(offset, vehicles, dtype),
+        margin=_for_all(np.array([p.margin for p in polygons]), vehicles, dtype),
+    )
+
+
+def half_planes(corners: Array) -> tuple[Array, Array]:
+    """Outward unit normals (E, 2) and offsets (E,) of a convex polygon's edges, then its corners.
+
+    The plane at a corner touches it there. It adds nothing to the shape itself, but when all planes
+    are moved out by a margin it cuts off what would stick out: far, at a sharp corner.
+    """
+    following = np.roll(corners, -1, axis=0)
+    edge = following - corners
+    area = np.sum(corners[:, 0] * following[:, 1] - corners[:, 1] * following[:, 0])
+    outward = np.sign(area) * np.stack([edge[:, 1], -edge[:, 0]], axis=1)
+    normal = outward / np.linalg.norm(outward, axis=1, keepdims=True)
+    between = normal + np.roll(normal, 1, axis=0)
+    bevel = between / np.linalg.norm(between, axis=1, keepdims=True)
+    normals = np.concatenate([normal, bevel])
+    return normals, np.sum(normals * np.concatenate([corners, corners]), axis=1)
+
+
+def _for_all(values: Array, vehicles: int, dtype: np.dtype[Any]) -> jnp.ndarray:
+    """The same values for every vehicle, on a last axis."""
+    return jnp.asarray(np.repeat(values[..., None], vehicles, axis=-1), dtype)

@@ -1,0 +1,335 @@
+"""A mission, and the vehicle's own model, to a pilot that carries it out."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.compile.allocation import build_effectors
+from seatrial.compile.navigation import build_navigator, first_estimate
+from seatrial.compile.obstacles import build_avoidance
+from seatrial.compile.sensors.fitting import FittedOut
+from seatrial.compile.swarm import Member
+from seatrial.compile.tuning import tune
+from seatrial.compile.vehicle import CompiledVehicle
+from seatrial.core.types import State
+from seatrial.gnc import mission as runtime
+from seatrial.gnc.guidance import laws, patterns
+from seatrial.gnc.guidance.fence import inside
+from seatrial.ocean import Ocean
+from seatrial.scenario.frames import LegInfo
+from seatrial.scenario.pilot import Navigator, Pilot
+from seatrial.sensors.suite import MOST_JITTER
+from seatrial.spec import mission as spec
+from seatrial.spec.navigation import Navigation
+from seatrial.spec.scenario import Participant, Scenario
+
+Array = NDArray[np.float64]
+DType = np.dtype[Any]
+
+ACCEPTANCE = 1.5
+"""Radius of acceptance in vehicle lengths, unless a task names one."""
+LOOKAHEAD = 4.0
+"""Lookahead distance in vehicle lengths."""
+
+
+@dataclass(frozen=True)
+class _Leg:
+    name: str
+    kind: int
+    end: Array
+    speed: float
+    acceptance: float
+    heading: float = math.nan
+    dwell: float = 0.0
+    timeout: float = math.inf
+    velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    watched: int = -1
+    threshold: float = 0.0
+    side: float = 1.0
+
+
+def legs_of(scenario: Scenario, participant: Participant, speed: float) -> list[_Leg]:
+    """The tasks of a mission as legs; `speed` is that of tasks which name none."""
+    datum = (scenario.world.datum.latitude_deg, scenario.world.datum.longitude_deg)
+    length = participant.vehicle.length
+    legs: list[_Leg] = []
+    for number, task in enumerate(participant.mission):
+        common = {
+            "speed": task.speed or speed,
+            "acceptance": task.acceptance or ACCEPTANCE * length,
+            "timeout": task.timeout or math.inf,
+            **_condition(task.until),
+        }
+        last = legs[-1].end if legs else np.array(participant.start.position)
+        if isinstance(task, spec.Velocity):
+            asked = (task.surge, task.sway, task.yaw_rate)
+            legs.append(
+                _Leg(
+                    f"velocity {number + 1}",
+                    runtime.VELOCITY,
+                    last,
+                    dwell=task.duration,
+                    velocity=asked,
+                    **common,
+                )
+            )
+        elif isinstance(task, spec.Hold | spec.Surface):
+            legs.append(_stay(scenario, number, task, last, common))
+        elif isinstance(task, spec.Dock):
+            legs += _dock(task, common)
+        else:
+            points = _points(task, datum)
+            legs += [
+                _Leg(f"{task.do} {k + 1}", runtime.TRACK, point, **common)
+                for k, point in enumerate(points)
+            ]
+    return legs
+
+
+def _condition(until: spec.Until | None) -> dict[str, Any]:
+    if until is None:
+        return {}
+    above = until.above is not None
+    return {
+        "watched": runtime.WATCHED.index(until.quantity),
+        "threshold": until.above if above else until.below,
+        "side": 1.0 if above else -1.0,
+    }
+
+
+def _points(
+    task: spec.Goto | spec.Survey | spec.ExpandingSquare | spec.Loiter, datum: tuple[float, float]
+) -> Array:
+    if isinstance(task, spec.Survey):
+        corners = np.array([corner[:2] for corner in task.area])
+        return patterns.survey(corners, task.spacing, task.heading, task.depth)
+    if isinstance(task, spec.ExpandingSquare):
+        return patterns.expanding_square(
+            task.centre[:2], task.spacing, task.legs, task.heading, task.depth
+        )
+    if isinstance(task, spec.Loiter):
+        return patterns.loiter(
+            task.centre[:2], task.radius, task.turns, clockwise=task.clockwise, depth=task.depth
+        )
+    if task.places:
+        flat = patterns.from_latitude_longitude(np.array(task.places), datum)
+        return np.column_stack([flat[:, :2], np.full(len(flat), task.depth)])
+    return np.array([_point(waypoint, task.depth) for waypoint in task.waypoints])
+
+
+def _point(waypoint: tuple[float, ...], depth: float) -> Array:
+    return np.array([*waypoint[:2], waypoint[2] if len(waypoint) > 2 else depth])
+
+
+def _stay(
+    scenario: Scenario,
+    number: int,
+    task: spec.Hold | spec.Surface,
+    last: Array,
+    common: dict[str, Any],
+) -> _Leg:
+    if isinstance(task, spec.Surface):
+        top = np.array([*last[:2], 0.0])
+        return _Leg("surface", runtime.SURFACE, top, **common)
+    place = last if task.position is None else _point(task.position, task.depth)
+    heading = math.nan if task.heading is None else task.heading
+    return _Leg(
+        f"hold {number + 1}", runtime.HOLD, place, heading=heading, dwell=task.duration, **common
+    )
+
+
+def _dock(task: spec.Dock, common: dict[str, Any]) -> list[_Leg]:
+    """To a line-up point and the gate at speed, then slowly in, and stay."""
+    berth = _point(task.position, task.depth)
+    approach = patterns.dock(
+        berth,
+        task.heading,
+        2.0 * task.approach,
+        task.approach,
+        common["speed"],
+        task.final_speed,
+        berth[2],
+    )
+    names = ("line up", "gate")
+    legs = [
+        _Leg(name, runtime.TRACK, point, **common)
+        for name, point in zip(names, approach.points[:2], strict=True)
+    ]
+    slow = common | {"speed": task.final_speed}
+    legs.append(
+        _Leg("dock", runtime.DOCK, berth, heading=task.heading, dwell=task.duration, **slow)
+    )
+    return legs
+
+
+@dataclass(frozen=True)
+class BuiltPilot:
+    """A pilot, and what a recording says about its mission."""
+
+    pilot: Pilot
+    legs: dict[str, tuple[LegInfo, ...]]
+    """By vehicle."""
+
+
+def build_pilot(
+    scenario: Scenario,
+    members: list[Member],
+    vehicle: CompiledVehicle,
+    sensors: FittedOut,
+    ocean: Ocean,
+    initial: State,
+    dtype: DType,
+) -> BuiltPilot:
+    """The pilot of vehicles that share a mission; call inside `jax.enable_x64(True)`."""
+    first = members[0].participant
+    tuning = tune(first.vehicle, period=scenario.control_period)
+    autopilot = tuning.in_precision(dtype)
+    legs = legs_of(scenario, first, tuning.trim.speed)
+    starts = np.asarray(initial.position, np.float64)
+    flat = first.vehicle.buoyancy.craft == "surface"
+    holds = "position" in autopilot.follows
+    length = first.vehicle.length
+    pilot = Pilot(
+        navigator=_navigator(scenario, members, sensors, ocean, initial),
+        mission=_mission(legs, starts, dtype, flat),
+        law=_law(first.guidance, length, tuning.trim.speed, dtype),
+        autopilot=autopilot,
+        effectors=build_effectors(vehicle, first.vehicle, dtype),
+        avoidance=None
+        if first.avoidance is None
+        else build_avoidance(
+            first.avoidance, scenario.obstacles, length, first.vehicle.beam, len(members), dtype
+        ),
+        fence=_fence(first, legs, dtype),
+        deceleration=jnp.asarray(first.guidance.deceleration, dtype),
+        reach=jnp.asarray(length, dtype),
+        holds_station=holds,
+        period=scenario.control_period,
+    )
+    infos = {
+        m.name: tuple(
+            LegInfo(
+                name=leg.name,
+                kind=runtime.KINDS[leg.kind],
+                start=_triple(starts[:, i] if k == 0 else legs[k - 1].end),
+                end=_triple(leg.end),
+                acceptance=leg.acceptance,
+            )
+            for k, leg in enumerate(legs)
+        )
+        for i, m in enumerate(members)
+    }
+    return BuiltPilot(pilot, infos)
+
+
+def _fence(participant: Participant, legs: list[_Leg], dtype: DType) -> jax.Array | None:
+    """Corners (P, 2); refuses a mission that leads over the fence."""
+    corners = participant.guidance.fence
+    if corners is None:
+        return None
+    polygon = np.array(corners)
+    for leg in legs:
+        if leg.kind != runtime.VELOCITY and not bool(inside(polygon, leg.end[:2])):
+            raise participant.guidance.error(
+                ("fence",),
+                f"`{leg.name}` of the mission lies outside the fence",
+                value=[round(float(c), 3) for c in leg.end[:2]],
+                expected="waypoints inside the fence",
+                mend="move the waypoint, or widen the fence",
+            )
+    return jnp.asarray(polygon, dtype)
+
+
+def _triple(place: Array) -> tuple[float, float, float]:
+    return float(place[0]), float(place[1]), float(place[2])
+
+
+def _mission(legs: list[_Leg], starts: Array, dtype: DType, flat: bool) -> runtime.Mission:
+    count = starts.shape[1]
+
+    def column(name: str) -> jax.Array:
+        values = np.array([getattr(leg, name) for leg in legs], np.float64)
+        return jnp.asarray(np.tile(values[:, None], (1, count)), dtype)
+
+    ends = np.tile(np.array([leg.end for leg in legs])[:, :, None], (1, 1, count))
+    begins = np.concatenate([starts[None], ends[:-1]])
+    kinds = np.array([leg.kind for leg in legs], np.int32)
+    return runtime.Mission(
+        kind=jnp.asarray(np.tile(kinds[:, None], (1, count))),
+        start=jnp.asarray(begins, dtype),
+        end=jnp.asarray(ends, dtype),
+        speed=column("speed"),
+        acceptance=column("acceptance"),
+        heading=column("heading"),
+        velocity=jnp.asarray(
+            np.tile(np.array([leg.velocity for leg in legs])[:, :, None], (1, 1, count)), dtype
+        ),
+        dwell=column("dwell"),
+        timeout=column("timeout"),
+        watched=column("watched").astype(jnp.int32),
+        threshold=column("threshold"),
+        side=column("side"),
+        count=jnp.full(count, len(legs), jnp.int32),
+        flat=flat,
+    )
+
+
+def _law(guidance: spec.Guidance, length: float, speed: float, dtype: DType) -> laws.Law:
+    def number(value: float) -> jax.Array:
+        return jnp.asarray(value, dtype)
+
+    lookahead = number(guidance.lookahead or LOOKAHEAD * length)
+    if guidance.law == "line_of_sight":
+        return laws.LineOfSight(lookahead)
+    if guidance.law == "pure_pursuit":
+        return laws.PurePursuit()
+    if guidance.law == "integral":
+        return laws.IntegralLineOfSight(lookahead, number(0.1 * speed))
+    if guidance.law == "adaptive":
+        return laws.AdaptiveLineOfSight(lookahead, number(0.002), number(0.5))
+    return laws.LineOfSight3D(lookahead, lookahead, number(0.5))
+
+
+def _navigator(
+    scenario: Scenario,
+    members: list[Member],
+    sensors: FittedOut,
+    ocean: Ocean,
+    initial: State,
+) -> Navigator | None:
+    first = members[0].participant
+    if first.feedback == "truth":
+        return None
+    described = first.navigation or Navigation()
+    built = build_navigator(
+        described,
+        first.fitted,
+        tuple(sensors.infos),
+        first.vehicle,
+        ocean,
+        scenario.control_period,
+        scenario.world.datum.latitude_deg,
+    )
+    boxes = []
+    for place in built.aids:
+        sensor = first.fitted[place]
+        late = sensor.latency + MOST_JITTER * sensor.jitter
+        late += sum(getattr(f, "delay", 0.0) for f in first.faults if f.target == sensor.name)
+        ideal = sensor.fidelity == "ideal" or late == 0.0
+        boxes.append(0 if ideal else math.ceil(late * sensor.rate) + 1)
+    start = first_estimate(
+        described,
+        initial.position,
+        initial.attitude,
+        initial.velocity,
+        scenario.seed,
+        tuple(m.name for m in members),
+    )
+    return Navigator(
+        filter=built.filter, start=start, imu=built.imu, aids=built.aids, boxes=tuple(boxes)
+    )

@@ -1,0 +1,95 @@
+"""The vehicle's own dynamics for its navigation: the same Model, in water that is still.
+
+A craft in a uniform current moves through the water as it would in still water, so what its
+equations of motion predict is the velocity relative to the water. What they cannot know, waves,
+wind and a wrong coefficient, is for the filter's uncertainty to cover.
+"""
+
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from seatrial.compile.vehicle import compile_vehicle
+from seatrial.core.forces.restoring import SurfaceRestoring
+from seatrial.core.step import step
+from seatrial.core.types import Model, State
+from seatrial.gnc.types import Estimate
+from seatrial.ocean import Ocean
+from seatrial.pytree import pytree, static
+from seatrial.spec.vehicle import Vehicle
+
+LONGEST_STEP = 0.05
+"""Of the twin's integrator, s."""
+
+_DEPTH, _ATTITUDE, _VELOCITY, _ACTUATORS = 0, 1, 5, 11
+"""First rows of the parts of the twin's memory."""
+
+
+@pytree
+class DynamicsTwin:
+    """A Model in still water that takes its turning from the navigation.
+
+    A vehicle under water has the attitude, the rates and the depth of the estimate. A surface
+    craft floats by its own, since the estimate's are those of the waves, and takes only the yaw
+    rate: in still water no heading differs from another.
+    """
+
+    model: Model
+    ocean: Ocean
+    states: int = static()
+    """Number of actuator states."""
+
+    @property
+    def surface(self) -> bool:
+        """Whether it floats."""
+        return isinstance(self.model.restoring, SurfaceRestoring)
+
+    @property
+    def axes(self) -> tuple[int, ...]:
+        """Axes along which its velocity is worth something."""
+        return (0, 1) if self.surface else (0, 1, 2)
+
+    def begin(self, relative: jax.Array) -> jax.Array:
+        """Memory (M, N) of a level vehicle with this velocity (6, N), its actuators at rest."""
+        zero = jnp.zeros_like(relative[:1])
+        rest = jnp.zeros((self.states, relative.shape[-1]), relative.dtype)
+        return jnp.concatenate([zero, zero + 1.0, zero, zero, zero, relative, rest])
+
+    def advance(
+        self, memory: jax.Array, estimate: Estimate, orders: jax.Array, dt: float
+    ) -> jax.Array:
+        """Memory after `dt` under `orders` (A, N)."""
+        velocity = memory[_VELOCITY:_ACTUATORS]
+        if self.surface:
+            depth, attitude = memory[_DEPTH], memory[_ATTITUDE:_VELOCITY]
+            velocity = jnp.concatenate([velocity[:5], estimate.velocity[5:]])
+        else:
+            depth, attitude = estimate.position[2], estimate.attitude
+            velocity = jnp.concatenate([velocity[:3], estimate.velocity[3:]])
+        zero = jnp.zeros_like(depth)
+        state = State(jnp.stack([zero, zero, depth]), attitude, velocity, memory[_ACTUATORS:])
+        steps = math.ceil(dt / LONGEST_STEP)
+        told = orders.astype(memory.dtype)
+
+        def body(_: jax.Array, at: State) -> State:
+            return step(self.model, self.ocean, at, told, jnp.zeros(()), dt / steps)
+
+        after: State = jax.lax.fori_loop(0, steps, body, state)
+        return jnp.concatenate(
+            [after.position[2:], after.attitude, after.velocity, after.actuators]
+        )
+
+    def velocity(self, memory: jax.Array) -> jax.Array:
+        """Predicted u v w (3, N) through the water, body axes."""
+        return memory[_VELOCITY : _VELOCITY + 3]
+
+
+def build_twin(vehicle: Vehicle, ocean: Ocean) -> DynamicsTwin:
+    """Twin of a vehicle in double precision; of the ocean (in double precision) only the water."""
+    still = Ocean(water=ocean.water)
+    dtype: np.dtype[Any] = np.dtype(np.float64)
+    compiled = compile_vehicle(vehicle, still, dtype)
+    return DynamicsTwin(compiled.model, still, compiled.actuator_states)

@@ -1,0 +1,338 @@
+"""The bounded quadratic programme of allocation, solved by letting the demand grow.
+
+    minimise  ‖τ − B x‖² / ε + ‖x − p‖²   subject to  low ≤ x ≤ high,  n · x ≤ d for pairs
+
+with a small ε: as much of the demand as the limits allow, and of all ways to do so the one nearest
+to p. The optimal x is a piecewise linear function of the demand, so it is followed from a demand
+whose solution is known to the one asked for: solve for the direction on the free set, go on until
+a limit is met or the force on a limit vanishes, change the set, repeat (parametric active set;
+Best 1996, Ferreau et al. 2008). Most demands meet no limit and need one solution of a system as
+large as the number of degrees of freedom. On the way from zero the point where the demand stops
+being met is the end of what is attainable in its direction, so clipping costs nothing more.
+
+Variables come first and vehicles last. The first n variables are bounded by themselves, the other
+2q are the x and then the y components of q plane vectors, each within a convex polygon.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+SOFTNESS = 1e-8
+"""ε. What is met is met but for a share of about ε, which a last correction removes; rounding
+errors of what is missed grow with 1/ε."""
+
+CLIP_SOFTNESS = 1e-12
+"""ε on the way to where a demand is clipped: there, nothing is missed."""
+
+MISS = 1e-7
+"""Share of a demand that counts as missed."""
+
+QUIET = 1e-9
+"""Rates below this share of the demand are rounding errors, not motion."""
+
+
+class Limits(NamedTuple):
+    """What the variables must keep to."""
+
+    low: jax.Array
+    """(n, ...)."""
+    high: jax.Array
+    """(n, ...)."""
+    normals: jax.Array | None = None
+    """(K, 2, q, ...) outward normals of the polygons' faces; zero where there is no face."""
+    reach: jax.Array | None = None
+    """(K, q, ...) distance of each face from the origin."""
+
+
+class _Path(NamedTuple):
+    """Where the solution is on its way."""
+
+    x: jax.Array
+    reaction: jax.Array
+    """(k, ...) what the unmet demand pulls with, (τ − B x) / ε."""
+    way: jax.Array
+    """(...) share of the way gone."""
+    active: jax.Array
+    """(m, ...) limits in force: high, low, then faces."""
+    done: jax.Array
+    steps: jax.Array
+
+
+class _Free(NamedTuple):
+    """Projection onto the directions that the active limits leave."""
+
+    single: jax.Array
+    """(n, ...) 1 where a bounded variable is free."""
+    xx: jax.Array
+    """(q, ...) what is taken away from plane vectors, a symmetric matrix."""
+    xy: jax.Array
+    yy: jax.Array
+
+
+def least(columns: jax.Array, demand: jax.Array, pull: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The x nearest to `pull` that meets the demand without limits, and the demand that it meets.
+
+    A demand outside of what the columns can make is met as well as possible (least squares).
+    `columns` is (E, k, ...), the others (k, ...) and (E, ...).
+    """
+    matrix = _gram(columns, columns, SOFTNESS)
+    x = pull
+    for _ in range(2):  # the second time for what the softness leaves
+        x = x + transposed(columns, _solve(matrix, demand - times(columns, x)))
+    return x, times(columns, x)
+
+
+def inside(limits: Limits, x: jax.Array, tolerance: float = 1e-9) -> jax.Array:
+    """Whether x keeps to its limits, (...)."""
+    n = limits.low.shape[0]
+    good = jnp.all((x[:n] >= limits.low - tolerance) & (x[:n] <= limits.high + tolerance), axis=0)
+    if limits.normals is not None and limits.reach is not None:
+        over = _along(limits.normals, x[n:]) - limits.reach
+        good = good & jnp.all(over <= tolerance, axis=(0, 1))
+    return good
+
+
+def shrink(limits: Limits, x: jax.Array) -> jax.Array:
+    """The largest part of x that keeps to its limits, which hold the origin."""
+    n = limits.low.shape[0]
+    rows = [x[:n] / jnp.where(limits.high > 0, limits.high, 1e-300)]
+    rows.append(x[:n] / jnp.where(limits.low < 0, limits.low, -1e-300))
+    if limits.normals is not None and limits.reach is not None:
+        along = _along(limits.normals, x[n:])
+        rows.append((along / jnp.maximum(limits.reach, 1e-300)).reshape(-1, *along.shape[2:]))
+    most = jnp.max(jnp.concatenate(rows), axis=0)
+    return x / jnp.maximum(most, 1.0)
+
+
+def follow(
+    columns: jax.Array,
+    limits: Limits,
+    start: jax.Array,
+    demand: jax.Array,
+    pull: jax.Array,
+    found: jax.Array,
+    ready: jax.Array,
+    *,
+    clip: bool,
+) -> jax.Array:
+    """Solution for the demand, on the way from `start`, which keeps to the limits.
+
+    Where `ready`, the solution is `found` already. With `clip` the way ends where the demand can
+    no longer be met, which needs a start at zero: the result then makes a share of the demand, in
+    its direction.
+    """
+    softness = CLIP_SOFTNESS if clip else SOFTNESS
+    scale = jnp.max(jnp.abs(demand), axis=0) + jnp.max(jnp.abs(pull), axis=0)
+    turn = demand - times(columns, start)
+    drift = pull - start
+
+    def unfinished(path: _Path) -> jax.Array:
+        return jnp.any(~path.done) & (jnp.max(path.steps) < most)
+
+    def advance(path: _Path) -> _Path:
+        free = _free(limits, path.active)
+        kept = _project(_expanded(free), columns)
+        matrix = _gram(kept, columns, softness)
+        d_reaction = _solve(matrix, turn - times(kept, drift))
+        push = drift + transposed(columns, d_reaction)
+        dx = _project(free, push)
+        held = start + path.way * drift + transposed(columns, path.reaction) - path.x
+        slack, rate = _slack(limits, path.x), _rates(limits, dx)
+        force, d_force = (_forces(limits, path.active, v) for v in (held, push - dx))
+        quiet = QUIET * (scale + 1e-30)
+        hit = jnp.where(rate > quiet, jnp.maximum(slack, 0.0) / jnp.where(rate > quiet, rate, 1), 9)
+        noise = QUIET * (jnp.max(jnp.abs(d_reaction), axis=0) + scale + 1e-30)
+        eases = d_force < -noise
+        release = jnp.where(eases, jnp.maximum(force, 0.0) / jnp.where(eases, -d_force, 1.0), 9.0)
+        when = jnp.where(path.active, release, hit)
+        which = jnp.argmin(when, axis=0)
+        step = jnp.minimum(jnp.min(when, axis=0), 1.0 - path.way)
+        done = path.way + step >= 1.0
+        reaction = path.reaction + step * d_reaction
+        if clip:
+            missed = softness * jnp.max(jnp.abs(reaction), axis=0) > MISS * scale
+            step = jnp.where(missed, 0.0, step)
+            done = done | missed
+        go = ~path.done
+        changed = (jnp.arange(path.active.shape[0]).reshape(-1, *([1] * step.ndim)) == which) & (
+            go & ~done
+        )
+        step = jnp.where(go, step, 0.0)
+        return _Path(
+            path.x + step * dx,
+            path.reaction + step * d_reaction,
+            path.way + step,
+            path.active ^ changed,
+            path.done | done,
+            path.steps + 1,
+        )
+
+    shape = jnp.broadcast_shapes(demand.shape[1:], columns.shape[2:], start.shape[1:])
+    rows = _slack(limits, jnp.broadcast_to(start, (start.shape[0], *shape)))
+    most = 16 + 4 * columns.shape[0] + rows.shape[0]  # far more than any case has needed
+    path = jax.lax.while_loop(
+        unfinished,
+        advance,
+        _Path(
+            jnp.broadcast_to(start, (start.shape[0], *shape)),
+            jnp.zeros((demand.shape[0], *shape), demand.dtype),
+            jnp.zeros(shape, demand.dtype),
+            jnp.zeros(rows.shape, bool),
+            jnp.broadcast_to(ready, shape),
+            jnp.zeros((), jnp.int32),
+        ),
+    )
+    met = times(columns, path.x)
+    goal = demand
+    if clip:
+        share = jnp.sum(demand * met, axis=0) / (jnp.sum(demand * demand, axis=0) + 1e-300)
+        goal = share * demand
+    free = _free(limits, path.active)
+    kept = _project(_expanded(free), columns)
+    mended = path.x + transposed(kept, _solve(_gram(kept, columns, softness), goal - met))
+    return jnp.where(ready, found, _bounded(limits, mended))
+
+
+def times(columns: jax.Array, x: jax.Array) -> jax.Array:
+    """B x, (k, ...), of columns (E, k, ...)."""
+    return jnp.sum(columns * x[:, None], axis=0)
+
+
+def transposed(columns: jax.Array, y: jax.Array) -> jax.Array:
+    """Bᵀ y, (E, ...)."""
+    return jnp.sum(columns * y, axis=1)
+
+
+def _gram(left: jax.Array, right: jax.Array, softness: float) -> list[list[jax.Array]]:
+    """Lower half of left rightᵀ + ε."""
+    k = left.shape[1]
+    full = [[jnp.sum(left[:, i] * right[:, j], axis=0) for j in range(i + 1)] for i in range(k)]
+    for i in range(k):
+        full[i][i] = full[i][i] + softness
+    return full
+
+
+def _solve(matrix: list[list[jax.Array]], right: jax.Array) -> jax.Array:
+    """Solve a symmetric positive definite system by L D Lᵀ, written out for vehicles last."""
+    k = len(matrix)
+    lower: list[list[jax.Array]] = [[] for _ in range(k)]
+    diagonal: list[jax.Array] = []
+    for i in range(k):
+        scaled: list[jax.Array] = []  # L D
+        for j in range(i):
+            value = matrix[i][j]
+            for m in range(j):
+                value = value - scaled[m] * lower[j][m]
+            scaled.append(value)
+        lower[i] = [s / d for s, d in zip(scaled, diagonal, strict=True)]
+        value = matrix[i][i]
+        for s, part in zip(scaled, lower[i], strict=True):
+            value = value - s * part
+        diagonal.append(jnp.maximum(value, 1e-3 * CLIP_SOFTNESS))  # rounding must not turn it over
+    y: list[jax.Array] = []
+    for i in range(k):
+        value = right[i]
+        for j in range(i):
+            value = value - lower[i][j] * y[j]
+        y.append(value)
+    y = [a / d for a, d in zip(y, diagonal, strict=True)]
+    for i in reversed(range(k)):
+        for j in range(i + 1, k):
+            y[i] = y[i] - lower[j][i] * y[j]
+    return jnp.stack(jnp.broadcast_arrays(*y))
+
+
+def _along(normals: jax.Array, plane: jax.Array) -> jax.Array:
+    """n · v of every face, (K, q, ...), for vectors (2 q, ...)."""
+    q = plane.shape[0] // 2
+    return normals[:, 0] * plane[:q] + normals[:, 1] * plane[q:]
+
+
+def _faces(limits: Limits, active: jax.Array) -> jax.Array:
+    """The active faces, (K, q, ...)."""
+    n = limits.low.shape[0]
+    assert limits.normals is not None
+    k, _, q = limits.normals.shape[:3]
+    return active[2 * n :].reshape(k, q, *active.shape[1:])
+
+
+def _free(limits: Limits, active: jax.Array) -> _Free:
+    n = limits.low.shape[0]
+    single = 1.0 - (active[:n] | active[n : 2 * n])
+    if limits.normals is None:
+        none = single[:0]
+        return _Free(single, none, none, none)
+    faces = _faces(limits, active)
+    corner = jnp.sum(faces, axis=0) >= 2
+    nx, ny = limits.normals[:, 0], limits.normals[:, 1]
+
+    def taken(a: jax.Array, b: jax.Array, all_of_it: float) -> jax.Array:
+        return jnp.where(corner, all_of_it, jnp.sum(jnp.where(faces, a * b, 0.0), axis=0))
+
+    return _Free(single, taken(nx, nx, 1.0), taken(nx, ny, 0.0), taken(ny, ny, 1.0))
+
+
+def _expanded(free: _Free) -> _Free:
+    return _Free(*(part[:, None] for part in free))
+
+
+def _project(free: _Free, v: jax.Array) -> jax.Array:
+    n, q = free.single.shape[0], free.xx.shape[0]
+    if q == 0:
+        return v * free.single
+    x, y = v[n : n + q], v[n + q :]
+    return jnp.concatenate(
+        [
+            v[:n] * free.single,
+            x - free.xx * x - free.xy * y,
+            y - free.xy * x - free.yy * y,
+        ]
+    )
+
+
+def _slack(limits: Limits, x: jax.Array) -> jax.Array:
+    """Distance from every limit, (m, ...)."""
+    n = limits.low.shape[0]
+    rows = [limits.high - x[:n], x[:n] - limits.low]
+    if limits.normals is not None and limits.reach is not None:
+        rows.append(_rows(limits.reach - _along(limits.normals, x[n:])))
+    return jnp.concatenate(rows)
+
+
+def _rates(limits: Limits, dx: jax.Array) -> jax.Array:
+    """How fast every limit is approached, (m, ...)."""
+    n = limits.low.shape[0]
+    rows = [dx[:n], -dx[:n]]
+    if limits.normals is not None:
+        rows.append(_rows(_along(limits.normals, dx[n:])))
+    return jnp.concatenate(rows)
+
+
+def _forces(limits: Limits, active: jax.Array, v: jax.Array) -> jax.Array:
+    """What the limits in force hold back of v, (m, ...); zero or more while they are needed."""
+    n = limits.low.shape[0]
+    rows = [v[:n], -v[:n]]
+    if limits.normals is not None:
+        faces = _faces(limits, active)
+        q = faces.shape[1]
+        normals = jnp.where(faces[:, None], limits.normals, 0.0)
+        nx, ny = normals[:, 0], normals[:, 1]
+        # In a corner v = a n + b o with the other face's normal o; a = (v × o) / (n × o).
+        ox, oy = jnp.sum(nx, axis=0) - nx, jnp.sum(ny, axis=0) - ny
+        across = nx * oy - ny * ox
+        corner = (jnp.sum(faces, axis=0) >= 2) & (jnp.abs(across) > 1e-12)
+        split = (v[n : n + q] * oy - v[n + q :] * ox) / jnp.where(corner, across, 1.0)
+        rows.append(_rows(jnp.where(corner, split, _along(normals, v[n:]))))
+    return jnp.concatenate(rows)
+
+
+def _rows(faces: jax.Array) -> jax.Array:
+    return faces.reshape(-1, *faces.shape[2:])
+
+
+def _bounded(limits: Limits, x: jax.Array) -> jax.Array:
+    n = limits.low.shape[0]
+    single = jnp.clip(x[:n], limits.low, limits.high)
+    return jnp.concatenate([single, x[n:]]) if x.shape[0] > n else single

@@ -1,0 +1,196 @@
+"""A list of legs, worked through one after the other: who is on which, and how each one ended.
+
+A leg is a stretch of track to follow, a station to hold, or a velocity to keep. It ends when it is
+reached, when its time is up, or when its condition holds; then the next one begins. A vehicle that
+has no legs left keeps its last station.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from seatrial.gnc.types import Estimate
+from seatrial.pytree import pytree, static
+from seatrial.spatial.rotations import rotation, to_euler
+from seatrial.spatial.vectors import vec3
+
+WATCHED = ("depth", "time", "speed", "heading", "pitch", "roll")
+"""What a condition may watch: m, s, m/s over ground, rad (the heading from 0 to 2π)."""
+
+TRACK, HOLD, SURFACE, DOCK, VELOCITY = 0, 1, 2, 3, 4
+KINDS = {TRACK: "track", HOLD: "hold", SURFACE: "surface", DOCK: "dock", VELOCITY: "velocity"}
+
+PENDING, REACHED, PASSED, TIMED_OUT, HELD, CONDITION = 0, 1, 2, 3, 4, 5
+OUTCOMES = {
+    PENDING: "pending",
+    REACHED: "reached",
+    PASSED: "passed",
+    TIMED_OUT: "timed out",
+    HELD: "held",
+    CONDITION: "ended by its condition",
+}
+"""How a leg ended. Passed: the vehicle went by its end outside the circle of acceptance."""
+
+
+@pytree
+class Mission:
+    """The legs; numbers are (K, N), places (K, 3, N)."""
+
+    kind: jax.Array
+    """Codes of `KINDS`."""
+    start: jax.Array
+    """Where the track begins, NED, m."""
+    end: jax.Array
+    """Where it ends; the station of a leg that holds one."""
+    speed: jax.Array
+    """Asked for over ground, m/s."""
+    acceptance: jax.Array
+    """Radius around the end within which it counts as reached, m."""
+    heading: jax.Array
+    """To be held on station, rad; NaN when it does not matter."""
+    velocity: jax.Array
+    """(K, 3, N) surge, sway and yaw rate of a leg that keeps a velocity, m/s and rad/s."""
+    dwell: jax.Array
+    """How long a station is held after it was reached, or a velocity kept, s."""
+    timeout: jax.Array
+    """After which a leg is given up, s; infinite for never."""
+    watched: jax.Array
+    """What the condition of a leg watches, a place in `WATCHED`; −1 without one."""
+    threshold: jax.Array
+    """Of the condition."""
+    side: jax.Array
+    """1 where the condition holds above its threshold, −1 below."""
+    count: jax.Array
+    """(N,) number of legs."""
+    flat: bool = static()
+    """Whether distances are horizontal: a surface craft cannot choose its depth."""
+
+
+class Progress(NamedTuple):
+    """Where the vehicles are in their missions."""
+
+    leg: jax.Array
+    """(N,) number of the leg; `count` when all are done."""
+    began: jax.Array
+    """(N,) when it began, s."""
+    arrived: jax.Array
+    """(N,) when its station was reached first, s; infinite before."""
+    outcome: jax.Array
+    """(K, N) codes of `OUTCOMES`."""
+
+
+class Leg(NamedTuple):
+    """The leg of each vehicle."""
+
+    kind: jax.Array
+    start: jax.Array
+    end: jax.Array
+    speed: jax.Array
+    heading: jax.Array
+    velocity: jax.Array
+    following: jax.Array
+    """(3, N) end of the leg after it, or of itself where it is the last."""
+    last: jax.Array
+    """(N,) whether no track follows it."""
+    done: jax.Array
+    """(N,) whether the mission is over."""
+
+
+def begin(mission: Mission) -> Progress:
+    """Before the first leg."""
+    legs, vehicles = mission.kind.shape
+    return Progress(
+        leg=jnp.zeros(vehicles, jnp.int32),
+        began=jnp.zeros(vehicles),
+        arrived=jnp.full(vehicles, jnp.inf),
+        outcome=jnp.zeros((legs, vehicles), jnp.int32),
+    )
+
+
+def follow(
+    mission: Mission, progress: Progress, estimate: Estimate, t: jax.Array
+) -> tuple[Progress, Leg]:
+    """End the leg of every vehicle that is through with it; returns the leg then in force."""
+    now = leg_of(mission, progress.leg)
+    done = progress.leg >= mission.count
+    away = estimate.position - now.end
+    along = now.end - now.start
+    if mission.flat:
+        away, along = away.at[2].set(0.0), along.at[2].set(0.0)
+    distance = jnp.sqrt(jnp.sum(away * away, axis=0))
+    inside = (distance <= _pick(mission.acceptance, progress.leg)) | (now.kind == VELOCITY)
+    arrived = jnp.where(inside, jnp.minimum(progress.arrived, t), progress.arrived)
+    is_track = now.kind == TRACK
+    reached = is_track & inside
+    passed = is_track & ~inside & (jnp.sum(away * along, axis=0) > 0.0)
+    held = ~is_track & (t - arrived >= _pick(mission.dwell, progress.leg))
+    late = t - progress.began >= _pick(mission.timeout, progress.leg)
+    met = _condition_holds(mission, progress.leg, estimate, t)
+    outcome = jnp.select(
+        [reached, held, met, late, passed], [REACHED, HELD, CONDITION, TIMED_OUT, PASSED], PENDING
+    )
+    ended = (outcome != PENDING) & ~done
+    rows = jnp.arange(mission.kind.shape[0])[:, None]
+    outcomes = jnp.where((rows == progress.leg) & ended, outcome, progress.outcome)
+    after = Progress(
+        leg=progress.leg + ended.astype(jnp.int32),
+        began=jnp.where(ended, t, progress.began),
+        arrived=jnp.where(ended, jnp.inf, arrived),
+        outcome=outcomes.astype(jnp.int32),
+    )
+    leg = leg_of(mission, after.leg)
+    return after, leg._replace(done=after.leg >= mission.count)
+
+
+def _condition_holds(
+    mission: Mission, number: jax.Array, estimate: Estimate, t: jax.Array
+) -> jax.Array:
+    """Whether the condition of each vehicle's leg holds."""
+    roll, pitch, yaw = to_euler(estimate.attitude)
+    north, east, _ = rotation(estimate.attitude).to_world(vec3(estimate.velocity))
+    seen = jnp.stack(
+        [
+            estimate.position[2],
+            jnp.broadcast_to(t, yaw.shape).astype(yaw.dtype),
+            jnp.sqrt(north * north + east * east),
+            jnp.mod(yaw, 2.0 * jnp.pi),
+            pitch,
+            roll,
+        ]
+    )
+    watched = _pick(mission.watched, number)
+    value = jnp.take_along_axis(seen, jnp.maximum(watched, 0)[None], axis=0)[0]
+    beyond = _pick(mission.side, number) * (value - _pick(mission.threshold, number)) > 0.0
+    return (watched >= 0) & beyond
+
+
+def leg_of(mission: Mission, number: jax.Array) -> Leg:
+    """The leg in force; the last one where all are done."""
+    final = mission.count - 1
+    number = jnp.minimum(number, final)
+    following = jnp.minimum(number + 1, final)
+    no_track = (number == final) | (_pick(mission.kind, following) != TRACK)
+    return Leg(
+        kind=_pick(mission.kind, number),
+        start=_place(mission.start, number),
+        end=_place(mission.end, number),
+        speed=_pick(mission.speed, number),
+        heading=_pick(mission.heading, number),
+        velocity=_place(mission.velocity, number),
+        following=_place(mission.end, following),
+        last=no_track,
+        done=jnp.zeros(number.shape, bool),
+    )
+
+
+def _pick(table: jax.Array, number: jax.Array) -> jax.Array:
+    """Row `number` (N,) of a (K, N) table for each vehicle."""
+    row = jnp.minimum(number, table.shape[0] - 1)
+    return jnp.take_along_axis(table, row[None].astype(jnp.int32), axis=0)[0]
+
+
+def _place(table: jax.Array, number: jax.Array) -> jax.Array:
+    row = jnp.minimum(number, table.shape[0] - 1)[None, None].astype(jnp.int32)
+    row = jnp.broadcast_to(row, (1, *table.shape[1:]))
+    return jnp.take_along_axis(table, row, axis=0)[0]

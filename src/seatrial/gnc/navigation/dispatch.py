@@ -1,0 +1,69 @@
+"""The functions that every navigation filter offers, for callers that do not mind which it is."""
+
+import jax
+import jax.numpy as jnp
+
+from seatrial.gnc.navigation import ekf15, eskf
+from seatrial.gnc.types import Estimate
+
+AnyFilter = eskf.Filter | ekf15.Filter
+AnyState = eskf.NavState | ekf15.NavState
+
+
+def begin(filter: AnyFilter, start: Estimate, count: int) -> AnyState:
+    """A filter that believes `start`."""
+    if isinstance(filter, eskf.Filter):
+        return eskf.begin(filter, start, count)
+    return ekf15.begin(filter, start, count)
+
+
+def predict(
+    filter: AnyFilter, state: AnyState, values: jax.Array, dt: float, usable: jax.Array
+) -> AnyState:
+    """State at the next inertial sample (6, N)."""
+    if isinstance(filter, eskf.Filter):
+        assert isinstance(state, eskf.NavState)
+        return eskf.predict(filter, state, values, dt, usable)
+    assert isinstance(state, ekf15.NavState)
+    return ekf15.predict(filter, state, values, dt, usable)
+
+
+def update(
+    filter: AnyFilter,
+    state: AnyState,
+    index: int,
+    values: jax.Array,
+    usable: jax.Array,
+    age: jax.Array | float | None = None,
+) -> AnyState:
+    """State after a measurement (D, N) of the aid at `index`, taken `age` seconds ago."""
+    if isinstance(filter, eskf.Filter):
+        assert isinstance(state, eskf.NavState)
+        return eskf.update(filter, state, index, values, usable, age)
+    assert isinstance(state, ekf15.NavState)
+    return ekf15.update(filter, state, index, values, usable, age)
+
+
+def aid_by_knowledge(
+    filter: AnyFilter, state: AnyState, orders: jax.Array | None, dt: float, usable: jax.Array
+) -> AnyState:
+    """State after taking in what the vehicle knows without a sensor, once a control period."""
+    if isinstance(filter, eskf.Filter):
+        assert isinstance(state, eskf.NavState)
+        return eskf.aid_by_knowledge(filter, state, orders, dt, usable)
+    assert isinstance(state, ekf15.NavState)
+    return ekf15.aid_by_knowledge(filter, state, usable)
+
+
+def estimate(filter: AnyFilter, state: AnyState) -> Estimate:
+    """What guidance and control are told."""
+    if isinstance(filter, eskf.Filter):
+        assert isinstance(state, eskf.NavState)
+        return eskf.estimate(filter, state)
+    assert isinstance(state, ekf15.NavState)
+    return ekf15.estimate(filter, state)
+
+
+def position_deviation(state: AnyState) -> jax.Array:
+    """(3, N) standard deviation of the position, m."""
+    return jnp.sqrt(jnp.stack([state.covariance[i, i] for i in range(3)]))

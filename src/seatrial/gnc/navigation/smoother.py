@@ -1,0 +1,122 @@
+"""Rauch–Tung–Striebel smoothing of the error-state filter, after the run.
+
+With x_k, P_k after the measurements of tick k, x⁻, P⁻ as predicted for the next tick and Φ between
+them (Rauch, Tung and Striebel 1965; Särkkä 2013, section 8.2),
+
+    G = P_k Φᵀ (P⁻)⁻¹,   x_k ← x_k ⊞ G (x_{k+1} ⊟ x⁻),   P_k ← P_k + G (P_{k+1} − P⁻) Gᵀ
+
+where ⊟ and ⊞ take the error between two nominal states and put one into a state. All ticks of an
+hour at 200 Hz would need gigabytes. So the filter is run once to keep the state at the beginning of
+every block of ticks, and once more through each block, from the last to the first.
+"""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from seatrial.gnc.navigation import eskf, offline
+from seatrial.gnc.navigation.aiding import attitude_error
+from seatrial.gnc.navigation.eskf import Filter, NavState
+from seatrial.gnc.navigation.offline import Feed
+from seatrial.gnc.types import Estimate
+
+
+class Smoothed(NamedTuple):
+    """What is believed when all samples are known, at the end of every block; (B, ..., N)."""
+
+    estimate: Estimate
+    state: NavState
+
+
+def smooth(
+    filter: Filter,
+    start: Estimate,
+    samples: Any,
+    valid: Any,
+    dt: float,
+    feeds: tuple[Feed, ...],
+    orders: Any = None,
+    period: int = 1,
+    every: int = 1,
+) -> tuple[offline.Track, Smoothed]:
+    """Filter and smooth all samples (S, 6, N); reports as `offline.run` does."""
+    track = offline.run(filter, start, samples, valid, dt, feeds, orders, period, every)
+    states: NavState = track.state
+    blocks = states.position.shape[0]
+    later = _at(states, blocks - 1)
+    found = [later]
+    for block in range(blocks - 1, 0, -1):
+        part = slice(block * every, (block + 1) * every)
+        rows = jax.tree.map(
+            lambda a, part=part: a[part],
+            (jnp.arange(blocks * every), samples, valid, feeds),
+        )
+        later = _back(filter, _at(states, block - 1), rows, later, orders, dt, period)
+        found.append(later)
+    whole: NavState = jax.tree.map(lambda *parts: jnp.stack(parts[::-1]), *found)
+    estimates = jax.vmap(lambda s: eskf.estimate(filter, s))(whole)
+    return track, Smoothed(estimates, whole)
+
+
+def _at(states: NavState, k: int) -> NavState:
+    chosen: NavState = jax.tree.map(lambda a: a[k], states)
+    return chosen
+
+
+@partial(jax.jit, static_argnames=("dt", "period"), compiler_options=offline.COMPILER)
+def _back(
+    filter: Filter,
+    before: NavState,
+    rows: Any,
+    later: NavState,
+    orders: jax.Array | None,
+    dt: float,
+    period: int,
+) -> NavState:
+    """Smoothed state at the beginning of a block from the one at its end."""
+
+    def forward(state: NavState, row: Any) -> tuple[NavState, Any]:
+        k, sample, valid, feeds = row
+        predicted, move = eskf.propagate(filter, state, sample, dt, valid)
+        after, _ = offline.correct(filter, predicted, k, feeds, orders, dt, period)
+        assert isinstance(after, NavState)
+        return after, (state, predicted, move)
+
+    def backward(later: NavState, kept: Any) -> tuple[NavState, None]:
+        state, predicted, move = kept
+        gain = _gain(move.apply(state.covariance), predicted.covariance)
+        better = eskf.inject(state, jnp.einsum("ijn,jn->in", gain, difference(later, predicted)))
+        change = later.covariance - predicted.covariance
+        half = jnp.einsum("ijn,jkn->ikn", gain, change)
+        covariance = state.covariance + jnp.einsum("ijn,kjn->ikn", half, gain)
+        return better._replace(covariance=0.5 * (covariance + covariance.swapaxes(0, 1))), None
+
+    _, kept = jax.lax.scan(forward, before, rows)
+    smoothed, _ = jax.lax.scan(backward, later, kept, reverse=True)
+    return smoothed
+
+
+def _gain(moved: jax.Array, predicted: jax.Array) -> jax.Array:
+    """(P Φᵀ)(P⁻)⁻¹ of `moved` = Φ P; scaled, since metres and rad/s are far apart."""
+    scale = 1.0 / jnp.sqrt(jnp.einsum("iin->in", predicted))
+    scaled = predicted * scale[:, None] * scale[None]
+    solved = jnp.linalg.solve(
+        jnp.moveaxis(scaled, -1, 0), jnp.moveaxis(moved * scale[:, None], -1, 0)
+    )
+    return jnp.moveaxis(solved, 0, -1).swapaxes(0, 1) * scale[None]
+
+
+def difference(true: NavState, believed: NavState) -> jax.Array:
+    """Error (18, N) that turns the second nominal state into the first."""
+    return jnp.concatenate(
+        [
+            true.position - believed.position,
+            true.velocity - believed.velocity,
+            attitude_error(true.attitude, believed.attitude),
+            true.accelerometer_bias - believed.accelerometer_bias,
+            true.gyroscope_bias - believed.gyroscope_bias,
+            true.current - believed.current,
+        ]
+    )

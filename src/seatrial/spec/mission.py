@@ -1,0 +1,196 @@
+"""Descriptions of missions: a list of tasks, and how the vehicle is guided through them."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from seatrial.spec.base import (
+    Metres,
+    MetresPerSecond,
+    Number,
+    Plain,
+    Radians,
+    RadiansPerSecond,
+    Seconds,
+    Spec,
+    Unit,
+)
+
+Waypoint = Annotated[tuple[Number, ...], Field(strict=False, min_length=2, max_length=3), Unit("m")]
+"""North and east of the datum, and the depth where it matters."""
+Place = Annotated[tuple[Number, Number], Field(strict=False), Unit("degree")]
+"""Latitude and longitude."""
+Corner = Annotated[tuple[Number, Number], Field(strict=False), Unit("m")]
+Speed = Annotated[MetresPerSecond, Field(gt=0, le=50)]
+Acceptance = Annotated[Metres, Field(gt=0, le=10_000)]
+
+
+class Until(Spec):
+    """A condition that ends a task's leg."""
+
+    quantity: Literal["depth", "time", "speed", "heading", "pitch", "roll"]
+    """Depth in m, time in s, speed over ground in m/s, angles in rad (heading from 0 to 2π); as
+    the vehicle believes them."""
+    above: Annotated[Number, Unit("SI")] | None = None
+    """Holds while the quantity is greater."""
+    below: Annotated[Number, Unit("SI")] | None = None
+    """Holds while the quantity is less."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if (self.above is None) == (self.below is None):
+            raise ValueError("give either `above` or `below`")
+        return self
+
+
+class Task(Spec):
+    """What every task shares."""
+
+    speed: Speed | None = None
+    """Over ground; the vehicle's easy speed when left out."""
+    acceptance: Acceptance | None = None
+    """Radius within which a waypoint counts as reached; one and a half vehicle lengths when left
+    out."""
+    timeout: Annotated[Seconds, Field(gt=0)] | None = None
+    """After which a leg is given up and the next one begins; never when left out."""
+    until: Until | None = None
+    """A condition that ends each of its legs; the next one begins."""
+    depth: Metres = 0.0
+    """Of the waypoints that name none."""
+
+
+class Goto(Task):
+    """Follow the legs from waypoint to waypoint."""
+
+    do: Literal["goto"]
+    """Selects this task."""
+    waypoints: Annotated[tuple[Waypoint, ...], Field(strict=False)] = ()
+    """In metres from the datum."""
+    places: Annotated[tuple[Place, ...], Field(strict=False)] = ()
+    """Or in degrees of latitude and longitude."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if bool(self.waypoints) == bool(self.places):
+            raise ValueError("give either `waypoints` (metres) or `places` (degrees)")
+        return self
+
+
+class Survey(Task):
+    """Cover an area with parallel lines."""
+
+    do: Literal["survey"]
+    """Selects this task."""
+    area: Annotated[tuple[Waypoint, ...], Field(strict=False, min_length=3)]
+    """Corners of the area."""
+    spacing: Annotated[Metres, Field(gt=0)]
+    """Between lines."""
+    heading: Radians = 0.0
+    """Of the lines."""
+
+
+class ExpandingSquare(Task):
+    """Search outwards from a point, in legs that grow."""
+
+    do: Literal["expanding_square"]
+    """Selects this task."""
+    centre: Waypoint
+    """Where it begins."""
+    spacing: Annotated[Metres, Field(gt=0)]
+    """Between parallel legs."""
+    legs: Annotated[int, Field(ge=2, le=200)] = 8
+    """How many."""
+    heading: Radians = 0.0
+    """Of the first leg."""
+
+
+class Loiter(Task):
+    """Go round a point."""
+
+    do: Literal["loiter"]
+    """Selects this task."""
+    centre: Waypoint
+    """Of the circle."""
+    radius: Annotated[Metres, Field(gt=0)]
+    """Of the circle."""
+    turns: Annotated[Plain, Field(gt=0, le=1000)] = 1.0
+    """How many times round."""
+    clockwise: bool = True
+    """Seen from above."""
+
+
+class Hold(Task):
+    """Stay at a place; a vehicle that cannot hold station comes back whenever it drifts off."""
+
+    do: Literal["hold"]
+    """Selects this task."""
+    position: Waypoint | None = None
+    """Where; at the end of the task before when left out."""
+    heading: Radians | None = None
+    """To be held, for vehicles that can; any when left out."""
+    duration: Annotated[Seconds, Field(ge=0)] = 60.0
+    """How long, counted from the first arrival within the acceptance."""
+
+
+class Surface(Task):
+    """Come up where the task before ended."""
+
+    do: Literal["surface"]
+    """Selects this task."""
+
+
+class Dock(Task):
+    """Line up at a distance, come in slowly, and stay."""
+
+    do: Literal["dock"]
+    """Selects this task."""
+    position: Waypoint
+    """Of the berth."""
+    heading: Radians
+    """In the berth."""
+    approach: Annotated[Metres, Field(gt=0)] = 15.0
+    """Length of the last straight leg."""
+    final_speed: Speed = 0.3
+    """On that leg."""
+    duration: Annotated[Seconds, Field(ge=0)] = 20.0
+    """How long to stay."""
+
+
+class Velocity(Task):
+    """Keep a velocity: surge, sway and yaw rate, as far as the vehicle can."""
+
+    do: Literal["velocity"]
+    """Selects this task."""
+    surge: MetresPerSecond = 0.0
+    """Ahead, over ground."""
+    sway: MetresPerSecond = 0.0
+    """To starboard."""
+    yaw_rate: RadiansPerSecond = 0.0
+    """Bow to starboard."""
+    duration: Annotated[Seconds, Field(gt=0)]
+    """How long."""
+
+
+AnyTask = Annotated[
+    Goto | Survey | ExpandingSquare | Loiter | Hold | Surface | Dock | Velocity,
+    Field(discriminator="do"),
+]
+
+
+class Guidance(Spec):
+    """How legs are followed."""
+
+    law: Literal["line_of_sight", "integral", "adaptive", "pure_pursuit", "line_of_sight_3d"] = (
+        "integral"
+    )
+    """Line of sight and its forms with an integral or an estimate of the angle of crab, pure
+    pursuit, or line of sight in three dimensions, which asks for a pitch instead of a depth."""
+    lookahead: Annotated[Metres, Field(gt=0)] | None = None
+    """Distance ahead on the leg that is aimed at; four vehicle lengths when left out."""
+    deceleration: Annotated[Number, Field(gt=0, le=10), Unit("m/s^2")] = 0.05
+    """With which the vehicle slows down before a station."""
+    fence: (
+        Annotated[tuple[Corner, ...], Field(strict=False, min_length=3, max_length=100)] | None
+    ) = None
+    """Corners of an area, north and east of the datum in m, that it must not leave. Waypoints
+    outside are refused; a vehicle that is driven out comes back in before it goes on."""

@@ -1,0 +1,440 @@
+"""Two vessels meet, a thousand times over: does anybody collide, and is the right side given?
+
+The vessels are the size of the Otter and answer like it: first-order responses of yaw rate and
+speed with limits. Each wants to follow its own straight track by line of sight. All encounters are
+one batch, drawn with a fixed seed; in one set both vessels run the avoidance, in a second one the
+other vessel keeps its course and speed whatever happens.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.gnc.avoidance import Avoidance, Contacts, Memory, avoid, begin
+from seatrial.gnc.avoidance.roles import ABAFT, AHEAD, NONE, RECIPROCAL, STAND_ON
+from seatrial.gnc.types import Estimate
+from seatrial.programs import compile_program
+from seatrial.seeding import generator
+from seatrial.spatial.rotations import from_euler
+from seatrial.validation.claims import Claim
+
+Array = NDArray[np.float64]
+
+SEED = 1972
+"""The year of the rules. Weights and thresholds were settled on other seeds."""
+ENCOUNTERS = 1000
+HEAD_ON, STARBOARD, PORT, OVERTAKING, OVERTAKEN = KINDS = (
+    "head-on",
+    "crossing from starboard",
+    "crossing from port",
+    "overtaking",
+    "being overtaken",
+)
+
+LENGTH, BEAM = 2.0, 1.08
+RADIUS = float(np.hypot(LENGTH, BEAM))
+"""Of a safety circle: twice the one around the hull, m."""
+CLEARANCE = 10.0
+SPEEDS = (0.8, 3.0)
+"""m/s; the Otter's top speed is 6 kn."""
+
+YAW_RATE_LIMIT = 0.25
+"""From the Otter's full helm, 41 N m, against N_r and N_|r|r, rad/s."""
+YAW_TIME = 1.0
+SPEED_TIME = 1.0
+"""(m − X_u̇)/−X_u is 0.8 s; the propellers add to it."""
+ACCELERATION_LIMIT = 0.5
+COURSE_GAIN = 0.5
+LOOKAHEAD = 20.0
+
+STEP = 0.1
+STEPS_PER_SAMPLE = 10
+DURATION = 220.0
+HORIZON = 60.0
+"""Time before the meeting at which there is a risk of collision, s; it tells the kind."""
+MEETING = (HORIZON, 2.0 * HORIZON)
+"""Time from the start until the vessels would meet if nobody acted, s."""
+OFFSET = 0.8 * (2.0 * RADIUS + CLEARANCE)
+"""Largest distance at which they would then pass, m."""
+LEAST_RANGE = 40.0
+"""At the start, m: whoever meets closer has been there before."""
+
+
+@dataclass(frozen=True)
+class Encounters:
+    """M pairs of vessels; the first one of each is the vessel that `kind` is told from."""
+
+    kind: NDArray[np.str_]
+    """(M,) of `KINDS`."""
+    start: Array
+    """(2, 2, M) north and east of both vessels, m."""
+    course: Array
+    """(2, M) rad."""
+    speed: Array
+    """(2, M) m/s."""
+
+
+@dataclass(frozen=True)
+class Voyages:
+    """What became of the encounters."""
+
+    encounters: Encounters
+    passive: bool
+    """Whether the second vessel kept its course and speed."""
+    time: Array
+    """(T,) s."""
+    track: Array
+    """(T, 2, 2, M) north and east of both vessels, m."""
+    closest: Array
+    """(M,) m."""
+    altered: NDArray[np.bool_]
+    """(2, M) whether a vessel departed from her wish in the encounter."""
+    to_port: NDArray[np.bool_]
+    """(2, M) whether one that stood on altered to port for a vessel on her port side."""
+
+
+def kind_of(place: Array, course: Array) -> NDArray[np.str_]:
+    """Kind of encounter by rules 13 to 15, from the second vessel's place seen from the first.
+
+    Written apart from the rules that the vessels follow on board.
+    """
+    bearing = np.arctan2(place[1], place[0])
+    seen = np.angle(np.exp(1j * (bearing - course[0])))
+    aspect = np.angle(np.exp(1j * (bearing + np.pi - course[1])))
+    reciprocal = np.abs(np.angle(-np.exp(1j * (course[1] - course[0])))) <= RECIPROCAL
+    ahead = np.maximum(np.abs(seen), np.abs(aspect)) <= AHEAD
+    return np.select(
+        [np.abs(aspect) > ABAFT, np.abs(seen) > ABAFT, reciprocal & ahead, seen > 0.0],
+        [OVERTAKING, OVERTAKEN, HEAD_ON, STARBOARD],
+        PORT,
+    )
+
+
+def draw_encounters(count: int, seed: int = SEED) -> Encounters:
+    """As many of each kind: courses, speeds, time and distance of the meeting at random."""
+    random = generator(seed, "colregs")
+    quota = {kind: len(range(i, count, len(KINDS))) for i, kind in enumerate(KINDS)}
+    found: list[Encounters] = []
+    while any(quota.values()):
+        drawn = _draw(random, 4096)
+        for kind in KINDS:
+            chosen = np.flatnonzero(drawn.kind == kind)[: quota[kind]]
+            quota[kind] -= len(chosen)
+            found.append(_take(drawn, chosen))
+    return Encounters(
+        np.concatenate([f.kind for f in found]),
+        *(np.concatenate([getattr(f, n) for f in found], -1) for n in ("start", "course", "speed")),
+    )
+
+
+def _draw(random: np.random.Generator, count: int) -> Encounters:
+    course = random.uniform(-np.pi, np.pi, (2, count))
+    # Of uniform courses few are nearly reciprocal or nearly the same.
+    like = random.uniform(size=count)
+    spread = random.uniform(-0.35, 0.35, count)
+    course[1] = np.where(like < 0.2, course[0] + np.pi + spread, course[1])
+    course[1] = np.where(like > 0.7, course[0] + 3.0 * spread, course[1])
+    speed = random.uniform(*SPEEDS, (2, count))
+    velocity = speed * np.stack([np.cos(course), np.sin(course)])
+    closing = velocity[:, 0] - velocity[:, 1]
+    fast = np.linalg.norm(closing, axis=0)
+    aside = np.stack([-closing[1], closing[0]]) / fast
+    aside = aside * random.uniform(-OFFSET, OFFSET, count)
+    place = closing * random.uniform(*MEETING, count) + aside
+    usable = (fast > 0.4) & (np.linalg.norm(place, axis=0) > LEAST_RANGE)
+    start = np.stack([np.zeros((2, count)), place], axis=1)
+    kind = np.where(usable, kind_of(closing * HORIZON + aside, course), "")
+    return Encounters(kind, start, course, speed)
+
+
+def _take(encounters: Encounters, chosen: Any) -> Encounters:
+    e = encounters
+    return Encounters(
+        e.kind[chosen], e.start[..., chosen], e.course[..., chosen], e.speed[..., chosen]
+    )
+
+
+class Craft(NamedTuple):
+    """Vessels; of encounters (2 M,): the first ones, then the second ones."""
+
+    place: jax.Array
+    """(2, N) north and east, m."""
+    heading: jax.Array
+    """(N,) rad."""
+    speed: jax.Array
+    """(N,) m/s."""
+    yaw_rate: jax.Array
+    """(N,) rad/s."""
+
+
+def run_encounters(encounters: Encounters, passive: bool) -> Voyages:
+    """Sail all of them as one batch."""
+    with jax.enable_x64(True):
+        pairs = encounters.kind.size
+        start = Craft(
+            jnp.asarray(encounters.start.reshape(2, 2 * pairs)),
+            jnp.asarray(encounters.course.ravel()),
+            jnp.asarray(encounters.speed.ravel()),
+            jnp.zeros(2 * pairs),
+        )
+        obeys = jnp.asarray(np.repeat([True, not passive], pairs))
+        program = compile_program(jax.jit(_sail), settings(), start, obeys)
+        track, closest, altered, to_port = (
+            np.asarray(a) for a in program(settings(), start, obeys)
+        )
+    return Voyages(
+        encounters=encounters,
+        passive=passive,
+        time=np.arange(len(track), dtype=np.float64) * (STEP * STEPS_PER_SAMPLE),
+        track=track.reshape(-1, 2, 2, pairs),
+        closest=closest,
+        altered=altered.reshape(2, pairs),
+        to_port=to_port.reshape(2, pairs),
+    )
+
+
+def settings() -> Avoidance:
+    """Avoidance of a vessel like the Otter."""
+    return Avoidance(
+        radius=jnp.asarray(RADIUS),
+        clearance=jnp.asarray(CLEARANCE),
+        horizon=jnp.asarray(HORIZON),
+        shape_horizon=jnp.asarray(30.0),
+        reaction=jnp.asarray(20.0),
+        lag=jnp.asarray(YAW_TIME),
+        turn_rate=jnp.asarray(0.6 * YAW_RATE_LIMIT),
+        targets=None,
+        circles=None,
+        polygons=None,
+        period=1.0,
+    )
+
+
+def _sail(
+    avoidance: Avoidance, start: Craft, obeys: jax.Array
+) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
+    """Tracks (T, 2, 2M), closest distances (M,), who altered at all and who to port (2M,)."""
+    vessels = start.heading.size
+    pairs = vessels // 2
+    track_course, wanted_speed = start.heading, start.speed
+    along = jnp.stack([jnp.cos(track_course), jnp.sin(track_course)])
+
+    def step(i: jax.Array, carry: Any) -> Any:
+        first, craft, memory, closest, phase, altered, to_port = carry
+        off = craft.place - start.place
+        aside = along[0] * off[1] - along[1] * off[0]
+        wish = track_course + jnp.arctan(-aside / LOOKAHEAD)
+        velocity = craft.speed * jnp.stack([jnp.cos(craft.heading), jnp.sin(craft.heading)])
+        plot = Contacts(
+            jnp.roll(craft.place, pairs, axis=1)[:, None],
+            jnp.roll(velocity, pairs, axis=1)[:, None],
+            jnp.full((1, vessels), RADIUS),
+        )
+        t = (first + i) * STEP
+        memory, course, speed, info = avoid(
+            avoidance, memory, estimate_of(craft), wish, wanted_speed, t, plot
+        )
+        craft = move(
+            craft,
+            jnp.where(obeys, course, track_course),
+            jnp.where(obeys, speed, wanted_speed),
+        )
+        apart = craft.place[:, :pairs] - craft.place[:, pairs:]
+        # 0 before the encounter, 1 in it, 2 after it: who meets again later has a new one.
+        engaged = info.roles[0] != NONE
+        phase = jnp.where((phase == 0) & engaged, 1, jnp.where((phase == 1) & ~engaged, 2, phase))
+        acts = obeys & info.altered & (phase < 2)
+        other = plot.position[:, 0] - craft.place
+        on_port = velocity[0] * other[1] - velocity[1] * other[0] < 0.0
+        port = (
+            acts & on_port & (info.roles[0] == STAND_ON) & (jnp.sin(course - track_course) < -0.01)
+        )
+        return (
+            first,
+            craft,
+            memory,
+            jnp.minimum(closest, jnp.sqrt(jnp.sum(apart**2, axis=0))),
+            phase,
+            altered | acts,
+            to_port | port,
+        )
+
+    def sample(carry: Any, first: jax.Array) -> tuple[Any, jax.Array]:
+        seen = carry[0].place
+        _, *carry = jax.lax.fori_loop(0, STEPS_PER_SAMPLE, step, (first, *carry))
+        return tuple(carry), seen
+
+    memory: Memory = begin(avoidance, vessels, live=1)
+    nobody = jnp.zeros(vessels, bool)
+    phase = jnp.zeros(vessels, jnp.int32)
+    carry = (start, memory, jnp.full(pairs, jnp.inf), phase, nobody, nobody)
+    samples = round(DURATION / (STEP * STEPS_PER_SAMPLE))
+    (_, _, closest, _, altered, to_port), track = jax.lax.scan(
+        sample, carry, STEPS_PER_SAMPLE * jnp.arange(samples)
+    )
+    return track, closest, altered, to_port
+
+
+def estimate_of(craft: Craft) -> Estimate:
+    """What the vessels know of themselves: everything."""
+    zero = jnp.zeros_like(craft.speed)
+    return Estimate(
+        position=jnp.stack([craft.place[0], craft.place[1], zero]),
+        attitude=from_euler(zero, zero, craft.heading),
+        velocity=jnp.stack([craft.speed, zero, zero, zero, zero, craft.yaw_rate]),
+        current=jnp.zeros((3, craft.speed.size)),
+    )
+
+
+def move(craft: Craft, course: jax.Array, speed: jax.Array) -> Craft:
+    """One step: T ṙ + r = K (χ_d − χ) and T u̇ = u_d − u, both with limits."""
+    turn = jnp.arctan2(jnp.sin(course - craft.heading), jnp.cos(course - craft.heading))
+    rate = jnp.clip(COURSE_GAIN * turn, -YAW_RATE_LIMIT, YAW_RATE_LIMIT)
+    yaw_rate = craft.yaw_rate + STEP * (rate - craft.yaw_rate) / YAW_TIME
+    gain = jnp.clip((speed - craft.speed) / SPEED_TIME, -ACCELERATION_LIMIT, ACCELERATION_LIMIT)
+    heading = craft.heading + STEP * yaw_rate
+    faster = craft.speed + STEP * gain
+    step = STEP * faster * jnp.stack([jnp.cos(heading), jnp.sin(heading)])
+    return Craft(craft.place + step, heading, faster, yaw_rate)
+
+
+def unavoided(encounters: Encounters) -> Array:
+    """(M,) closest distance if both vessels kept on, m."""
+    e = encounters
+    velocity = e.speed * np.stack([np.cos(e.course), np.sin(e.course)])
+    closing = velocity[:, 0] - velocity[:, 1]
+    place = e.start[:, 1] - e.start[:, 0]
+    aside = closing[0] * place[1] - closing[1] * place[0]
+    distance: Array = np.abs(aside) / np.linalg.norm(closing, axis=0)
+    return distance
+
+
+def collided(voyages: Voyages) -> NDArray[np.bool_]:
+    """(M,) whose safety circles met."""
+    return voyages.closest < 2.0 * RADIUS
+
+
+def right_side(voyages: Voyages) -> Array:
+    """(M,) 1 where the right side was given, 0 where not, NaN where the rules ask for none.
+
+    Head-on: at the closest approach each vessel had the other on her port side. Crossing: the
+    vessel that gives way, where she is one that obeys, was astern of the other when she first
+    crossed her track; a faster one may overtake her later.
+    """
+    kind = voyages.encounters.kind
+    north, east = np.cos(voyages.encounters.course), np.sin(voyages.encounters.course)
+    place = voyages.track[:, :, 1] - voyages.track[:, :, 0]
+    nearest = np.argmin(np.linalg.norm(place, axis=1), axis=0)
+    p = np.take_along_axis(place, nearest[None, None], axis=0)[0]
+    port = (north[0] * p[1] - east[0] * p[0] < 0.0) & (north[1] * p[1] - east[1] * p[0] > 0.0)
+    result = np.full(kind.size, np.nan)
+    result[kind == HEAD_ON] = port[kind == HEAD_ON]
+    crossing = kind == STARBOARD if voyages.passive else (kind == STARBOARD) | (kind == PORT)
+    giver = np.where(kind == STARBOARD, 0, 1)
+    for i in np.flatnonzero(crossing):
+        other = 1 - giver[i]
+        sign = 1.0 if giver[i] == 1 else -1.0
+        x, y = sign * place[:, :, i].T
+        ahead = north[other, i] * x + east[other, i] * y
+        abeam = north[other, i] * y - east[other, i] * x
+        cut = np.flatnonzero(np.diff(np.sign(abeam)) != 0)[:1]
+        result[i] = float(np.all(ahead[cut] < 0.0))
+    return result
+
+
+def failures(voyages: Voyages) -> NDArray[np.int64]:
+    """Numbers of the encounters with a collision or the wrong side."""
+    return np.flatnonzero(collided(voyages) | (right_side(voyages) == 0.0))
+
+
+def describe(voyages: Voyages, i: int) -> dict[str, Any]:
+    """All that is needed to look at one encounter again."""
+    e = voyages.encounters
+    return {
+        "number": int(i),
+        "kind": str(e.kind[i]),
+        "collision": bool(collided(voyages)[i]),
+        "closest": float(voyages.closest[i]),
+        "start": e.start[..., i].T.tolist(),
+        "course_deg": np.degrees(e.course[:, i]).tolist(),
+        "speed": e.speed[:, i].tolist(),
+    }
+
+
+def stood_on(voyages: Voyages) -> Array:
+    """(M,) 1 where the vessel that should stand on did, 0 where not, NaN where nobody obeys so."""
+    kind = voyages.encounters.kind
+    second = np.isin(kind, (STARBOARD, OVERTAKING))
+    altered = np.where(second, voyages.altered[1], voyages.altered[0])
+    unasked = (kind == HEAD_ON) | (voyages.passive & second)
+    return np.where(unasked, np.nan, 1.0 - altered)
+
+
+def rows(voyages: Voyages) -> list[list[str]]:
+    """A line of a table per kind of encounter."""
+    kind, hit = voyages.encounters.kind, collided(voyages)
+    lines = []
+    for name in KINDS:
+        its = kind == name
+        lines.append(
+            [
+                name,
+                f"{its.sum()}",
+                f"{hit[its].sum()}",
+                f"{voyages.closest[its].min():.1f} m",
+                f"{np.median(voyages.closest[its]):.1f} m",
+                *(_share(values[its]) for values in (right_side(voyages), stood_on(voyages))),
+            ]
+        )
+    return lines
+
+
+def _share(values: Array) -> str:
+    asked = np.isfinite(values)
+    return f"{int(values[asked].sum())} of {asked.sum()}" if asked.any() else "–"
+
+
+def judge(both: Voyages, alone: Voyages) -> list[Claim]:
+    """Whether nobody collides and the right side is given."""
+    count = both.closest.size
+    doomed = np.sum(unavoided(both.encounters) < 2.0 * RADIUS)
+    claims = []
+    for voyages, who in ((both, "both vessels avoid"), (alone, "the other keeps on")):
+        hit, least = collided(voyages), voyages.closest.min()
+        side = right_side(voyages)
+        asked = np.isfinite(side)
+        claims += [
+            Claim(
+                f"no collision where {who}",
+                not hit.any(),
+                f"{hit.sum()} in {count:,}, {doomed} if nobody acted; closest {least:.1f} m, "
+                f"safety circles meet at {2.0 * RADIUS:.1f} m",
+            ),
+            Claim(
+                f"the right side is given where {who}",
+                bool(np.all(side[asked] == 1.0)),
+                f"{int(np.sum(side[asked]))} of {asked.sum()} head-on and crossing encounters",
+            ),
+        ]
+    stood = stood_on(both)
+    standing = np.isfinite(stood)
+    late = alone.encounters.kind == PORT
+    claims.append(
+        Claim(
+            "a vessel that stands on keeps course and speed while the other gives way",
+            bool(np.all(stood[standing] == 1.0)),
+            f"{int(stood[standing].sum())} of {standing.sum()}",
+        )
+    )
+    claims.append(
+        Claim(
+            "compelled to act for a vessel on her port side she never alters to port",
+            not bool(np.any(alone.to_port[0, late])),
+            f"{np.sum(alone.altered[0, late])} of {late.sum()} had to act",
+        )
+    )
+    return claims

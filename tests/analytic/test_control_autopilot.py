@@ -1,0 +1,204 @@
+"""The autopilot on a body whose physics is simple: mass, inertia and linear drag in a plane."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from seatrial.gnc.control import Autopilot, begin, control
+from seatrial.gnc.control.autopilot import at_speed
+from seatrial.gnc.control.loops import FeedForward, Speed, Station, Track
+from seatrial.gnc.control.pid import Pid
+from seatrial.gnc.control.reference import Reference
+from seatrial.gnc.control.sliding import SlidingMode
+from seatrial.gnc.types import Estimate, Setpoint
+from seatrial.spatial.rotations import from_euler
+
+pytestmark = pytest.mark.usefixtures("x64")
+
+MASS, INERTIA, DRAG, TURNING_DRAG = 50.0, 20.0, 40.0, 15.0
+PERIOD, OMEGA = 0.1, 0.8
+
+
+def parts(kind=jnp.float64):
+    def numbers(*values):
+        return tuple(None if v is None else jnp.asarray([v], kind) for v in values)
+
+    def pid(mass, drag):
+        given = (mass * OMEGA**2, 0.1 * mass * OMEGA**3, 2 * OMEGA * mass - drag, 0.2 * OMEGA)
+        return Pid(*numbers(*given, None))
+
+    heading = Track(
+        pid(INERTIA, TURNING_DRAG),
+        FeedForward(*numbers(INERTIA, TURNING_DRAG, 0.0)),
+        Reference(*numbers(OMEGA, 0.4, 0.3)),
+        *numbers(0.0),
+    )
+    ahead = FeedForward(*numbers(MASS, DRAG, 0.0))
+    given = (2 * OMEGA * MASS - DRAG, OMEGA**2 * MASS, None, 0.5 * OMEGA, None)
+    speed = Speed(Pid(*numbers(*given)), ahead, *numbers(OMEGA, 0.5))
+    station = Station(
+        pid(MASS, DRAG), pid(MASS, DRAG), ahead, ahead, Reference(*numbers(OMEGA, 1.0, 0.3))
+    )
+    return heading, speed, station
+
+
+def autopilot(kind=jnp.float64, heading=None):
+    track, speed, station = parts(kind)
+    return Autopilot(
+        speeds=jnp.zeros(1, kind),
+        surge=speed,
+        sway=speed,
+        heave=None,
+        yaw_rate=None,
+        heading=heading or track,
+        crab_time=jnp.asarray([5.0 / OMEGA], kind),
+        depth=None,
+        roll=None,
+        pitch=None,
+        station=station,
+    )
+
+
+def asked(count=1, **given):
+    def full(name, shape):
+        value = jnp.full(shape, jnp.nan)
+        return value if name not in given else jnp.broadcast_to(jnp.asarray(given[name]), shape)
+
+    three, one = (3, count), (count,)
+    shapes = {"position": three, "velocity": three}
+    return Setpoint(*(full(n, shapes.get(n, one)) for n in Setpoint._fields))
+
+
+def voyage(
+    pilot, setpoint, seconds, current=(0.0, 0.0), moment=0.0, limit=jnp.inf, heading=0.0, known=True
+):
+    """North, east, heading and their body rates over time; the drag is on the water."""
+    steps, fine = round(seconds / PERIOD), 10
+    flow = jnp.asarray(current)
+
+    def rates(x, force):
+        c, s = jnp.cos(x[2]), jnp.sin(x[2])
+        water = jnp.stack([c * flow[0] + s * flow[1], c * flow[1] - s * flow[0]])
+        u, v, r = x[3], x[4], x[5]
+        return jnp.stack(
+            [
+                c * u - s * v,
+                s * u + c * v,
+                r,
+                (force[0] - DRAG * (u - water[0])) / MASS + v * r,
+                (force[1] - DRAG * (v - water[1])) / MASS - u * r,
+                (force[5] + moment - TURNING_DRAG * r) / INERTIA,
+            ]
+        )
+
+    def one(carry, _):
+        x, memory, achieved = carry
+        still = jnp.zeros((1,))
+        estimate = Estimate(
+            jnp.stack([x[0], x[1], still]),
+            from_euler(still, still, x[2]),
+            jnp.stack([x[3], x[4], still, still, still, x[5]]),
+            jnp.asarray([*current, 0.0])[:, None] * (1.0 if known else 0.0),
+        )
+        memory, demand = control(pilot, memory, setpoint, estimate, achieved, PERIOD)
+        force = jnp.clip(demand, -limit, limit)
+        for _ in range(fine):
+            x = x + PERIOD / fine * rates(x, force)
+        return (x, memory, force), x[:, 0]
+
+    x = jnp.zeros((6, 1)).at[2].set(heading)
+    memory = begin(pilot, 1, jnp.float64)
+    start = (x, memory, jnp.zeros((6, 1)))
+    return np.asarray(jax.lax.scan(one, start, jnp.arange(steps))[1])
+
+
+def test_station_is_kept_in_a_current_that_nobody_told_about():
+    pilot = autopilot()
+    place = jnp.asarray([[4.0], [-3.0], [jnp.nan]])
+    track = voyage(pilot, asked(position=place, heading=1.0), 150.0, (0.4, 0.3), known=False)
+    np.testing.assert_allclose(track[-1, :3], [4.0, -3.0, 1.0], atol=0.01)
+    assert track[:, 0].max() < 4.9
+
+
+def test_heading_goes_the_short_way_round_without_overshoot():
+    track = voyage(autopilot(), asked(heading=-2.8), 40.0, heading=2.8)
+    unwrapped = track[:, 2]
+    assert unwrapped.min() > 2.79
+    np.testing.assert_allclose(unwrapped[-1], 2 * np.pi - 2.8, atol=1e-3)
+    assert unwrapped.max() < 2 * np.pi - 2.8 + 0.03
+
+
+def test_course_is_held_across_a_current():
+    speed = jnp.asarray([[1.0], [0.0], [jnp.nan]])
+    track = voyage(autopilot(), asked(course=0.5, velocity=speed), 200.0, (0.0, 0.3))
+    moved = track[-1, :2] - track[-100, :2]
+    np.testing.assert_allclose(np.arctan2(moved[1], moved[0]), 0.5, atol=0.01)
+
+
+def test_saturated_turn_settles_without_windup():
+    # The step asks for 6 N m to begin with.
+    track = voyage(autopilot(), asked(heading=2.0), 400.0, limit=0.8)
+    assert track[:, 2].max() < 2.0 * 1.12
+    np.testing.assert_allclose(track[-1, 2], 2.0, atol=0.02)
+
+
+def test_sliding_mode_bounds_the_error_of_an_unknown_moment():
+    track, _, _ = parts()
+    slope, gain, unknown = 0.6 * OMEGA, 0.3 * OMEGA * INERTIA, 6.0
+    law = SlidingMode(
+        *(jnp.asarray([v]) for v in (slope, gain, unknown, unknown / gain, 0.1 * slope))
+    )
+    plain = autopilot()
+    sliding = autopilot(heading=Track(law, track.feed_forward, track.reference, track.bias))
+    errors = {}
+    for name, pilot in (("plain", plain), ("sliding", sliding)):
+        way = voyage(pilot, asked(heading=0.0), 60.0, moment=4.0)
+        errors[name] = np.abs(way[:, 2]).max()
+        np.testing.assert_allclose(way[-1, 2], 0.0, atol=0.01)
+    assert errors["sliding"] < 0.7 * errors["plain"]
+
+
+def test_vehicle_that_is_asked_nothing_is_left_alone():
+    pilot, count = autopilot(), 3
+    heading = jnp.asarray([jnp.nan, 0.5, jnp.nan])
+    estimate = Estimate(
+        jnp.zeros((3, count)),
+        from_euler(*(jnp.zeros(count),) * 3),
+        jnp.zeros((6, count)).at[0].set(1.0),
+        jnp.zeros((3, count)),
+    )
+    memory = begin(pilot, count, jnp.float64)
+    for _ in range(3):
+        memory, demand = control(
+            pilot, memory, asked(count, heading=heading), estimate, jnp.zeros((6, count)), PERIOD
+        )
+    np.testing.assert_array_equal(np.asarray(demand)[:, [0, 2]], 0.0)
+    assert float(demand[5, 1]) > 0.0
+    assert np.isnan(np.asarray(memory.heading.value)[[0, 2]]).all()
+
+
+def test_single_precision_stays_single():
+    pilot = autopilot(jnp.float32)
+    still = jnp.zeros(2, jnp.float32)
+    estimate = Estimate(
+        jnp.zeros((3, 2), jnp.float32),
+        from_euler(still, still, still),
+        jnp.zeros((6, 2), jnp.float32),
+        jnp.zeros((3, 2), jnp.float32),
+    )
+    wanted = jax.tree.map(lambda a: a.astype(jnp.float32), asked(2, heading=1.0))
+    memory = begin(pilot, 2, jnp.float32)
+    memory, demand = control(pilot, memory, wanted, estimate, jnp.zeros((6, 2), jnp.float32), 0.1)
+    assert {a.dtype for a in jax.tree.leaves((memory, demand))} == {np.dtype(np.float32)}
+
+
+def test_gains_are_interpolated_over_speed():
+    pilot = autopilot()
+    stacked = jax.tree.map(lambda a: jnp.concatenate([a, 3.0 * a]), pilot)
+    stacked = stacked.__class__(**{**vars(stacked), "speeds": jnp.asarray([1.0, 2.0])})
+    found = at_speed(stacked, jnp.asarray([0.0, 1.0, 1.25, 2.0, 9.0]))
+    one = float(pilot.heading.law.proportional[0])
+    np.testing.assert_allclose(
+        found.heading.law.proportional, one * np.array([1.0, 1.0, 1.5, 3.0, 3.0]), rtol=1e-12
+    )

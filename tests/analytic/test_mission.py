@@ -1,0 +1,171 @@
+"""Missions leg by leg, and samples on their way to the filter."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from seatrial.gnc import mission as legs
+from seatrial.gnc.types import Estimate
+from seatrial.scenario import mailbox
+from seatrial.sensors.suite import Sample
+
+
+@pytest.fixture(autouse=True)
+def _double():
+    with jax.enable_x64(True):
+        yield
+
+
+def make_mission(rows, vehicles=1, flat=True):
+    """Rows of (kind, start, end, options)."""
+
+    def table(name, default):
+        values = [row[3].get(name, default) for row in rows]
+        return jnp.asarray(np.tile(np.array(values)[:, None], (1, vehicles)))
+
+    def places(i):
+        values = np.array([row[i] for row in rows], float)
+        return jnp.asarray(np.tile(values[:, :, None], (1, 1, vehicles)))
+
+    return legs.Mission(
+        kind=table("kind", 0) + jnp.asarray(np.array([[row[0]] for row in rows])),
+        start=places(1),
+        end=places(2),
+        speed=table("speed", 1.0),
+        acceptance=table("acceptance", 1.0),
+        heading=table("heading", np.nan),
+        velocity=jnp.zeros((len(rows), 3, vehicles)),
+        dwell=table("dwell", 0.0),
+        timeout=table("timeout", np.inf),
+        watched=table("watched", -1),
+        threshold=table("threshold", 0.0),
+        side=table("side", 1.0),
+        count=jnp.full(vehicles, len(rows), jnp.int32),
+        flat=flat,
+    )
+
+
+def believed(*places, velocity=(0.0, 0.0, 0.0)):
+    position = jnp.asarray(np.array(places, float).T)
+    count = position.shape[1]
+    attitude = jnp.zeros((4, count)).at[0].set(1.0)
+    moving = jnp.zeros((6, count)).at[:3].set(jnp.asarray(velocity)[:, None])
+    return Estimate(position, attitude, moving, jnp.zeros((3, count)))
+
+
+A, B, C = (0.0, 0.0, 0.0), (10.0, 0.0, 0.0), (10.0, 10.0, 0.0)
+TWO_LEGS = [(legs.TRACK, A, B, {}), (legs.TRACK, B, C, {})]
+
+
+def outcome_of(progress, leg, vehicle=0):
+    return legs.OUTCOMES[int(progress.outcome[leg, vehicle])]
+
+
+def test_a_waypoint_is_reached_inside_its_circle_and_passed_beyond_its_end():
+    mission = make_mission(TWO_LEGS, vehicles=3)
+    progress = legs.begin(mission)
+    at = believed((9.5, 0.5, 0.0), (10.5, 3.0, 0.0), (8.0, 0.0, 0.0))
+    progress, leg = legs.follow(mission, progress, at, jnp.float64(1.0))
+    assert progress.leg.tolist() == [1, 1, 0]
+    assert [outcome_of(progress, 0, i) for i in range(3)] == ["reached", "passed", "pending"]
+    np.testing.assert_array_equal(leg.end[:, 0], C)
+    np.testing.assert_array_equal(leg.end[:, 2], B)
+    np.testing.assert_array_equal(leg.following[:, 2], C)
+
+
+def test_depth_counts_only_for_vehicles_that_can_choose_it():
+    deep = believed((10.0, 0.0, 5.0))
+    for flat, moved in ((True, 1), (False, 0)):
+        mission = make_mission(TWO_LEGS, flat=flat)
+        progress, _ = legs.follow(mission, legs.begin(mission), deep, jnp.float64(0.0))
+        assert int(progress.leg[0]) == moved
+
+
+def test_a_station_is_held_from_the_first_arrival_even_when_the_vehicle_drifts_off():
+    mission = make_mission([(legs.HOLD, A, A, {"dwell": 5.0})])
+    progress = legs.begin(mission)
+    for t, place, ended in (
+        (0.0, 3.0, 0),
+        (2.0, 0.5, 0),
+        (4.0, 2.0, 0),
+        (6.9, 0.0, 0),
+        (7.0, 9, 1),
+    ):
+        progress, _ = legs.follow(mission, progress, believed((place, 0, 0)), jnp.float64(t))
+        assert int(progress.leg[0]) == ended
+    assert outcome_of(progress, 0) == "held"
+
+
+def test_a_leg_is_given_up_when_its_time_is_over():
+    mission = make_mission([(legs.TRACK, A, B, {"timeout": 30.0}), (legs.TRACK, B, C, {})])
+    progress = legs.begin(mission)
+    for t in (0.0, 29.9):
+        progress, _ = legs.follow(mission, progress, believed(A), jnp.float64(t))
+        assert int(progress.leg[0]) == 0
+    progress, _ = legs.follow(mission, progress, believed(A), jnp.float64(30.0))
+    assert int(progress.leg[0]) == 1
+    assert outcome_of(progress, 0) == "timed out"
+    assert float(progress.began[0]) == 30.0
+
+
+@pytest.mark.parametrize(
+    ("quantity", "threshold", "side", "estimate"),
+    [
+        ("depth", 4.0, 1.0, believed((0, 0, 5.0))),
+        ("depth", 6.0, -1.0, believed((0, 0, 5.0))),
+        ("speed", 1.9, 1.0, believed(A, velocity=(2.0, 0.0, 0.0))),
+        ("time", 9.0, 1.0, believed(A)),
+    ],
+)
+def test_a_condition_ends_a_leg_on_its_side_of_the_threshold_only(
+    quantity, threshold, side, estimate
+):
+    for sign, ended in ((side, 1), (-side, 0)):
+        options = {
+            "watched": legs.WATCHED.index(quantity),
+            "threshold": threshold,
+            "side": sign,
+        }
+        mission = make_mission([(legs.TRACK, A, B, options)])
+        progress, _ = legs.follow(mission, legs.begin(mission), estimate, jnp.float64(10.0))
+        assert int(progress.leg[0]) == ended
+
+
+def test_after_the_last_leg_the_mission_is_over_and_stays_over():
+    mission = make_mission([(legs.TRACK, A, B, {})])
+    progress = legs.begin(mission)
+    for t in (0.0, 1.0, 2.0):
+        progress, leg = legs.follow(mission, progress, believed(B), jnp.float64(t))
+        assert bool(leg.done[0])
+        assert int(progress.leg[0]) == 1
+    np.testing.assert_array_equal(leg.end[:, 0], B)
+
+
+def sample(value, delay, valid=1.0):
+    return Sample(jnp.array([[value], [valid], [delay], [0.0]]))
+
+
+def test_a_letter_is_delivered_once_when_its_delay_is_over_and_in_order():
+    box = mailbox.begin(4, 1, 1, jnp.float64)
+    got = []
+    for k in range(12):
+        t = jnp.float64(0.1 * k)
+        box = mailbox.post(box, sample(float(k), 0.25), jnp.asarray(k % 2 == 0), t)
+        box, letter = mailbox.collect(box, t)
+        if bool(letter.arrived[0]):
+            got.append((k, float(letter.values[0, 0]), float(letter.stamp[0])))
+    assert got == [
+        (3, 0.0, 0.0),
+        (5, 2.0, pytest.approx(0.2)),
+        (7, 4.0, pytest.approx(0.4)),
+        (9, 6.0, pytest.approx(0.6)),
+        (11, 8.0, pytest.approx(0.8)),
+    ]
+
+
+def test_a_sample_that_is_not_valid_is_never_delivered():
+    box = mailbox.begin(2, 1, 1, jnp.float64)
+    box = mailbox.post(box, sample(1.0, 0.0, valid=0.0), jnp.asarray(True), jnp.float64(0.0))
+    _, letter = mailbox.collect(box, jnp.float64(1.0))
+    assert not bool(letter.arrived[0])

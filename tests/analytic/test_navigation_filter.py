@@ -1,0 +1,261 @@
+"""The error-state filter against its own equations: derivatives, algebra, gates, delays."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from seatrial.gnc.navigation import aiding, eskf, kalman
+from seatrial.gnc.navigation.kalman import Component, Group
+from seatrial.gnc.navigation.offline import Feed
+from seatrial.gnc.navigation.smoother import difference
+from seatrial.gnc.types import Estimate
+from seatrial.seeding import generator
+from seatrial.spatial.rotations import normalise
+from voyages import ANTENNA, IMU_ARM, LOG_TURN, Noise, filtered, matched, matrix, sail
+
+pytestmark = pytest.mark.usefixtures("x64")
+
+
+def _state(filter, seed="state"):
+    rng = generator(3, seed)
+    start = Estimate(
+        position=jnp.asarray(rng.normal(size=(3, 1))),
+        attitude=normalise(jnp.asarray(rng.normal(size=(4, 1)))),
+        velocity=jnp.asarray(rng.normal(size=(6, 1))),
+        current=jnp.asarray(rng.normal(size=(3, 1))),
+    )
+    state = eskf.begin(filter, start, 1)
+    return state._replace(
+        accelerometer_bias=jnp.asarray(0.1 * rng.normal(size=(3, 1))),
+        gyroscope_bias=jnp.asarray(0.1 * rng.normal(size=(3, 1))),
+        sample=jnp.asarray(rng.normal(size=(6, 1)) + np.array([[0], [0], [-9.8], [0], [0], [0]])),
+        started=jnp.ones(1, bool),
+    )
+
+
+def test_error_dynamics_are_the_derivative_of_the_nominal_dynamics_to_second_order():
+    filter = matched(())
+    state = _state(filter)
+    sample = jnp.asarray(generator(3, "sample").normal(size=(6, 1)))
+
+    @jax.jit
+    def shortfall(dt):
+        after, move = eskf.propagate(filter, state, sample, dt)
+
+        def later(error):
+            moved = eskf.predict(filter, eskf.inject(state, error[:, None]), sample, dt)
+            return difference(moved, after)[:, 0]
+
+        exact = jax.jacfwd(later)(jnp.full(18, 1e-9))  # attitude_error has a kink at nothing
+        return jnp.max(jnp.abs(exact - move.apply(jnp.eye(18)[..., None])[..., 0]))
+
+    errors = np.array([shortfall(dt) for dt in (0.02, 0.01, 0.005)])
+    assert errors[-1] < 3e-4
+    np.testing.assert_allclose(np.log2(errors[:-1] / errors[1:]), 2.0, atol=0.15)
+
+
+def _all_aids():
+    gnss, dvl, depth, compass = matched(("gnss", "dvl", "depth", "compass")).aids
+    arm = jnp.asarray(np.array(ANTENNA) - np.array(IMU_ARM))
+    one, few = jnp.ones(1), jnp.asarray(10)
+    mounted = jnp.asarray(matrix(LOG_TURN).ravel())
+    anchors = jnp.asarray([[20.0, -5.0], [3.0, 14.0], [-2.0, -3.0]])
+    quaternion = normalise(jnp.asarray([1.0, 0.3, -0.2, 0.5]))
+    return {
+        "gnss": gnss,
+        "dvl over ground": dvl,
+        "dvl through water": dvl,
+        "depth": depth,
+        "compass": compass,
+        "ranges": aiding.Ranges(arm, anchors, jnp.ones(2), jnp.ones(2), few, first=0),
+        "attitude": aiding.Attitude(quaternion, jnp.ones(3), one, few),
+        "field": aiding.Field(mounted, jnp.asarray([2.0, 0.3, 4.0]), jnp.ones(3), one, few),
+    }
+
+
+@pytest.mark.parametrize("name", ["gnss", "dvl over ground", "dvl through water", "depth",
+                                  "compass", "ranges", "attitude", "field"])  # fmt: skip
+@pytest.mark.parametrize("age", [None, 0.01])
+def test_measurement_rows_are_the_derivative_of_the_measurement(name, age):
+    aid = _all_aids()[name]
+    filter = matched(("gnss",))
+    state = _state(filter)
+    then = eskf._motion(filter, state, age)
+    values = jnp.asarray(generator(3, name).normal(size=(7, 1)))
+    if name == "attitude":  # the row is that of a small difference
+        turned = jnp.concatenate([jnp.ones(1), jnp.full(3, 1e-7)])[:, None]
+        values = aiding.multiply(turned, aiding.multiply(then.attitude, aid.mounting[:, None]))
+    if name.startswith("dvl"):
+        values = values.at[3].set(2.0 if "water" in name else 1.0)
+
+    def compare(error):
+        moved = eskf.inject(state, error[:, None])
+        return aid.compare(eskf._motion(filter, moved, age), values)
+
+    def residuals(error):
+        return jnp.stack([c.residual[0] for g in compare(error) for c in g.components])
+
+    expected = -jax.jacfwd(residuals)(jnp.zeros(18))
+    groups = compare(jnp.zeros(18))
+    rows = kalman.dense(groups, state.covariance)
+    found = (rows if age is None else eskf.aged(rows, state, age))[..., 0]
+    # A late row leaves out terms of second order in the age.
+    np.testing.assert_allclose(found, expected, atol=2e-6 if age is None else 2e-3)
+
+
+def _problem(seed="absorb"):
+    rng = generator(3, seed)
+    factor = rng.normal(size=(18, 18))
+    H = np.where(rng.random((5, 18)) < 0.4, rng.normal(size=(5, 18)), 0.0)
+    H[:, 0] = 1.0
+    return factor @ factor.T, H, rng.normal(size=5) * 4.0, rng.random(5) + 0.5
+
+
+def _groups(H, residual, variance, sizes):
+    groups, first = [], 0
+    for size in sizes:
+        rows = range(first, first + size)
+        groups.append(
+            Group(
+                [
+                    Component(
+                        jnp.asarray(residual[d : d + 1]),
+                        {j: float(h) for j, h in enumerate(H[d]) if h},
+                        float(variance[d]),
+                    )
+                    for d in rows
+                ],
+                jnp.ones(1, bool),
+            )
+        )
+        first += size
+    return groups
+
+
+def _batch(P, H, residual, variance):
+    S = H @ P @ H.T + np.diag(variance)
+    K = P @ H.T @ np.linalg.inv(S)
+    return K @ residual, P - K @ S @ K.T, residual @ np.linalg.solve(S, residual)
+
+
+def test_taking_numbers_in_one_by_one_gives_what_the_matrix_formula_gives():
+    P, H, residual, variance = _problem()
+    groups = _groups(H, residual, variance, (3, 2))
+    taken = kalman.absorb(
+        jnp.asarray(P[..., None]), groups, kalman.closed_gate(2, 1), jnp.full(2, np.inf),
+        jnp.asarray(10), jnp.ones(1, bool),
+    )  # fmt: skip
+    correction, covariance, nis = _batch(P, H, residual, variance)
+    np.testing.assert_allclose(taken.correction[:, 0], correction, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(taken.covariance[..., 0], covariance, rtol=1e-8, atol=1e-8)
+    np.testing.assert_array_equal(taken.covariance, taken.covariance.swapaxes(0, 1))
+    np.testing.assert_allclose(taken.gate.nis.sum(), nis, rtol=1e-9)
+
+
+def test_a_rejected_group_leaves_the_others_as_if_it_had_not_been_there():
+    P, H, residual, variance = _problem()
+    residual[:2] += 1e4
+    groups = _groups(H, residual, variance, (2, 1, 2))
+    taken = kalman.absorb(
+        jnp.asarray(P[..., None]), groups, kalman.closed_gate(3, 1), jnp.full(3, 1e3),
+        jnp.asarray(10), jnp.ones(1, bool),
+    )  # fmt: skip
+    correction, covariance, _ = _batch(P, H[2:], residual[2:], variance[2:])
+    np.testing.assert_allclose(taken.correction[:, 0], correction, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(taken.covariance[..., 0], covariance, rtol=1e-8, atol=1e-8)
+    np.testing.assert_array_equal(taken.gate.rejected[:, 0], [1, 0, 0])
+
+
+def test_what_is_not_usable_leaves_the_state_alone_to_the_last_bit():
+    filter = matched(("gnss",))
+    state = _state(filter)
+    values = jnp.full((7, 1), jnp.nan)
+    after = eskf.update(filter, state, 0, values, jnp.zeros(1, bool), jnp.zeros(1))
+    for new, old in zip(jax.tree.leaves(after), jax.tree.leaves(state), strict=True):
+        np.testing.assert_array_equal(new, old)
+
+
+def test_an_exact_imu_off_the_origin_at_an_odd_angle_is_followed_without_any_aid():
+    still = Noise(0, 0, 0, 0, 0, 0, 0, 0)
+    voyage = sail("exact", 60.0, 1, noise=still, start=(0.0, 0.0, 0.0))
+    track, rows = filtered(voyage, matched((), still), ())
+    np.testing.assert_allclose(track.estimate.position[..., 0], voyage.origin[rows], atol=0.02)
+
+
+def _late(feed, ticks, dt):
+    """The same samples, `ticks` later and so much older."""
+    usable = np.roll(feed.usable, ticks, axis=0)
+    usable[:ticks] = False
+    return Feed(np.roll(feed.values, ticks, axis=0), usable, feed.age + ticks * dt)
+
+
+def test_a_fix_that_comes_late_is_compared_with_the_motion_of_its_own_time():
+    voyage = sail("late", 60.0, 4)
+    filter = matched(("gnss",))
+    late = _late(voyage.feeds["gnss"], 25, 0.02)  # half a second, so about a metre
+    forgotten = late._replace(age=np.zeros_like(late.age))
+
+    def worst(feed):
+        voyage.feeds["gnss"] = feed
+        track, rows = filtered(voyage, filter, ("gnss",))
+        error = np.asarray(track.estimate.position) - voyage.origin[rows][..., None]
+        return np.sqrt(np.mean(error[30:] ** 2))
+
+    on_time, told, untold = (worst(f) for f in (voyage.feeds["gnss"], late, forgotten))
+    assert told < 1.3 * on_time
+    assert untold > 2.0 * on_time
+
+
+def _ranges(voyage, anchors, deviation, outliers):
+    """Distances to anchors ten times a second, some by a detour where `outliers` says so."""
+    rng = generator(5, "ranges")
+    ticks, runs = voyage.samples.shape[0], voyage.samples.shape[2]
+    place = voyage.origin  # the tag sits at the origin
+    exact = np.linalg.norm(place[:, :, None] - anchors[None], axis=1)
+    values = exact[..., None] + deviation * rng.normal(size=(ticks, anchors.shape[1], runs))
+    values[:, 0] += np.where(outliers, rng.exponential(4.0, size=(ticks, runs)) + 2.0, 0.0)
+    usable = np.zeros((ticks, runs), bool)
+    usable[5::5] = True
+    return Feed(values, usable, np.zeros((ticks, runs)))
+
+
+def test_ranges_by_a_detour_do_not_make_the_track_jump():
+    voyage = sail("uwb", 60.0, 8)
+    anchors = np.array([[80.0, 80.0, -80.0, -80.0], [-40.0, 40.0, 40.0, -40.0], [-3.0] * 4])
+    outliers = (voyage.time[:, None] % 20.0 > 16.0) & np.ones((1, 8), bool)
+    voyage.feeds["uwb"] = _ranges(voyage, anchors, 0.1, outliers)
+
+    def filter(gate):
+        base = matched(("depth",))
+        uwb = aiding.Ranges(
+            jnp.asarray(-np.array(IMU_ARM)), jnp.asarray(anchors), jnp.full(4, 0.1),
+            jnp.full(4, gate), jnp.asarray(200), first=0,
+        )  # fmt: skip
+        return base.__class__(**(vars(base) | {"aids": (uwb, *base.aids)}))
+
+    def worst(gate):
+        track, rows = filtered(voyage, filter(gate), ("uwb", "depth"), every=5)
+        error = np.asarray(track.estimate.position) - voyage.origin[rows][..., None]
+        nis = np.asarray(track.nis[0])[:, 0]
+        struck = np.isfinite(nis) & outliers[: len(nis)]
+        return np.abs(error[100:, :2]).max(), np.mean(nis[struck] > gate)
+
+    gated, caught = worst(10.8)  # 0.999 of χ²(1)
+    open_gate, _ = worst(np.inf)
+    assert caught > 0.99
+    assert gated < 0.35
+    assert open_gate > 2.0
+
+
+def test_a_filter_that_is_wrong_and_sure_of_itself_is_won_back_by_its_fixes():
+    voyage = sail("wrong", 60.0, 1)
+    away = voyage.start._replace(position=voyage.start.position + 100.0)
+    object.__setattr__(voyage, "start", away)
+    filter = matched(("gnss",), gate=0.999)
+    impatient = filter.aids[0].__class__(**(vars(filter.aids[0]) | {"patience": jnp.asarray(10)}))
+    filter = filter.__class__(**(vars(filter) | {"aids": (impatient,)}))
+    track, rows = filtered(voyage, filter, ("gnss",))
+    error = np.linalg.norm(track.estimate.position[..., 0] - voyage.origin[rows], axis=1)
+    assert error[9] > 100.0  # nothing fits yet
+    assert error[40:].max() < 3.0

@@ -1,0 +1,105 @@
+"""Closed loops: library vehicles carry out missions by their own sensors."""
+
+import numpy as np
+import pytest
+
+import seatrial as st
+from seatrial.compile.scenario import plan_of
+from seatrial.scenario.frames import OUTCOMES
+
+WAYPOINT_RUNS = (
+    "sookshma-waypoints",
+    "sookshma-waypoints-sea",
+    "otter-survey",
+    "remus100-survey",
+    "wamv-dock",
+    "bluerov2-station",
+    "otter-crossing",
+)
+
+
+class Watch:
+    """Keeps what a mission's claims need of one vehicle."""
+
+    def open(self, header):
+        self.header, self.parts = header, []
+
+    def write(self, frames):
+        group = frames.groups[0].frames
+        self.parts.append((frames.time, group))
+
+    def close(self, summary):
+        self.summary = summary
+
+    def get(self, name):
+        return np.concatenate([getattr(group, name)[:, 0] for _, group in self.parts])
+
+
+def watched(scenario):
+    from seatrial.scenario import runner
+
+    watch = Watch()
+    runner.run(plan_of(scenario), [watch])
+    return watch
+
+
+@pytest.mark.parametrize("name", WAYPOINT_RUNS)
+def test_a_mission_is_completed_with_every_waypoint_reached(name):
+    watch = watched(name)
+    legs = watch.header.vehicles[0].legs
+    guidance = watch.get("guidance")
+    changes = np.flatnonzero(np.diff(guidance[:, 0]) > 0) + 1
+    outcomes = [OUTCOMES[int(code)] for code in guidance[changes, 1]]
+    assert watch.summary.status == "completed"
+    assert int(guidance[-1, 0]) == len(legs)
+    assert all(outcome in ("reached", "held") for outcome in outcomes), outcomes
+
+
+def test_ordered_velocities_are_kept_by_four_rotatable_thrusters():
+    watch = watched("wamv-velocity")
+    velocity, leg = watch.get("velocity"), watch.get("guidance")[:, 0]
+    asked = [(1.0, 0.0, 0.0), (0.5, 0.0, 0.1), (0.0, 0.3, 0.0), (-0.4, 0.0, 0.0), (0.0, 0.0, 0.15)]
+    for number, (surge, sway, turn) in enumerate(asked):
+        settled = velocity[leg == number][-100:]
+        found = settled[:, [0, 1, 5]].mean(axis=0)
+        np.testing.assert_allclose(found, (surge, sway, turn), atol=0.04)
+
+
+def test_a_fence_keeps_out_what_lies_outside_and_brings_back_what_was_driven_out():
+    text = """
+kind: scenario
+name: fenced
+duration: 60
+world: {{name: stream, current: {{speed: 0.5, towards_deg: 0}}}}
+vehicles:
+  - name: boat
+    vehicle: otter
+    feedback: truth
+    sensors: []
+    guidance: {{fence: [[-20, -20], [10, -20], [10, 20], [-20, 20]]}}
+    mission:
+      - {{do: goto, waypoints: [[{north}, 0]], speed: 1.2, acceptance: 0.5}}
+"""
+    from seatrial.spec.loading import load_text
+
+    with pytest.raises(st.SpecError, match="outside the fence"):
+        plan_of(load_text(text.format(north=12), st.Scenario))
+    watch = watched(load_text(text.format(north=9.5), st.Scenario))
+    north = watch.get("position")[:, 0]
+    assert north.max() < 14.0
+    assert north[-1] < 11.0
+
+
+def test_the_same_mission_twice_gives_the_same_bytes_and_another_seed_others(tmp_path):
+    files = [tmp_path / f"{i}.mcap" for i in range(3)]
+    for file, seed in zip(files, (1, 1, 2), strict=True):
+        st.run("sookshma-waypoints", seed=seed, duration=30, out=file)
+    assert files[0].read_bytes() == files[1].read_bytes()
+    assert files[0].read_bytes() != files[2].read_bytes()
+
+
+def test_a_vehicle_without_sensors_needs_the_truth_or_is_refused():
+    scenario = st.load("otter-survey", st.Scenario)
+    blind = scenario.vehicles[0].model_copy(update={"sensors": ()})
+    with pytest.raises(st.SpecError):
+        plan_of(scenario.model_copy(update={"vehicles": (blind,)}))
