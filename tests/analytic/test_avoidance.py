@@ -327,3 +327,31 @@ def test_a_vessel_that_stands_still_is_kept_clear_of():
     assert info.roles[0, 0] == OVERTAKING
     assert abs(float(course[0])) >= math.radians(20.0) - 1e-9
     assert info.closest[0, 0] >= 2 * math.hypot(2.0, 1.08) + 10.0 - 0.5
+
+
+def test_a_decision_once_taken_is_kept_until_the_other_has_passed():
+    avoidance = build(vessel(position=[300.0, 3.0], course=math.pi, speed=2.0))
+    zero = jnp.zeros(1)
+    craft = Craft(jnp.zeros((2, 1)), zero, zero + 2.0, zero)
+
+    @jax.jit
+    def sail(craft, memory):
+        def step(carry, i):
+            craft, memory = carry
+            wish = jnp.arctan(-craft.place[1] / 20.0)
+            memory, course, speed, info = avoid(
+                avoidance, memory, estimate_of(craft), wish, zero + 2.0, i * STEP
+            )
+            return (move(craft, course, speed), memory), (info.altered[0], craft.place[:, 0])
+
+        return jax.lax.scan(step, (craft, memory), jnp.arange(1500))[1]
+
+    altered, place = (np.asarray(a) for a in sail(craft, begin(avoidance, 1)))
+    begins = np.flatnonzero(np.diff(altered.astype(int)) == 1)
+    ends = np.flatnonzero(np.diff(altered.astype(int)) == -1)
+    assert len(begins) == len(ends) == 1
+    theirs = np.stack([300.0 - 2.0 * STEP * np.arange(1500), np.full(1500, 3.0)], axis=1)
+    nearest = np.linalg.norm(place - theirs, axis=1).argmin()
+    assert begins[0] < nearest
+    assert ends[0] < nearest + 50  # within five seconds of passing
+    assert np.abs(place[-1, 1]) < 1.0  # back on the track

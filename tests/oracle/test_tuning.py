@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from scipy import signal
 from scipy.linalg import expm
-from scipy.optimize import brentq
 
 from seatrial.compile.authority import prepare
 from seatrial.compile.linearisation import linearise, service_speed
@@ -96,7 +95,7 @@ def sail(name, wanted, seconds, pilot, memory, law, speed=0.0, pitch=0.0):
     state = State(
         column(0.0, 0.0, 0.0 if it.floats else DEPTH),
         from_euler(*column(0.0, pitch, 0.0)),
-        column(speed, 0, 0, 0, 0, 0),
+        column(speed, 0, speed * math.tan(pitch), 0, 0, 0),  # level
         jnp.zeros((it.compiled.actuator_states, 1)),
     )
     return np.asarray(
@@ -127,7 +126,7 @@ STEPS = {
     "bluerov2_heavy": (0.22, 0.8, 0.6),
 }
 
-SETTLING = 14.0
+SETTLING = 18.0
 """Time after which a step has settled, times its bandwidth, beside the time on the way."""
 
 
@@ -206,40 +205,45 @@ def test_linear_model_is_the_derivative_of_the_step(name):
     shifts = size * np.hstack([np.eye(12), -np.eye(12)])
     after = moved(linear.state[:, None] + shifts)
     found = (after[:, :12] - after[:, 12:]) / (2 * size)
+    # Roll and pitch that the craft does not control are linearised as they swing, not at rest.
+    tilting = [i for d in (3, 4) if d not in it.dofs for i in (d, 6 + d)]
+    kept = np.setdiff1d(np.arange(12), tilting)
     # Without the wrench of the trim the vehicle slows down; over one step that is of second order.
-    tilting = [9, 10]  # roll and pitch of an uncontrolled craft are linearised as they swing
-    expected = expm(linear.A * dt)
-    for matrix in (found, expected):
-        matrix[:, tilting] = 0.0
-    np.testing.assert_allclose(found, expected, atol=2e-4)
+    np.testing.assert_allclose(found[:, kept], expm(linear.A * dt)[:, kept], atol=1e-3)
 
 
+@pytest.mark.filterwarnings(
+    "ignore::scipy.signal.BadCoefficients"
+)  # a numerator that begins with 0
 @pytest.mark.usefixtures("x64")
 def test_margins_agree_with_transfer_functions_of_scipy():
     it = craft("otter")
     cruise = service_speed(it)
     _, bench = design_loops(it, cruise, cruise, PERIOD, None, "pid", keep_station=False)
     report, loop = bench.reports["heading"], bench.closed["heading"]
-    A, B = bench.system("heading")
-    plant = signal.StateSpace(
-        A, B[:, 5:], np.stack([np.eye(len(A))[5], np.eye(len(A))[11]]), [[0], [0]]
-    )
+    # A symmetric craft: roll, yaw and sway by themselves, whatever the surge loop does.
+    lateral = [3, 5, 7, 9, 11]
+    A = bench.linear.A[np.ix_(lateral, lateral)]
+    b = (bench.linear.B @ bench.linear.carried)[lateral, 5:]
+    angle_of, rate_of = (signal.StateSpace(A, b, np.eye(5)[i : i + 1], [[0.0]]) for i in (1, 4))
     gains = loop.gains
-
-    def whole(omega):
-        _, seen = signal.freqresp(plant, [omega])
-        s = 1j * omega
-        angle, rate = seen[:, 0] if seen.ndim == 2 else seen[:, 0, 0]
-        law = (gains.proportional + gains.integral / s) * angle
-        law += gains.derivative / (1 + gains.filter_time * s) * rate
-        return law * np.exp(-1.5 * PERIOD * s) / (1 + 0.1 * s)
-
-    crossover = brentq(lambda w: abs(whole(w)) - 1.0, 0.5 * gains.bandwidth, 10 * gains.bandwidth)
-    assert report.margins.crossover == pytest.approx(crossover, rel=1e-2)
-    phase = math.degrees(abs(np.angle(-whole(crossover))))
-    assert report.margins.phase <= phase + 0.5
-    turn = brentq(lambda w: np.imag(whole(w)), crossover, 20 * crossover)
-    assert report.margins.gain == pytest.approx(-1.0 / np.real(whole(turn)), rel=1e-2)
+    omega = np.geomspace(0.01, 100.0, 20_000) * gains.bandwidth
+    s = 1j * omega
+    angle, rate = (signal.freqresp(p, omega)[1] for p in (angle_of, rate_of))
+    law = (gains.proportional + gains.integral / s) * angle
+    law = law + gains.derivative / (1 + gains.filter_time * s) * rate
+    whole = law * np.exp(-1.5 * PERIOD * s) / (1 + 0.1 * s)
+    last = np.flatnonzero(np.abs(whole) > 1.0)[-1]
+    assert report.margins.crossover == pytest.approx(omega[last], rel=1e-2)
+    crossings = np.flatnonzero(np.diff(np.abs(whole) > 1.0))
+    phase = np.degrees(np.abs(np.angle(-whole[crossings]))).min()
+    assert report.margins.phase == pytest.approx(phase, abs=0.5)
+    turns = np.flatnonzero(np.diff(np.sign(whole.imag)))
+    sizes = -whole[turns].real
+    assert report.margins.gain == pytest.approx(
+        1.0 / sizes[(sizes > 0) & (sizes < 1)].max(), rel=1e-2
+    )
+    assert report.margins.sensitivity == pytest.approx((1 / np.abs(1 + whole)).max(), rel=1e-2)
 
 
 @pytest.mark.usefixtures("x64")
@@ -251,6 +255,28 @@ def test_regulator_from_the_model_holds_a_pose():
     track = sail("bluerov2_heavy", wanted, 40.0, (made.law, made.bias), memory, regulated)
     np.testing.assert_allclose(track[-1, :3], [0.5, -0.4, DEPTH + 0.3], atol=0.02)
     np.testing.assert_allclose(track[-1, 3:6], [0.0, 0.0, 0.6], atol=0.01)
+
+
+@pytest.mark.usefixtures("x64")
+def test_sliding_mode_steers_a_ship_within_its_design():
+    tuning = tune(load("mariner", Vehicle), period=PERIOD, heading="sliding")
+    assert tuning.loops[-1].margins.sensitivity < 1.7
+    pilot = tuning.autopilot
+    memory = begin(pilot, 1, jnp.float64)
+    track = sail("mariner", setpoint(heading=0.4), 400.0, pilot, memory, steer, tuning.trim.speed)
+    assert np.abs(track[-50:, 5] - 0.4).max() < 0.02
+    assert track[:, 5].max() < 1.15 * 0.4
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("x64")
+def test_bluerov2_moves_to_a_station_and_holds_it():
+    pilot = tuned("bluerov2").autopilot
+    wanted = setpoint(position=(2.0, -1.0, DEPTH + 0.5), heading=1.0)
+    track = sail("bluerov2", wanted, 70.0, pilot, begin(pilot, 1, jnp.float64), steer)
+    np.testing.assert_allclose(track[-1, :3], [2.0, -1.0, DEPTH + 0.5], atol=0.05)
+    assert abs(track[-1, 5] - 1.0) < 0.03
+    assert track[:, 5].max() < 1.25
 
 
 @pytest.mark.usefixtures("x64")

@@ -103,3 +103,36 @@ def test_a_vehicle_without_sensors_needs_the_truth_or_is_refused():
     blind = scenario.vehicles[0].model_copy(update={"sensors": ()})
     with pytest.raises(st.SpecError):
         plan_of(scenario.model_copy(update={"vehicles": (blind,)}))
+
+
+CORNERS = """
+kind: scenario
+name: corners
+duration: 90
+vehicles:
+  - name: boat
+    vehicle: otter
+    feedback: truth
+    sensors: []
+    start: {{speed: 1.5}}
+    guidance: {{law: line_of_sight, handover: {handover}}}
+    control: {{heading: {heading}}}
+    mission:
+      - {{do: goto, waypoints: [[40, 0], [40, 40]], speed: 1.5, acceptance: 2.5}}
+"""
+
+
+def test_a_soft_handover_begins_to_turn_before_the_waypoint_and_a_sliding_mode_steers_too():
+    from seatrial.spec.loading import load_text
+
+    east = {}
+    for handover, heading in (("hard", "pid"), ("soft", "pid"), ("hard", "sliding")):
+        text = CORNERS.format(handover=handover, heading=heading)
+        watch = watched(load_text(text, st.Scenario))
+        place = watch.get("position")
+        before = np.argmax(place[:, 0] > 34.0)
+        east[handover, heading] = place[before, 1]
+        assert int(watch.get("guidance")[-1, 0]) == 2
+    assert abs(east["hard", "pid"]) < 0.1
+    assert abs(east["hard", "sliding"]) < 0.1
+    assert east["soft", "pid"] > 0.5

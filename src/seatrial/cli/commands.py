@@ -309,7 +309,12 @@ def waves_precompute(
 
 @app.command()
 def study(
-    name: Annotated[str, typer.Argument(help="asvlite-speed, asvlite-tank or asvlite-trends.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="asvlite-speed, asvlite-tank, asvlite-trends, handover, colregs, outage."
+        ),
+    ],
     out: Annotated[Path, typer.Option(help="Folder for the files of the study.")] = Path("studies"),
     as_json: JsonOption = False,
     sample: Annotated[

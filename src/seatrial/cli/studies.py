@@ -264,7 +264,7 @@ def _handover(out: Path, sample: bool, quiet: bool) -> Result:
 
 
 def _colregs(out: Path, sample: bool, quiet: bool) -> Result:
-    from seatrial.validation import colregs
+    from seatrial.validation import colregs, colregs_claims
     from seatrial.validation.colregs_figures import draw_encounters, draw_failures
 
     encounters = colregs.draw_encounters(100 if sample else colregs.ENCOUNTERS)
@@ -276,10 +276,13 @@ def _colregs(out: Path, sample: bool, quiet: bool) -> Result:
         draw_failures(
             voyages, out / f"colregs-failures-{'alone' if voyages.passive else 'both'}.png"
         )
-        failed += [colregs.describe(voyages, i) | {"set": name} for i in colregs.failures(voyages)]
+        failed += [
+            colregs_claims.describe(voyages, i) | {"set": name}
+            for i in colregs_claims.failures(voyages)
+        ]
     heads = ["", "number", "hits", "closest", "median", "right side", "stood on"]
     tables: list[Table] = [
-        (f"Where {name}", heads, colregs.rows(voyages)) for name, voyages in sets.items()
+        (f"Where {name}", heads, colregs_claims.rows(voyages)) for name, voyages in sets.items()
     ]
     figures = {
         "encounters": encounters.kind.size,
@@ -290,7 +293,29 @@ def _colregs(out: Path, sample: bool, quiet: bool) -> Result:
         "kinds": encounters.kind.tolist(),
         "failures": failed,
     }
-    return figures, tables, colregs.judge(both, alone)
+    return figures, tables, colregs_claims.judge(both, alone)
+
+
+def _outage(out: Path, sample: bool, quiet: bool) -> Result:
+    from seatrial.cli.navigate import navigate
+    from seatrial.validation import outage
+    from seatrial.validation.outage_figures import draw_outage
+
+    seeds = 2 if sample else outage.SEEDS
+    with _progress("running", quiet) as report:
+        found = outage.run_study(navigate, seeds, report)
+    draw_outage(found, out / "outage.png")
+    heads = ["velocity from", "error", "spread", "largest", "at the end", "3σ stated"]
+    title = f"Position error after {outage.OUTAGE / 60:g} min without a fix, {seeds} seeds"
+    figures = {
+        "outage": outage.OUTAGE,
+        "seeds": seeds,
+        "cited_share": outage.CITED,
+        "distance": _rounded([t.distance[-1] for t in found.tracks[outage.WITH]]),
+        "share": {case: _rounded(found.shares(case)) for case in found.tracks},
+        "stated_deviations": {case: _rounded(found.claimed(case)) for case in found.tracks},
+    }
+    return figures, [(title, heads, outage.rows(found))], outage.judge(found)
 
 
 _DIGITS = {"heave": 3, "roll": 2, "pitch": 2}
@@ -301,6 +326,7 @@ STUDIES: dict[str, Callable[[Path, bool, bool], Result]] = {
     "asvlite-trends": _trends,
     "colregs": _colregs,
     "handover": _handover,
+    "outage": _outage,
 }
 
 

@@ -60,8 +60,8 @@ CASCADE = 0.25
 UNKNOWN = 0.2
 """Moment that a sliding mode takes as unknown, as a share of what actuators can give."""
 
-SINKING = 0.25
-"""Largest rate of depth by heave over the service speed."""
+GENTLE = 0.25
+"""Largest speed over the service speed at which depth by heave and position change."""
 
 STEEPEST = 0.45
 """Largest pitch of a dive, rad."""
@@ -134,7 +134,7 @@ def _depth(bench: Bench) -> Track:
     loop = bench.closed["depth"] = position_loop(bench, "depth", 2, 2, bench.craft.spec.length)
     forward = feed_forward(bench, 2, loop.gains)
     # Slowly, because going up or down pitches a craft that has way on.
-    reference = reference_for(bench, loop, forward, SINKING * bench.cruise)
+    reference = reference_for(bench, loop, forward, GENTLE * bench.cruise)
     return Track(pid_of(loop.gains), forward, reference, number(bench.linear.wrench[2]))
 
 
@@ -218,7 +218,8 @@ def _station(bench: Bench, waves: float | None) -> Station:
     )
     forwards = [feed_forward(bench, dof, loop.gains) for dof, loop in enumerate((surge, sway))]
     limits = [
-        reference_for(bench, loop, forward, bench.cruise)
+        # Slowly, because moving ahead and aside at once turns a slender craft.
+        reference_for(bench, loop, forward, GENTLE * bench.cruise)
         for loop, forward in zip((surge, sway), forwards, strict=True)
     ]
     slower = Reference(

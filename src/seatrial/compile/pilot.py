@@ -187,7 +187,12 @@ def build_pilot(
 ) -> BuiltPilot:
     """The pilot of vehicles that share a mission; call inside `jax.enable_x64(True)`."""
     first = members[0].participant
-    tuning = tune(first.vehicle, period=scenario.control_period)
+    tuning = tune(
+        first.vehicle,
+        period=scenario.control_period,
+        wave_frequency=first.control.wave_frequency,
+        heading=first.control.heading,
+    )
     autopilot = tuning.in_precision(dtype)
     legs = legs_of(scenario, first, tuning.trim.speed)
     starts = np.asarray(initial.position, np.float64)
@@ -209,6 +214,7 @@ def build_pilot(
         deceleration=jnp.asarray(first.guidance.deceleration, dtype),
         reach=jnp.asarray(length, dtype),
         holds_station=holds,
+        soft=first.guidance.handover == "soft",
         period=scenario.control_period,
     )
     infos = {
@@ -289,7 +295,7 @@ def _law(guidance: spec.Guidance, length: float, speed: float, dtype: DType) -> 
     if guidance.law == "pure_pursuit":
         return laws.PurePursuit()
     if guidance.law == "integral":
-        return laws.IntegralLineOfSight(lookahead, number(0.1 * speed))
+        return laws.IntegralLineOfSight(lookahead, number(0.2 * speed))
     if guidance.law == "adaptive":
         return laws.AdaptiveLineOfSight(lookahead, number(0.002), number(0.5))
     return laws.LineOfSight3D(lookahead, lookahead, number(0.5))

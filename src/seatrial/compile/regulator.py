@@ -57,10 +57,12 @@ def regulate(vehicle: Vehicle, dtype: DType, *, period: float = 0.1) -> Regulato
         )
     Q = np.diag(np.concatenate([1.0 / sizes**2, np.zeros(len(dofs))]))
     lag = max(response_times(craft, 0.0, d)[0] for d in dofs)
-    fastest = LAG_LIMIT / (lag + DEAD_TIME * period)
+    own = float(np.abs(np.linalg.eigvals(A)).max())  # a craft may roll faster than that by itself
+    fastest = max(LAG_LIMIT / (lag + DEAD_TIME * period), 1.2 * own)
     price = 1.0
     while True:
-        K = lqr(A, B, Q, np.diag(price / forces**2))
+        # Forces counted in shares of the largest keep the Riccati equation well conditioned.
+        K = forces[:, None] * lqr(A, B * forces, Q, price * np.eye(len(dofs)))
         poles = np.linalg.eigvals(A - B @ K)
         if np.abs(poles).max() <= fastest:
             break

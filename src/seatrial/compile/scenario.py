@@ -145,7 +145,7 @@ class _Kinds:
         for i, other in enumerate(kind.participant for kind in self._kinds):
             shared = (
                 *("vehicle", "vary", "wave_forces", "fitted", "faults"),
-                *("mission", "guidance", "navigation", "feedback", "avoidance"),
+                *("mission", "guidance", "control", "navigation", "feedback", "avoidance"),
             )
             if self.dtype(other) == self.dtype(participant) and all(
                 getattr(other, name) == getattr(participant, name) for name in shared

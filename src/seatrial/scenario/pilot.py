@@ -17,6 +17,7 @@ from seatrial.gnc.avoidance import Avoidance
 from seatrial.gnc.control import autopilot as steering
 from seatrial.gnc.control.autopilot import Autopilot
 from seatrial.gnc.guidance.fence import inside
+from seatrial.gnc.guidance.handover import weight as weight_of_next
 from seatrial.gnc.guidance.laws import Law
 from seatrial.gnc.guidance.speed import braking_speed
 from seatrial.gnc.guidance.track import track_errors
@@ -30,6 +31,9 @@ from seatrial.scenario.mailbox import Mailbox
 from seatrial.sensors.suite import Fitted, Sample, Sensing
 from seatrial.spatial.rotations import rotation
 from seatrial.spatial.vectors import vec3
+
+SOFTNESS = 4
+"""Degree of the polynomial that weights the next waypoint."""
 
 
 @pytree
@@ -64,6 +68,8 @@ class Pilot:
     """Distance from a station below which a vehicle that cannot hold it stops its engines, m."""
     holds_station: bool = static()
     """Whether it can move sideways at will."""
+    soft: bool = static()
+    """Whether it aims at the next waypoint gradually, before the current one is reached."""
     period: float = static()
     """Of control, s."""
 
@@ -211,8 +217,9 @@ def decide(pilot: Pilot, memory: Memory, state: State, t: jax.Array) -> tuple[Me
         leg = leg._replace(
             kind=jnp.where(within, leg.kind, HOLD), end=jnp.where(within, leg.end, refuge)
         )
+    aim = _soft_aim(leg, believed) if pilot.soft else leg.end
     law, setpoint, _ = pilot.law.guide(
-        memory.law, believed, leg.start, leg.end, _speed(pilot, leg, believed), pilot.period
+        memory.law, believed, leg.start, aim, _speed(pilot, leg, believed), pilot.period
     )
     setpoint = _at_station(pilot, leg, believed, setpoint)
     avoidance = memory.avoidance
@@ -265,6 +272,19 @@ def _estimate(pilot: Pilot, memory: Memory, state: State, dtype: Any) -> Estimat
         return Estimate(state.position, state.attitude, state.velocity, still)
     found = navigation.estimate(pilot.navigator.filter, memory.filter)
     return Estimate(*(part.astype(dtype) for part in found))
+
+
+def _soft_aim(leg: Leg, believed: Estimate) -> jax.Array:
+    """Between the waypoint and the next one, nearer to that the nearer the vehicle is to this.
+
+    The weight of the next one is (1 − x)⁴ with x the share of the leg that is left; the dataset
+    thesis (2021), eqs. 2.20 to 2.22, with the direction that its text describes.
+    """
+    whole = jnp.sqrt(jnp.sum((leg.end - leg.start) ** 2, axis=0))
+    ahead = jnp.sqrt(jnp.sum((leg.end - believed.position) ** 2, axis=0))
+    share = jnp.clip(ahead / jnp.maximum(whole, 1e-6), 0.0, 1.0)
+    weight = jnp.where(leg.last, 0.0, weight_of_next(share, SOFTNESS))
+    return leg.end + weight * (leg.following - leg.end)
 
 
 def _speed(pilot: Pilot, leg: Leg, believed: Estimate) -> jax.Array:

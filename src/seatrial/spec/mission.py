@@ -187,6 +187,9 @@ class Guidance(Spec):
     pursuit, or line of sight in three dimensions, which asks for a pitch instead of a depth."""
     lookahead: Annotated[Metres, Field(gt=0)] | None = None
     """Distance ahead on the leg that is aimed at; four vehicle lengths when left out."""
+    handover: Literal["hard", "soft"] = "hard"
+    """From one waypoint to the next: at the circle of acceptance, or gradually on the way, by
+    aiming more and more at the next one."""
     deceleration: Annotated[Number, Field(gt=0, le=10), Unit("m/s^2")] = 0.05
     """With which the vehicle slows down before a station."""
     fence: (
@@ -194,3 +197,12 @@ class Guidance(Spec):
     ) = None
     """Corners of an area, north and east of the datum in m, that it must not leave. Waypoints
     outside are refused; a vehicle that is driven out comes back in before it goes on."""
+
+
+class Control(Spec):
+    """How the autopilot is designed from the vehicle's model."""
+
+    heading: Literal["pid", "sliding"] = "pid"
+    """A PID, or a sliding mode, which bears more with a model that is wrong."""
+    wave_frequency: Annotated[RadiansPerSecond, Field(gt=0, le=20)] | None = None
+    """At which waves are met; station keeping then leaves the motion of this frequency alone."""

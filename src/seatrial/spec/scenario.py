@@ -16,7 +16,7 @@ from seatrial.spec.base import (
     Spec,
 )
 from seatrial.spec.faults import Fault
-from seatrial.spec.mission import AnyTask, Guidance
+from seatrial.spec.mission import AnyTask, Control, Guidance
 from seatrial.spec.navigation import Navigation
 from seatrial.spec.obstacles import Avoidance, Obstacle
 from seatrial.spec.sensors import Sensor
@@ -178,6 +178,8 @@ class Participant(Spec):
     """Tasks that it works through by itself, in place of commands."""
     guidance: Guidance = Guidance()
     """How it follows the legs of its mission."""
+    control: Control = Control()
+    """How its autopilot is designed."""
     navigation: Navigation | None = None
     """How it finds out where it is; inertial navigation with every sensor that helps when left
     out."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from seatrial.validation import colregs
+from seatrial.validation import colregs, colregs_claims
 from seatrial.validation.colregs import KINDS, Voyages
 from seatrial.validation.figures import INK, LINE, MUTED, STYLE, new_figure, save_figure
 
@@ -59,7 +59,7 @@ def draw_failures(voyages: Voyages, out: Path) -> Path | None:
     """The encounters that went wrong, each from above; nothing when there are none."""
     import matplotlib
 
-    failed = colregs.failures(voyages)[:MOST_FAILURES]
+    failed = colregs_claims.failures(voyages)[:MOST_FAILURES]
     if not failed.size:
         return None
     rows = -(-failed.size // 4)
@@ -68,11 +68,11 @@ def draw_failures(voyages: Voyages, out: Path) -> Path | None:
         panels: Any = np.ravel(figure.subplots(rows, 4, squeeze=False))
         for axes in panels[failed.size :]:
             axes.set_visible(False)
-        hit = colregs.collided(voyages)
+        hit = colregs_claims.collided(voyages)
         for axes, i in zip(panels, failed, strict=False):
             _draw_tracks(axes, voyages, i)
             what = "collision" if hit[i] else "wrong side"
-            axes.set_title(f"#{i}, {voyages.encounters.kind[i]}: {what}")
+            axes.set_title(f"#{i}: {what}\n{voyages.encounters.kind[i]}")
         return save_figure(figure, out)
 
 
@@ -85,7 +85,7 @@ def _example(voyages: Voyages, kind: str) -> int:
     angle = np.abs(np.sin(e.course[1] - e.course[0]))
     clear = angle > 0.7 if kind in (colregs.STARBOARD, colregs.PORT) else angle < 0.3
     slow = (e.speed.min(axis=0) > 1.0) & (e.speed.max(axis=0) < 2.0)
-    chosen = np.flatnonzero((e.kind == kind) & (colregs.unavoided(e) < 4.0) & clear & slow)
+    chosen = np.flatnonzero((e.kind == kind) & (colregs_claims.unavoided(e) < 4.0) & clear & slow)
     if not chosen.size:
         chosen = np.flatnonzero(e.kind == kind)
     return int(chosen[np.argsort(aside[chosen])[chosen.size // 2]])

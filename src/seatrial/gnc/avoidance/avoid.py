@@ -53,6 +53,8 @@ _TIMID = 0.3
 """To begin with an alteration of course that is not readily apparent to the other (rule 8 b)."""
 _CHANGE = 0.3
 """To change the last decision by 90°, or by the whole speed."""
+_FLIP = 2.0
+"""To change it by more than 45° at once: who wavers between two ways out takes neither."""
 _APPARENT = math.radians(20.0)
 _LOYALTY = 1.5
 """Clearance that ends an alteration, over the one that begins it."""
@@ -225,10 +227,11 @@ def _decide(
             hazards = hazards + jnp.maximum(*turned)
 
     departure = jnp.abs(offset) / (0.5 * math.pi) + _SPEED * (1.0 - share) ** 2
-    change = jnp.abs(wrap_pi(course - memory.course)) / (0.5 * math.pi) + jnp.abs(
-        speed - memory.speed
-    ) / jnp.maximum(desired_speed, _SMALL)
-    stay = jnp.where(memory.altered, _CHANGE * change, 0.0)
+    turn = jnp.abs(wrap_pi(course - memory.course))
+    faster = jnp.abs(speed - memory.speed) / jnp.maximum(desired_speed, _SMALL)
+    change = _CHANGE * (turn / (0.5 * math.pi) + faster)
+    flip = jnp.where(turn > 0.25 * math.pi + _SMALL, _FLIP, 0.0)
+    stay = jnp.where(memory.altered, change + flip, 0.0)
     cost = departure + hazards + breaches + stay
     best = jnp.where(_threatened(hazards), 1 + jnp.argmin(cost[1:], axis=0), 0)
     return Memory(

@@ -1,0 +1,49 @@
+"""An outage of 18 minutes set beside a published dead reckoning, by `seatrial study outage`."""
+
+import json
+
+import numpy as np
+import pytest
+
+from seatrial.cli.studies import show_study
+from seatrial.spec.loading import load
+from seatrial.spec.vehicle import Vehicle
+from seatrial.validation import outage
+
+
+@pytest.fixture(scope="module")
+def document(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("outage")
+    holds = show_study("outage", folder, as_json=False, sample=True)
+    assert (folder / "outage.png").stat().st_size > 10_000
+    assert "| Sabet et al., as cited | 8 % |" in (folder / "outage.md").read_text(encoding="utf-8")
+    return json.loads((folder / "outage.json").read_text(encoding="utf-8")) | {"holds": holds}
+
+
+def test_claims_about_the_outage_hold(document):
+    assert document["holds"]
+    assert len(document["claims"]) == 5
+
+
+def test_outage_lasts_eighteen_minutes_at_the_ordered_speed(document):
+    # 1.5 m/s over ground, and 2 % for turns and for the way down.
+    assert document["distance"] == pytest.approx([1.5 * 1080.0] * 2, rel=0.02)
+
+
+def test_more_drag_in_the_filter_moves_the_estimate_the_other_way_than_less(document):
+    shares = {m: np.array(document["share"][outage.wrong(m)]) for m in outage.MISTAKES}
+    right = np.array(document["share"][outage.WITH])
+    assert np.all(np.abs(shares[0.1] - right) < np.abs(shares[0.3] - right))
+    assert np.all((shares[0.1] > right) != (shares[-0.1] > right))
+
+
+def test_wrong_vehicle_differs_in_drag_alone():
+    right = load("remus100_mss", Vehicle)
+    wrong = outage.with_drag(right, 1.3)
+    before, after = (v.hydrodynamics.coefficients for v in (right, wrong))
+    changed = {name for name in before if after[name] != before[name]}
+    assert changed == {"Y_v", "Z_w", "K_p", "M_q", "N_r"}
+    hulls = [next(a for a in v.actuators if a.name == "hull") for v in (right, wrong)]
+    assert hulls[1].lift.zero_lift_drag == pytest.approx(1.3 * hulls[0].lift.zero_lift_drag)
+    assert wrong.hydrodynamics.crossflow.drag == pytest.approx(1.3 * 0.80)
+    assert outage.with_drag(wrong, 1.0) == wrong
