@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from seatrial.compile.allocation import build_effectors
+from seatrial.compile.autonomy.allocation import build_effectors
 from seatrial.compile.vehicle import compile_vehicle
 from seatrial.compile.world import build_ocean
 from seatrial.gnc.allocation import Effectors, allocate

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import craft
-from seatrial.compile.allocation import build_effectors, reference_speed
+from seatrial.compile.autonomy.allocation import build_effectors, reference_speed
 from seatrial.compile.vehicle import compile_vehicle
 from seatrial.errors import SpecError
 from seatrial.gnc.allocation import allocate, sectors

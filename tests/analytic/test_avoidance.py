@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from seatrial.compile.obstacles import build_avoidance, half_planes
+from seatrial.compile.autonomy.obstacles import build_avoidance, half_planes
 from seatrial.gnc.avoidance import Contacts, begin
 from seatrial.gnc.avoidance import avoid as avoid_eagerly
 from seatrial.gnc.avoidance.contacts import contacts

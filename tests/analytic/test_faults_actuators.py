@@ -395,7 +395,7 @@ def test_nonsense_is_refused_when_compiling(text):
 
 def test_more_faults_than_a_label_has_bits_are_refused():
     strike(*["propeller: power_loss @ 1s"] * faulting.MOST_FAULTS)
-    with pytest.raises(SpecError, match="one for each bit of a label"):
+    with pytest.raises(SpecError, match="each of which is a bit of a label"):
         strike(*["propeller: power_loss @ 1s"] * (faulting.MOST_FAULTS + 1))
 
 

@@ -10,9 +10,9 @@ import pytest
 
 import seatrial as st
 from seatrial.cli.navigate import navigate, show_navigation
-from seatrial.compile.aids import MEMORY, lasting
-from seatrial.compile.navigation import build_navigator, first_estimate
-from seatrial.compile.twin import build_twin
+from seatrial.compile.autonomy.aids import MEMORY, lasting
+from seatrial.compile.autonomy.navigation import build_navigator, first_estimate
+from seatrial.compile.autonomy.twin import build_twin
 from seatrial.compile.world import build_ocean
 from seatrial.core.step import step
 from seatrial.core.types import State

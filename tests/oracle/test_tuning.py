@@ -10,11 +10,11 @@ import pytest
 from scipy import signal
 from scipy.linalg import expm
 
-from seatrial.compile.authority import prepare
-from seatrial.compile.linearisation import linearise, service_speed
-from seatrial.compile.loop_design import design_loops
-from seatrial.compile.regulator import regulate
-from seatrial.compile.tuning import tune
+from seatrial.compile.autonomy.authority import prepare
+from seatrial.compile.autonomy.linearisation import linearise, service_speed
+from seatrial.compile.autonomy.loop_design import design_loops
+from seatrial.compile.autonomy.regulator import regulate
+from seatrial.compile.autonomy.tuning import tune
 from seatrial.core.step import step
 from seatrial.core.types import State
 from seatrial.errors import SpecError

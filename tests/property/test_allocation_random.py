@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog, lsq_linear
 
-from seatrial.compile.allocation import build_effectors
+from seatrial.compile.autonomy.allocation import build_effectors
 from seatrial.compile.vehicle import compile_vehicle
 from seatrial.compile.world import build_ocean
 from seatrial.gnc.allocation import allocate, orders

@@ -4,18 +4,9 @@ import numpy as np
 import pytest
 
 import seatrial as st
+from missions import WAYPOINT_RUNS
 from seatrial.compile.scenario import plan_of
 from seatrial.scenario.frames import OUTCOMES
-
-WAYPOINT_RUNS = (
-    "sookshma-waypoints",
-    "sookshma-waypoints-sea",
-    "otter-survey",
-    "remus100-survey",
-    "wamv-dock",
-    "bluerov2-station",
-    "otter-crossing",
-)
 
 
 class Watch:

@@ -163,7 +163,7 @@ def test_a_path_that_is_no_number_cannot_vary():
 
 def test_mixed_fleets_keep_every_kind_to_its_own_program():
     fleet = swarm(20).model_dump()
-    mother = {"name": "mother", "vehicle": st.load("otter").model_dump()}
+    mother = {"name": "mother", "vehicle": st.load("otter").model_dump(), "sensors": []}
     fleet["vehicles"] = [*fleet["vehicles"], mother]
     plan = st.compile_scenario(st.Scenario.model_validate(fleet))
     assert sorted(len(s.names) for s in plan.squads) == [1, 20]

@@ -11,7 +11,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from seatrial.compile.navigation import Navigator, build_navigator, first_estimate
+from seatrial.compile.autonomy.navigation import Navigator, build_navigator, first_estimate
 from seatrial.compile.world import build_ocean
 from seatrial.errors import RecordingError
 from seatrial.gnc.navigation import consistency, eskf, offline, smoother

@@ -13,8 +13,8 @@ import numpy as np
 from pydantic import ValidationError
 
 from seatrial._version import __version__
+from seatrial.compile.autonomy.pilot import build_pilot
 from seatrial.compile.faults import compile_faults, fault_infos
-from seatrial.compile.pilot import build_pilot
 from seatrial.compile.schedule import schedule_of, settle_time_step
 from seatrial.compile.sensors.fitting import FittedOut
 from seatrial.compile.swarm import Member, members_of, vary_model

@@ -9,10 +9,10 @@ number to stand beside ours, measured at sea where ours is simulated.
 A REMUS 100 with an IMU as in a phone, an attitude reference, a pressure sensor and a satellite
 receiver runs two legs at right angles 1 m below the surface, its antenna on a float 2 m above it;
 from these its filter learns the current. It dives, which pulls the float under, and follows legs at
-8 m depth. It steers by its own estimate, with dynamics aiding, so that
-the errors are those of the closed loop. The filters that are compared run over the recording: the
-same filter; one whose vehicle has more or less drag and damping than the true one; one without
-dynamics; and, for reference, two with a Doppler log, on the bottom and on the water.
+8 m depth. It steers by its own estimate, with dynamics aiding, so that the errors are those of the
+closed loop. The filters that are compared run over the recording: the same filter; some whose
+vehicle has more or less drag and damping than the true one; one without dynamics; and, for
+reference, two with a Doppler log, on the bottom and on the water.
 
 The true vehicle obeys the same equations as the filter's but for that drag. Waves, wind and a
 current that changes with depth and time are left out; so this is what the method can do at best.

@@ -13,8 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.compile.authority import Craft, authority, response_times
-from seatrial.compile.linearisation import Linear, drag
+from seatrial.compile.autonomy.authority import Craft, authority, response_times
+from seatrial.compile.autonomy.linearisation import Linear, drag
 from seatrial.gnc.control import design
 from seatrial.gnc.control.design import Gains, Plant
 from seatrial.gnc.control.loops import FeedForward, Speed

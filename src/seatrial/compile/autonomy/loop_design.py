@@ -13,9 +13,9 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.compile.authority import Craft
-from seatrial.compile.linearisation import linearise
-from seatrial.compile.loop_bench import (
+from seatrial.compile.autonomy.authority import Craft
+from seatrial.compile.autonomy.linearisation import linearise
+from seatrial.compile.autonomy.loop_bench import (
     FROUDE_LIMIT,
     SHARE,
     SLOWEST,

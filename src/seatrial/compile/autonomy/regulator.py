@@ -7,9 +7,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from seatrial.compile.authority import authority, prepare, response_times
-from seatrial.compile.linearisation import linearise
-from seatrial.compile.loop_bench import DEAD_TIME, LAG_LIMIT, SHARE
+from seatrial.compile.autonomy.authority import authority, prepare, response_times
+from seatrial.compile.autonomy.linearisation import linearise
+from seatrial.compile.autonomy.loop_bench import DEAD_TIME, LAG_LIMIT, SHARE
 from seatrial.gnc.control.lqr import StateFeedback, lqr
 from seatrial.spec.vehicle import Vehicle
 

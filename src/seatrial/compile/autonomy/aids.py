@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.compile.twin import DynamicsTwin
+from seatrial.compile.autonomy.twin import DynamicsTwin
 from seatrial.conventions import GRAVITY
 from seatrial.gnc.navigation import aiding
 from seatrial.gnc.navigation.consistency import threshold

@@ -9,12 +9,12 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.compile.allocation import build_effectors
-from seatrial.compile.navigation import build_navigator, first_estimate
-from seatrial.compile.obstacles import build_avoidance
+from seatrial.compile.autonomy.allocation import build_effectors
+from seatrial.compile.autonomy.navigation import build_navigator, first_estimate
+from seatrial.compile.autonomy.obstacles import build_avoidance
+from seatrial.compile.autonomy.tuning import tune
 from seatrial.compile.sensors.fitting import FittedOut
 from seatrial.compile.swarm import Member
-from seatrial.compile.tuning import tune
 from seatrial.compile.vehicle import CompiledVehicle
 from seatrial.core.types import State
 from seatrial.gnc import mission as runtime

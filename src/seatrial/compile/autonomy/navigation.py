@@ -8,9 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.compile.aids import KNOWN, MEMORY, Makers, lasting, matrix_of
+from seatrial.compile.autonomy.aids import KNOWN, MEMORY, Makers, lasting, matrix_of
+from seatrial.compile.autonomy.twin import DynamicsTwin, build_twin
 from seatrial.compile.sensors.inertial import EARTH_RATE
-from seatrial.compile.twin import DynamicsTwin, build_twin
 from seatrial.conventions import GRAVITY
 from seatrial.gnc.navigation import ekf15, eskf
 from seatrial.gnc.navigation.consistency import threshold

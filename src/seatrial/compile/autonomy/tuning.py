@@ -15,10 +15,10 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.optimize import brentq
 
-from seatrial.compile.authority import Craft, authority, prepare
-from seatrial.compile.linearisation import FASTEST, linearise, service_speed
-from seatrial.compile.loop_bench import SLOWEST, Bench, LoopReport
-from seatrial.compile.loop_design import Law, design_loops
+from seatrial.compile.autonomy.authority import Craft, authority, prepare
+from seatrial.compile.autonomy.linearisation import FASTEST, linearise, service_speed
+from seatrial.compile.autonomy.loop_bench import SLOWEST, Bench, LoopReport
+from seatrial.compile.autonomy.loop_design import Law, design_loops
 from seatrial.gnc.control.autopilot import Autopilot
 from seatrial.spec.vehicle import Vehicle
 

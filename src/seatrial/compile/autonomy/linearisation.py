@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from seatrial.compile.authority import Craft, carried_wrench
+from seatrial.compile.autonomy.authority import Craft, carried_wrench
 from seatrial.compile.vehicle import resolve_channels
 from seatrial.core.environment import surroundings
 from seatrial.core.rigid_body import acceleration

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from seatrial.compile.allocation import build_effectors
+from seatrial.compile.autonomy.allocation import build_effectors
 from seatrial.compile.vehicle import CompiledVehicle, compile_vehicle
 from seatrial.core.actuators.thruster import Thruster
 from seatrial.core.forces.restoring import SurfaceRestoring
