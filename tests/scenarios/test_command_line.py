@@ -15,27 +15,8 @@ import pytest
 import seatrial as st
 from malformed import malformed_documents
 from missions import MISSIONS
-from seatrial.cli import main
 
 SEATRIAL = Path(sys.executable).parent / "seatrial"
-
-
-@pytest.fixture
-def seatrial(monkeypatch, capsys):
-    """Call the command line in this process: returns exit code, stdout and stderr."""
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["seatrial", *(str(w) for w in words)])
-        capsys.readouterr()
-        try:
-            main()
-            code = 0
-        except SystemExit as ended:
-            code = int(ended.code or 0)
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return call
 
 
 def digest(path):

@@ -127,3 +127,18 @@ def test_a_soft_handover_begins_to_turn_before_the_waypoint_and_a_sliding_mode_s
     assert abs(east["hard", "pid"]) < 0.1
     assert abs(east["hard", "sliding"]) < 0.1
     assert east["soft", "pid"] > 0.5
+
+
+def test_a_smooth_way_keeps_nearer_to_its_track_than_corners_do():
+    from seatrial.spec.loading import load_text
+
+    worst = {}
+    for smooth in ("null", "circles", "hermite"):
+        text = CORNERS.format(handover="hard", heading="pid").replace(
+            "acceptance: 2.5", f"acceptance: 2.5, turning_radius: 10, smooth: {smooth}"
+        )
+        guidance = watched(load_text(text, st.Scenario)).get("guidance")
+        on_track = guidance[:, 0] < guidance[:, 0].max()
+        worst[smooth] = np.abs(guidance[on_track, 2]).max()
+    assert worst["circles"] < 0.8 * worst["null"]
+    assert worst["hermite"] < 0.8 * worst["null"]

@@ -36,7 +36,8 @@ class Clock:
     def measure(self, memory, look, draws):
         count = memory + 1.0
         x = look.state.position[0]
-        values = jnp.stack([jnp.full_like(x, look.t), draws[0], count[0], x])
+        level = look.rotation.r22  # what sensors of several rates look at, each in its own branch
+        values = jnp.stack([jnp.full_like(x, look.t), draws[0], count[0], x * level])
         return Reading(count, values, jnp.ones(x.shape, bool))
 
 

@@ -37,5 +37,20 @@ def check_world(world: World) -> None:
 
 def check_vehicle(vehicle: Vehicle) -> None:
     """Compile the vehicle with its sensors, alone in calm water."""
+    import jax
+    import numpy as np
+
+    from seatrial.compile.schedule import settle_time_step
+    from seatrial.compile.sensors.fitting import FittedOut
+    from seatrial.compile.vehicle import compile_vehicle
+    from seatrial.compile.world import build_ocean
+
     alone = Participant(name="vehicle", vehicle=vehicle)
-    compile_scenario(Scenario(kind="scenario", name="check", duration=1.0, vehicles=(alone,)))
+    scenario = settle_time_step(
+        Scenario(kind="scenario", name="check", duration=1.0, vehicles=(alone,))
+    )
+    with jax.enable_x64(True):
+        dtype = np.dtype(np.float64)
+        calm = build_ocean(scenario.world, seed=0, dtype=dtype)
+        compiled = compile_vehicle(vehicle, calm, dtype)
+        FittedOut(scenario, alone, compiled.channels, calm, dtype)

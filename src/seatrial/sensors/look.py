@@ -1,7 +1,5 @@
 """What a sensor can see at one instant."""
 
-from functools import cached_property
-
 import jax
 
 from seatrial.core.types import Model, State
@@ -28,9 +26,10 @@ class Look:
         """Time, s; double precision."""
         self._rates = rates
 
-    @cached_property
+    @property
     def rotation(self) -> Rotation:
-        """Body to world."""
+        """Body to world. Not kept: sensors of different rates look from different branches of the
+        compiled program, and what was computed in one must not be used in another."""
         return rotation(self.state.attitude)
 
     @property

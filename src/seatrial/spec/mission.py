@@ -68,6 +68,11 @@ class Goto(Task):
     """In metres from the datum."""
     places: Annotated[tuple[Place, ...], Field(strict=False)] = ()
     """Or in degrees of latitude and longitude."""
+    smooth: Literal["circles", "hermite"] | None = None
+    """Round the corners by circles, or go through all waypoints on one smooth curve; the way is
+    then cut into short legs."""
+    turning_radius: Annotated[Metres, Field(gt=0)] | None = None
+    """Of the circles; three vehicle lengths when left out."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:

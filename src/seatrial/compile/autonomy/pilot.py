@@ -20,6 +20,8 @@ from seatrial.core.types import State
 from seatrial.gnc import mission as runtime
 from seatrial.gnc.guidance import laws, patterns
 from seatrial.gnc.guidance.fence import inside
+from seatrial.gnc.guidance.path import sample
+from seatrial.gnc.guidance.smoothing import fillet, smooth
 from seatrial.ocean import Ocean
 from seatrial.scenario.frames import LegInfo
 from seatrial.scenario.pilot import Navigator, Pilot
@@ -35,6 +37,8 @@ ACCEPTANCE = 1.5
 """Radius of acceptance in vehicle lengths, unless a task names one."""
 LOOKAHEAD = 4.0
 """Lookahead distance in vehicle lengths."""
+TURNING_RADIUS = 3.0
+"""Radius of rounded corners in vehicle lengths."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,8 @@ def legs_of(scenario: Scenario, participant: Participant, speed: float) -> list[
             legs += _dock(task, common)
         else:
             points = _points(task, datum)
+            if isinstance(task, spec.Goto) and task.smooth is not None:
+                points = _smoothed(task, np.vstack([last, points]), length)
             legs += [
                 _Leg(f"{task.do} {k + 1}", runtime.TRACK, point, **common)
                 for k, point in enumerate(points)
@@ -120,6 +126,14 @@ def _points(
         flat = patterns.from_latitude_longitude(np.array(task.places), datum)
         return np.column_stack([flat[:, :2], np.full(len(flat), task.depth)])
     return np.array([_point(waypoint, task.depth) for waypoint in task.waypoints])
+
+
+def _smoothed(task: spec.Goto, points: Array, length: float) -> Array:
+    """The way through the points (K, 3) as short legs, without the first of them."""
+    radius = task.turning_radius or TURNING_RADIUS * length
+    rows = smooth(points) if task.smooth == "hermite" else fillet(points, radius)
+    found: Array = sample(rows, max(2.0 * length, 0.5 * radius))[1:]
+    return found
 
 
 def _point(waypoint: tuple[float, ...], depth: float) -> Array:
