@@ -9,6 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+OUTCOMES = {
+    0: "pending",
+    1: "reached",
+    2: "passed",
+    3: "timed out",
+    4: "held",
+    5: "ended by its condition",
+}
+"""How a leg of a mission ended. Passed: the vehicle went by its end outside the circle of
+acceptance."""
+
 
 @dataclass(frozen=True)
 class SensorInfo:

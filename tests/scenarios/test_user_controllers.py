@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 import seatrial as st
-from seatrial.cli import main
 from seatrial.spec.scenario import Participant
 from seatrial.stepped.controllers import ControllerError
 
@@ -34,24 +33,6 @@ class Controller:
     def helper(self, time):
         return 1.0 / (time - time)  # the line to blame
 """
-
-
-@pytest.fixture
-def seatrial(monkeypatch, capsys):
-    """Call the command line in this process: returns exit code, stdout and stderr."""
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["seatrial", *(str(w) for w in words)])
-        capsys.readouterr()
-        try:
-            main()
-            code = 0
-        except SystemExit as ended:
-            code = int(ended.code or 0)
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return call
 
 
 def trial(folder, code=FAILING, reference="steering:Controller", module="steering", more=""):

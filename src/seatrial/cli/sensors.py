@@ -7,7 +7,7 @@ import typer
 
 from seatrial.api import run as run_scenario
 from seatrial.spec.loading import load
-from seatrial.spec.scenario import Participant, Scenario, Start
+from seatrial.spec.scenario import Participant, Scenario, Start, ZigZag
 from seatrial.spec.vehicle import Vehicle
 from seatrial.spec.world import World
 
@@ -76,6 +76,4 @@ def _orders(vehicle: Vehicle) -> dict[str, Any]:
     """A zig-zag where the vehicle knows helm and engine, else nothing."""
     if vehicle.manoeuvring is None:
         return {}
-    from seatrial.spec.scenario import ZigZag
-
     return {"manoeuvre": ZigZag(type="zigzag", helm=0.17, heading_change=0.17, approach=5.0)}

@@ -13,7 +13,6 @@ import numpy as np
 from pydantic import ValidationError
 
 from seatrial._version import __version__
-from seatrial.compile.autonomy.pilot import build_pilot
 from seatrial.compile.faults import compile_faults, fault_infos
 from seatrial.compile.schedule import schedule_of, settle_time_step
 from seatrial.compile.sensors.fitting import FittedOut
@@ -35,7 +34,6 @@ from seatrial.scenario.frames import (
     VehicleInfo,
 )
 from seatrial.scenario.launch import Start, launch
-from seatrial.scenario.pilot import Pilot
 from seatrial.scenario.runner import Plan, Squad
 from seatrial.scenario.wheel import Group
 from seatrial.spec import scenario as spec
@@ -246,8 +244,10 @@ def _squad(scenario: spec.Scenario, members: list[Member], kinds: _Kinds) -> Squ
     )
     initial = _initial(scenario, members, vehicle, ocean, dtype)
     legs: dict[str, tuple[LegInfo, ...]] = {}
-    commander: Commander | Pilot
+    commander: Commander
     if first.mission:
+        from seatrial.compile.autonomy.pilot import build_pilot  # with SciPy's optimisers
+
         built = build_pilot(scenario, members, vehicle, kind.sensors, ocean, initial, dtype)
         commander, legs = built.pilot, built.legs
     else:

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 
 from seatrial.gnc.types import Estimate
 from seatrial.pytree import pytree, static
+from seatrial.signals import OUTCOMES as OUTCOMES
 from seatrial.spatial.rotations import rotation, to_euler
 from seatrial.spatial.vectors import vec3
 
@@ -22,15 +23,7 @@ TRACK, HOLD, SURFACE, DOCK, VELOCITY = 0, 1, 2, 3, 4
 KINDS = {TRACK: "track", HOLD: "hold", SURFACE: "surface", DOCK: "dock", VELOCITY: "velocity"}
 
 PENDING, REACHED, PASSED, TIMED_OUT, HELD, CONDITION = 0, 1, 2, 3, 4, 5
-OUTCOMES = {
-    PENDING: "pending",
-    REACHED: "reached",
-    PASSED: "passed",
-    TIMED_OUT: "timed out",
-    HELD: "held",
-    CONDITION: "ended by its condition",
-}
-"""How a leg ended. Passed: the vehicle went by its end outside the circle of acceptance."""
+"""Codes of `signals.OUTCOMES`."""
 
 
 @pytree

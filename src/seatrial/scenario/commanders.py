@@ -1,10 +1,11 @@
-"""Who gives the orders: a timetable, or a standard manoeuvre that watches the heading.
+"""Who gives the orders: a timetable, a standard manoeuvre that watches the heading, or a pilot.
 
-A commander is asked once per control period and may keep a small memory between the calls.
+A commander is asked once per control period and may keep a memory between the calls. A pilot also
+hears its sensors; the others hear nothing.
 """
 
 import dataclasses
-import math
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -13,7 +14,11 @@ from numpy.typing import NDArray
 
 from seatrial.core.types import State
 from seatrial.pytree import pytree, static
+from seatrial.scenario import pilot
+from seatrial.scenario.pilot import Pilot
+from seatrial.sensors.suite import Fitted, Sensing
 from seatrial.spatial.rotations import rotation
+from seatrial.spatial.trig import wrap_signed
 
 MEMORY = 2
 """Numbers a commander may remember per vehicle."""
@@ -56,11 +61,56 @@ class Manoeuvre:
     """Spiral: steps from +helm to −helm."""
 
 
-Commander = Timetable | Manoeuvre
+Commander = Timetable | Manoeuvre | Pilot
+
+
+def begin(commander: Commander, suite: tuple[Fitted, ...], initial: State, channels: int) -> Any:
+    """Memory before the first order; arrays with the vehicles last."""
+    if isinstance(commander, Pilot):
+        return pilot.begin(commander, suite, initial, channels)
+    return jnp.asarray(np.zeros((MEMORY, initial.position.shape[-1])))
+
+
+def hear(
+    commander: Commander,
+    memory: Any,
+    suite: tuple[Fitted, ...],
+    sensing: tuple[Sensing, ...],
+    which: list[int],
+    index: jax.Array,
+    t: jax.Array,
+) -> Any:
+    """Memory after hearing what some sensors, none of them inertial, deliver at this instant."""
+    if isinstance(commander, Pilot):
+        return pilot.hear(commander, memory, suite, sensing, which, index, t)
+    return memory
+
+
+def feel(
+    commander: Commander,
+    memory: Any,
+    suite: tuple[Fitted, ...],
+    sensing: tuple[Sensing, ...],
+    index: jax.Array,
+    tick: int,
+) -> Any:
+    """Memory after the inertial sample of this instant."""
+    if isinstance(commander, Pilot):
+        return pilot.feel(commander, memory, suite, sensing, index, tick)
+    return memory
+
+
+def report(commander: Commander, memory: Any, state: State) -> tuple[jax.Array, jax.Array]:
+    """For the record: what is believed, and where a mission stands; no rows without them."""
+    if isinstance(commander, Pilot):
+        return pilot.report(commander, memory, state)
+    none = state.velocity[:0]
+    return none, none
 
 
 def select(commander: Commander, index: NDArray[np.int64]) -> Commander:
-    """The commander of some of the vehicles."""
+    """The commander of some of the vehicles; a pilot commands all of a group or none."""
+    assert not isinstance(commander, Pilot)
     if isinstance(commander, Timetable):
         return Timetable(commander.times, jnp.asarray(np.asarray(commander.values)[..., index]))
 
@@ -78,10 +128,10 @@ def select(commander: Commander, index: NDArray[np.int64]) -> Commander:
     )
 
 
-def command(
-    commander: Commander, memory: jax.Array, state: State, t: jax.Array
-) -> tuple[jax.Array, jax.Array]:
+def command(commander: Commander, memory: Any, state: State, t: jax.Array) -> tuple[Any, jax.Array]:
     """Updated memory and the (A, N) command for the control period that starts at `t`."""
+    if isinstance(commander, Pilot):
+        return pilot.decide(commander, memory, state, t)
     if isinstance(commander, Timetable):
         row = jnp.sum(commander.times <= t + TIME_TOLERANCE) - 1
         return memory, commander.values[row]
@@ -124,7 +174,7 @@ def _zigzag(
     first = executed & (side == 0)
     side = jnp.where(first, 1.0, side)
     base = jnp.where(first, heading, base)
-    change = jnp.mod(heading - base + math.pi, 2.0 * math.pi) - math.pi
+    change = wrap_signed(heading - base)
     reached = side * change >= order.heading_change
     side = jnp.where(reached & executed, -side, side)
     return jnp.stack([side, base]), side * order.helm, order.engine

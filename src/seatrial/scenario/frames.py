@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.signals import OUTCOMES as OUTCOMES
 from seatrial.signals import FaultInfo, Measurements, SensorInfo
 
 Array = NDArray[np.float64]
@@ -26,16 +27,6 @@ ESTIMATE = {
 
 GUIDANCE = ("leg", "outcome", "cross_track", "distance")
 """The numbers of `VehicleFrames.guidance`, in order."""
-
-OUTCOMES = {
-    0: "pending",
-    1: "reached",
-    2: "passed",
-    3: "timed out",
-    4: "held",
-    5: "ended by its condition",
-}
-"""How a leg ended, as `gnc.mission` counts it; sinks see this table, not guidance itself."""
 
 
 @dataclass(frozen=True)

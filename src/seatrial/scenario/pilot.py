@@ -16,8 +16,8 @@ from seatrial.gnc.allocation import Effectors, allocate
 from seatrial.gnc.avoidance import Avoidance
 from seatrial.gnc.control import autopilot as steering
 from seatrial.gnc.control.autopilot import Autopilot
+from seatrial.gnc.guidance import handover
 from seatrial.gnc.guidance.fence import inside
-from seatrial.gnc.guidance.handover import weight as weight_of_next
 from seatrial.gnc.guidance.laws import Law
 from seatrial.gnc.guidance.speed import braking_speed
 from seatrial.gnc.guidance.track import track_errors
@@ -275,16 +275,11 @@ def _estimate(pilot: Pilot, memory: Memory, state: State, dtype: Any) -> Estimat
 
 
 def _soft_aim(leg: Leg, believed: Estimate) -> jax.Array:
-    """Between the waypoint and the next one, nearer to that the nearer the vehicle is to this.
-
-    The weight of the next one is (1 − x)⁴ with x the share of the leg that is left; the dataset
-    thesis (2021), eqs. 2.20 to 2.22, with the direction that its text describes.
-    """
-    whole = jnp.sqrt(jnp.sum((leg.end - leg.start) ** 2, axis=0))
-    ahead = jnp.sqrt(jnp.sum((leg.end - believed.position) ** 2, axis=0))
-    share = jnp.clip(ahead / jnp.maximum(whole, 1e-6), 0.0, 1.0)
-    weight = jnp.where(leg.last, 0.0, weight_of_next(share, SOFTNESS))
-    return leg.end + weight * (leg.following - leg.end)
+    """Between the waypoint and the next one, nearer to that the nearer the vehicle is to this."""
+    following = jnp.where(leg.last, leg.end, leg.following)
+    return handover.soft(
+        handover.Leg(leg.start, leg.end, following, leg.last), believed.position, SOFTNESS
+    )
 
 
 def _speed(pilot: Pilot, leg: Leg, believed: Estimate) -> jax.Array:

@@ -106,7 +106,6 @@ def parts_of(group: Group) -> list[tuple[Group, int]]:
 
 def _selected(group: Group, index: NDArray[np.int64]) -> Group:
     """The group's vehicles at `index`."""
-    assert not isinstance(group.commander, Pilot)
 
     def take(array: jax.Array) -> jax.Array:
         return jnp.asarray(np.asarray(array)[..., index])

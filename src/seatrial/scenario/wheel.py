@@ -18,9 +18,8 @@ from seatrial.core.step import step_with_rates
 from seatrial.core.types import Model, State
 from seatrial.ocean import Ocean, waves, wind
 from seatrial.pytree import pytree, static
-from seatrial.scenario import pilot as piloting
-from seatrial.scenario.commanders import MEMORY, Commander, command
-from seatrial.scenario.pilot import Pilot
+from seatrial.scenario import commanders as commanding
+from seatrial.scenario.commanders import Commander
 from seatrial.sensors import faults as faulting
 from seatrial.sensors import suite as sensing
 from seatrial.sensors.faults import Faults, Trouble
@@ -40,7 +39,7 @@ class Group:
     """Vehicles of one kind that take orders in the same way: one Model, N states."""
 
     model: Model
-    commander: Commander | Pilot
+    commander: Commander
     initial: State
     suite: tuple[Fitted, ...]
     """Sensors."""
@@ -124,19 +123,13 @@ def start(group: Group) -> Carry:
     dtype = group.initial.velocity.dtype
     return Carry(
         state=group.initial,
-        memory=_first_memory(group),
+        memory=commanding.begin(group.commander, group.suite, group.initial, group.model.channels),
         sensing=sensing.begin(group.suite, group.count, dtype),
         trouble=None
         if group.faults is None
         else faulting.begin(group.faults, group.model.channels, group.count, dtype),
         status=jnp.asarray(np.zeros(group.count, np.int32)),
     )
-
-
-def _first_memory(group: Group) -> Any:
-    if isinstance(group.commander, Pilot):
-        return piloting.begin(group.commander, group.suite, group.initial, group.model.channels)
-    return jnp.asarray(np.zeros((MEMORY, group.count)))
 
 
 class Rounds(NamedTuple):
@@ -179,7 +172,6 @@ def stretch(
     steps = schedule.substeps * schedule.controls
     windows = sensing.open_window(group.suite, before.sensing, index, steps)
     dtype = before.state.velocity.dtype
-    pilot = group.commander if isinstance(group.commander, Pilot) else None
     unset = Outset(
         orders=jnp.zeros((group.model.channels, group.count), dtype),
         rates=jnp.zeros_like(before.state.velocity),
@@ -187,11 +179,7 @@ def stretch(
     )
 
     def decide(carry: Carry, t: jax.Array) -> tuple[Any, jax.Array]:
-        memory: Any
-        if isinstance(group.commander, Pilot):
-            memory, scripted = piloting.decide(group.commander, carry.memory, carry.state, t)
-        else:
-            memory, scripted = command(group.commander, carry.memory, carry.state, t)
+        memory, scripted = commanding.command(group.commander, carry.memory, carry.state, t)
         return memory, scripted if given is None else jnp.where(given[0], given[1], scripted)
 
     def turn(j: jax.Array, inner: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -218,10 +206,12 @@ def stretch(
         look = Look(model, ocean, carry.state, t, rates)
         carry, windows = _ask(group, rounds.inertial, carry, windows, at, look, rounds.tick)
         carry = carry._replace(memory=memory)
-        begun = Outset(orders, rates, **_report(group, carry))
-        outset = jax.tree.map(lambda new, old: jnp.where(at == index, new, old), begun, outset)
-        if pilot is not None:
-            memory = piloting.feel(pilot, memory, group.suite, carry.sensing, at, rounds.tick)
+        outset = jax.lax.cond(
+            at == index, lambda: Outset(orders, rates, **_report(group, carry)), lambda: outset
+        )
+        memory = commanding.feel(
+            group.commander, memory, group.suite, carry.sensing, at, rounds.tick
+        )
         carry = carry._replace(state=state, memory=memory, trouble=trouble)
         return carry, windows, outset, orders, start
 
@@ -250,18 +240,13 @@ def stretch(
 
 def _report(group: Group, carry: Carry) -> dict[str, jax.Array]:
     """Estimate and guidance of a frame."""
-    if isinstance(group.commander, Pilot):
-        estimate, guidance = piloting.report(group.commander, carry.memory, carry.state)
-        return {"estimate": estimate, "guidance": guidance}
-    none = jnp.zeros((0, group.count), carry.state.velocity.dtype)
-    return {"estimate": none, "guidance": none}
+    estimate, guidance = commanding.report(group.commander, carry.memory, carry.state)
+    return {"estimate": estimate, "guidance": guidance}
 
 
 def _hear(group: Group, which: list[int], carry: Carry, index: jax.Array, t: jax.Array) -> Carry:
-    """Tell a pilot what some sensors deliver."""
-    if not isinstance(group.commander, Pilot):
-        return carry
-    memory = piloting.hear(
+    """Tell the commander what some sensors deliver."""
+    memory = commanding.hear(
         group.commander, carry.memory, group.suite, carry.sensing, which, index, t
     )
     return carry._replace(memory=memory)

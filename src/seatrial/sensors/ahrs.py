@@ -12,7 +12,8 @@ from seatrial.pytree import pytree
 from seatrial.sensors.drift import Drift
 from seatrial.sensors.look import Look
 from seatrial.sensors.sensor import Mount, Reading
-from seatrial.spatial.rotations import multiply
+from seatrial.spatial.rotations import from_rotation_vector, multiply
+from seatrial.spatial.vectors import vec3
 
 
 @pytree
@@ -54,16 +55,9 @@ class Ahrs:
             error = jnp.zeros_like(attitude[:3]) if self.drift is None else memory
             if self.heading_bias is not None:
                 error = error.at[2].add(self.heading_bias)
-            orientation = multiply(_rotation_by(error), orientation)
+            orientation = multiply(from_rotation_vector(vec3(error)), orientation)
         rates = jnp.stack(self.mount.to_sensor(look.angular))
         if self.white is not None:
             rates = rates + self.white * draws[:3]
         values = jnp.concatenate([orientation, rates])
         return Reading(memory, values, jnp.ones(values.shape[1:], bool))
-
-
-def _rotation_by(vector: jax.Array) -> jax.Array:
-    """Quaternion (4, N) of a rotation vector: [cos θ/2, n sin θ/2] with θ n the vector."""
-    # The tiny term stands for the limit at θ = 0 and changes no digit elsewhere.
-    half = 0.5 * jnp.sqrt(jnp.sum(vector * vector, axis=0) + 1e-30)
-    return jnp.concatenate([jnp.cos(half)[None], 0.5 * jnp.sin(half) / half * vector])

@@ -1,7 +1,5 @@
 """Apparent wind: the motion of the air past the sensor."""
 
-import math
-
 import jax
 import jax.numpy as jnp
 
@@ -11,7 +9,8 @@ from seatrial.sensors.look import Look
 from seatrial.sensors.noise import quantise
 from seatrial.sensors.sensor import Mount, Reading
 from seatrial.sensors.water import feel
-from seatrial.spatial.vectors import Scalar, Vec3, subtract
+from seatrial.spatial.trig import wrap_signed
+from seatrial.spatial.vectors import Vec3, subtract
 
 
 @pytree
@@ -74,7 +73,7 @@ class Anemometer:
             return Reading(memory, jnp.stack([speed, angle]), jnp.ones(speed.shape, bool))
         moving = speed
         speed = speed + self.noise.speed * draws[0]
-        angle = _wrapped(angle + self.noise.angle * draws[1])
+        angle = wrap_signed(angle + self.noise.angle * draws[1])
         if self.flaws is not None:
             f = self.flaws
             speed = speed + memory[0] * moving
@@ -88,8 +87,3 @@ class Anemometer:
             memory = jnp.stack([memory[0], angle]).astype(memory.dtype)
         values = jnp.stack([jnp.maximum(speed, 0.0), angle])
         return Reading(memory, values, ~feel(look.ocean, place, look.t).submerged)
-
-
-def _wrapped(angle: Scalar) -> jax.Array:
-    """The same angle between −π and π."""
-    return angle - 2.0 * math.pi * jnp.round(angle / (2.0 * math.pi))

@@ -6,6 +6,7 @@ window of steps are drawn all at once, before the window is run.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from math import ceil
 from typing import Any, NamedTuple, cast
 
@@ -128,15 +129,13 @@ def open_window(
         first = -(-start // fitted.period)
         samples = ceil(steps / fitted.period)
 
-        def drawn(keys: jax.Array, count: int) -> jax.Array:
-            return drawing.normal(keys, first + 1, samples, count, dtype)  # noqa: B023  # used here
-
+        drawn = partial(drawing.normal, first=first + 1, samples=samples, dtype=dtype)
         windows.append(
             Window(
                 first=first,
-                noise=drawn(fitted.keys, fitted.sensor.draws),
-                delay=None if fitted.jitter_keys is None else drawn(fitted.jitter_keys, 1),
-                fault_noise=tuple(drawn(f.keys, fitted.size + 1) for f in fitted.faults),
+                noise=drawn(fitted.keys, count=fitted.sensor.draws),
+                delay=None if fitted.jitter_keys is None else drawn(fitted.jitter_keys, count=1),
+                fault_noise=tuple(drawn(f.keys, count=fitted.size + 1) for f in fitted.faults),
                 taken=Sample(jnp.zeros((samples, *last.rows.shape), dtype)),
             )
         )

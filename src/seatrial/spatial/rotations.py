@@ -5,7 +5,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from seatrial.spatial.vectors import Scalar, Vec3
+from seatrial.spatial.vectors import Scalar, Vec3, dot, scale
 
 
 class Rotation(NamedTuple):
@@ -106,6 +106,17 @@ def from_euler(roll: Scalar, pitch: Scalar, yaw: Scalar) -> jax.Array:
             cr * cp * sy - sr * sp * cy,
         ]
     )
+
+
+def from_rotation_vector(angle: Vec3) -> jax.Array:
+    """Quaternion [cos θ/2, n sin θ/2] of a rotation vector θ n, rad."""
+    half = scale(0.5, angle)
+    square = jnp.asarray(dot(half, half))
+    # sin(x)/x by its series near zero, where the quotient has no gradient.
+    small = square < 1e-8
+    length = jnp.sqrt(jnp.where(small, 1.0, square))
+    ratio = jnp.where(small, 1.0 - square / 6.0, jnp.sin(length) / length)
+    return jnp.stack([jnp.where(small, 1.0 - square / 2.0, jnp.cos(length)), *scale(ratio, half)])
 
 
 def to_euler(attitude: jax.Array) -> jax.Array:

@@ -44,6 +44,12 @@ def _polynomial(x: jax.Array, coefficients: list[float]) -> jax.Array:
     return result
 
 
+def wrap_signed(angle: jax.Array | float) -> jax.Array:
+    """The same direction within [−π, π); an angle that lies there already is left as it is."""
+    turn = 2.0 * math.pi
+    return angle - turn * jnp.floor(angle * (1.0 / turn) + 0.5)
+
+
 def wrap(angle: jax.Array) -> jax.Array:
     """`angle` modulo 2π, by multiplying and rounding: a remainder is a slow call per element."""
     turn = 2.0 * math.pi

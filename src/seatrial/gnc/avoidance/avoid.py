@@ -22,12 +22,12 @@ from seatrial.gnc.avoidance.geometry import (
     dot,
     heading_vector,
     length,
-    wrap_pi,
 )
 from seatrial.gnc.avoidance.shapes import Circles, Polygons, Shapes, hazard
 from seatrial.gnc.types import Estimate
 from seatrial.pytree import pytree, static
 from seatrial.spatial.rotations import rotation
+from seatrial.spatial.trig import wrap_signed
 
 _ONE_SIDE = (*range(5, 61, 5), 70, 80, 90, 105, 120, 135, 150, 165)
 # Turning about counts as to port: which way round it goes is not sure.
@@ -190,7 +190,7 @@ def _decide(
     velocity = speed * heading_vector(course)
     # While it turns at a constant rate a vehicle gets about as far as if it had kept its old
     # velocity for half of the turn.
-    turn = jnp.abs(wrap_pi(course - own_course))
+    turn = jnp.abs(wrap_signed(course - own_course))
     delay = avoidance.lag + turn / (2.0 * avoidance.turn_rate)
 
     others = join(None if avoidance.targets is None else contacts(avoidance.targets, t), live)
@@ -227,7 +227,7 @@ def _decide(
             hazards = hazards + jnp.maximum(*turned)
 
     departure = jnp.abs(offset) / (0.5 * math.pi) + _SPEED * (1.0 - share) ** 2
-    turn = jnp.abs(wrap_pi(course - memory.course))
+    turn = jnp.abs(wrap_signed(course - memory.course))
     faster = jnp.abs(speed - memory.speed) / jnp.maximum(desired_speed, _SMALL)
     change = _CHANGE * (turn / (0.5 * math.pi) + faster)
     flip = jnp.where(turn > 0.25 * math.pi + _SMALL, _FLIP, 0.0)

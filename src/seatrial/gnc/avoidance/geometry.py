@@ -6,18 +6,10 @@ moves with v_t if the ray from the origin along w = v − v_t meets the disc at 
 Pairs are (2, ...): north, east.
 """
 
-import math
-
 import jax
 import jax.numpy as jnp
 
 _TINY = 1e-12
-
-
-def wrap_pi(angle: jax.Array) -> jax.Array:
-    """The same angle within [−π, π)."""
-    turn = 2.0 * math.pi
-    return angle - turn * jnp.floor(angle * (1.0 / turn) + 0.5)
 
 
 def dot(a: jax.Array, b: jax.Array) -> jax.Array:

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from seatrial.gnc.avoidance.geometry import closest_approach, course_of, dot, length, wrap_pi
+from seatrial.gnc.avoidance.geometry import closest_approach, course_of, dot, length
+from seatrial.spatial.trig import wrap_signed
 
 NONE, HEAD_ON, GIVE_WAY, STAND_ON, OVERTAKING, OVERTAKEN = range(6)
 ROLES = {
@@ -58,9 +59,9 @@ def bearings(place: jax.Array, own_course: jax.Array, their_course: jax.Array) -
     """Relative bearings of vessels at `place` (2, K, N) from one's own."""
     there = course_of(place)
     return Bearings(
-        wrap_pi(there - own_course),
-        wrap_pi(there + math.pi - their_course),
-        wrap_pi(their_course - own_course),
+        wrap_signed(there - own_course),
+        wrap_signed(there + math.pi - their_course),
+        wrap_signed(their_course - own_course),
     )
 
 
@@ -68,7 +69,7 @@ def classify(seen: Bearings) -> jax.Array:
     """The role that these bearings give, once there is a risk of collision; codes of `ROLES`."""
     overtaking = jnp.abs(seen.own) > ABAFT
     overtaken = jnp.abs(seen.theirs) > ABAFT
-    opposite = jnp.abs(wrap_pi(seen.crossing - math.pi)) <= RECIPROCAL
+    opposite = jnp.abs(wrap_signed(seen.crossing - math.pi)) <= RECIPROCAL
     ahead = (jnp.abs(seen.theirs) <= AHEAD) & (jnp.abs(seen.own) <= AHEAD)
     crossing = jnp.where(seen.theirs > 0.0, GIVE_WAY, STAND_ON)
     meeting = jnp.where(opposite & ahead, HEAD_ON, crossing)

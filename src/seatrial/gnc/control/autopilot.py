@@ -27,10 +27,10 @@ from seatrial.gnc.control.loops import (
     follow_track,
     hold_station,
 )
-from seatrial.gnc.control.reference import wrap
 from seatrial.gnc.types import Estimate, Setpoint
 from seatrial.pytree import pytree
 from seatrial.spatial.rotations import rotation, to_euler
+from seatrial.spatial.trig import wrap_signed
 from seatrial.spatial.vectors import vec3
 
 SLOW = 0.1
@@ -332,9 +332,9 @@ def _heading_for(
     """
     north, east = motion.world[0], motion.world[1]
     way = jnp.sqrt(north * north + east * east)
-    seen = wrap(jnp.arctan2(east, jnp.where(way > 0, north, 1.0)) - motion.euler[2])
+    seen = wrap_signed(jnp.arctan2(east, jnp.where(way > 0, north, 1.0)) - motion.euler[2])
     seen = jnp.clip(seen, -MOST_CRAB, MOST_CRAB)
     faith = jnp.clip(way / SLOW - 1.0, 0.0, 1.0)
-    crab = crab - jnp.expm1(-period / crab_time) * wrap(faith * seen - crab)
-    by_course = wrap(setpoint.course - crab)
+    crab = crab - jnp.expm1(-period / crab_time) * wrap_signed(faith * seen - crab)
+    by_course = wrap_signed(setpoint.course - crab)
     return jnp.where(jnp.isfinite(setpoint.heading), setpoint.heading, by_course), crab

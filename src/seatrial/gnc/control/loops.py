@@ -13,10 +13,11 @@ import jax.numpy as jnp
 from seatrial.gnc.control import pid as pids
 from seatrial.gnc.control import wave_filter
 from seatrial.gnc.control.pid import Pid, PidMemory, pid
-from seatrial.gnc.control.reference import Reference, plan, wrap
+from seatrial.gnc.control.reference import Reference, plan
 from seatrial.gnc.control.sliding import SlidingMode, slide
 from seatrial.gnc.control.wave_filter import WaveFilter
 from seatrial.pytree import pytree
+from seatrial.spatial.trig import wrap_signed
 
 Kept = TypeVar("Kept")
 
@@ -133,7 +134,7 @@ def follow_track(
     angle: bool,
 ) -> tuple[TrackMemory, jax.Array]:
     """One period; an `angle` goes the short way round."""
-    around = wrap if angle else _plain
+    around = wrap_signed if angle else _plain
     asked = jnp.isfinite(target)
     running = jnp.isfinite(memory.value)
     value = jnp.where(running, memory.value, measured)

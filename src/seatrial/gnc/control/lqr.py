@@ -10,10 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.gnc.control.reference import wrap
 from seatrial.gnc.types import Estimate, Setpoint
 from seatrial.pytree import pytree
 from seatrial.spatial.rotations import rotation, to_euler
+from seatrial.spatial.trig import wrap_signed
 from seatrial.spatial.vectors import vec3
 
 Array = NDArray[np.float64]
@@ -110,7 +110,7 @@ def hold_pose(
     body = rotation(estimate.attitude).to_body(vec3(jnp.where(jnp.isfinite(away), away, 0.0)))
     roll, pitch, yaw = to_euler(estimate.attitude)
     level = jnp.where(jnp.isfinite(setpoint.pitch), setpoint.pitch, 0.0)
-    turned = wrap(yaw - jnp.where(jnp.isfinite(setpoint.heading), setpoint.heading, yaw))
+    turned = wrap_signed(yaw - jnp.where(jnp.isfinite(setpoint.heading), setpoint.heading, yaw))
     state = jnp.concatenate(
         [jnp.stack(body), jnp.stack([roll, pitch - level, turned]), estimate.velocity]
     )

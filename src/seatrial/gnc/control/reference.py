@@ -31,11 +31,6 @@ class Planned(NamedTuple):
     acceleration: jax.Array
 
 
-def wrap(angle: jax.Array) -> jax.Array:
-    """Angle within ±π."""
-    return jnp.arctan2(jnp.sin(angle), jnp.cos(angle))
-
-
 def plan(
     limits: Reference,
     value: jax.Array,

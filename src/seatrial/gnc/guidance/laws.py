@@ -13,9 +13,10 @@ from typing import Protocol
 import jax
 import jax.numpy as jnp
 
-from seatrial.gnc.guidance.track import TrackErrors, signed_angle, track_errors
+from seatrial.gnc.guidance.track import TrackErrors, track_errors
 from seatrial.gnc.types import Estimate, Setpoint
 from seatrial.pytree import pytree, static
+from seatrial.spatial.trig import wrap_signed
 
 Guided = tuple[jax.Array, Setpoint, TrackErrors]
 
@@ -254,7 +255,7 @@ def _level(
 
 def _asked(angle: jax.Array, steer: str, speed: jax.Array) -> Setpoint:
     """A setpoint with a direction and a speed ahead, and nothing else asked for."""
-    angle = signed_angle(angle)
+    angle = wrap_signed(angle)
     none = jnp.full_like(angle, jnp.nan)
     ahead = jnp.broadcast_to(jnp.asarray(speed, angle.dtype), angle.shape)
     return Setpoint(

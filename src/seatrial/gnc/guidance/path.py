@@ -14,9 +14,10 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seatrial.gnc.guidance.track import TrackErrors, signed_angle
+from seatrial.gnc.guidance.track import TrackErrors
 from seatrial.gnc.types import Estimate, Setpoint
 from seatrial.pytree import pytree
+from seatrial.spatial.trig import wrap_signed
 
 Row = NDArray[np.float64]
 
@@ -174,7 +175,7 @@ class PathFollower:
         setpoint = Setpoint(
             position=jnp.stack([none, none, none]),
             heading=none,
-            course=signed_angle(errors.course - jnp.arctan2(errors.cross, self.lookahead)),
+            course=wrap_signed(errors.course - jnp.arctan2(errors.cross, self.lookahead)),
             velocity=jnp.stack([speed, none, none]),
             yaw_rate=bend * speed,
             depth=place.point[2],

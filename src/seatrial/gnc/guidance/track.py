@@ -1,12 +1,9 @@
 """Where a vehicle is relative to a straight leg. Fossen (2021), chapter 12."""
 
-import math
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-
-from seatrial.spatial.trig import wrap
 
 SHORT = 1e-6
 """A leg below this length, m, has no direction of its own."""
@@ -67,8 +64,3 @@ def track_errors(position: jax.Array, start: jax.Array, end: jax.Array, flat: bo
         course=jnp.arctan2(sin_c, cos_c),
         slope=jnp.arctan2(sin_s, cos_s),
     )
-
-
-def signed_angle(angle: jax.Array) -> jax.Array:
-    """`angle` brought to −π … π."""
-    return wrap(angle + math.pi) - math.pi

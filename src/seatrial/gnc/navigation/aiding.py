@@ -17,6 +17,7 @@ import jax.numpy as jnp
 from seatrial.gnc.navigation.kalman import Component, Group, Row
 from seatrial.pytree import pytree, static
 from seatrial.spatial.rotations import Rotation, multiply
+from seatrial.spatial.trig import wrap_signed
 from seatrial.spatial.vectors import (
     Scalar,
     Vec3,
@@ -262,7 +263,7 @@ class Heading:
         north, east, down = motion.rotation.to_world(frame(self.matrix).to_world(AXES[0]))
         level = jnp.asarray(north * north + east * east)
         safe = jnp.maximum(level, 1e-3)
-        residual = wrap(values[0] + self.offset - jnp.arctan2(east, north))
+        residual = wrap_signed(values[0] + self.offset - jnp.arctan2(east, north))
         row: Row = {
             ATTITUDE: -north * down / safe,
             ATTITUDE + 1: -east * down / safe,
@@ -320,11 +321,6 @@ class Field:
             row = _spread(ATTITUDE, cross(e, field))
             parts.append(Component(values[i] - dot(e, field), row, self.deviation[i] ** 2))
         return [Group(parts, True)]
-
-
-def wrap(angle: Scalar) -> jax.Array:
-    """The same direction between −π and π."""
-    return jnp.arctan2(jnp.sin(angle), jnp.cos(angle))
 
 
 def attitude_error(true: jax.Array, believed: jax.Array) -> jax.Array:

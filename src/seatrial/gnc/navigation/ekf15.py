@@ -29,12 +29,12 @@ from seatrial.gnc.navigation.aiding import (
     Heading,
     Ranges,
     frame,
-    wrap,
 )
 from seatrial.gnc.navigation.kalman import Component, Gate, Group, Row
 from seatrial.gnc.types import Estimate
 from seatrial.pytree import pytree, static
 from seatrial.spatial.rotations import Rotation, from_euler, multiply, rotation, to_euler
+from seatrial.spatial.trig import wrap_signed
 from seatrial.spatial.vectors import Vec3, add, cross, scale, subtract, vec3
 
 SIZE = 15
@@ -184,7 +184,7 @@ def _linearised(mean: jax.Array, dt: jax.Array) -> tuple[jax.Array, jax.Array]:
 def _corrected(state: NavState, taken: kalman.Absorbed) -> NavState:
     mean = state.mean + taken.correction
     return state._replace(
-        mean=mean.at[EULER + 2].set(wrap(mean[EULER + 2])), covariance=taken.covariance
+        mean=mean.at[EULER + 2].set(wrap_signed(mean[EULER + 2])), covariance=taken.covariance
     )
 
 
@@ -220,14 +220,16 @@ def _direct(filter: Filter, aid: Aid, mean: jax.Array, values: jax.Array) -> lis
         return [_velocity(filter, aid, mean, values)]
     if isinstance(aid, Heading):
         north, east, _ = turned.to_world(frame(aid.matrix).to_world((1.0, 0.0, 0.0)))
-        residual = wrap(values[0] + aid.offset - jnp.arctan2(east, north))
+        residual = wrap_signed(values[0] + aid.offset - jnp.arctan2(east, north))
         row: Row = {EULER + 2: 1.0}
         return [Group([Component(residual, row, aid.deviation**2)], True)]
     if isinstance(aid, Attitude):
         inverse = aid.mounting * jnp.array([1.0, -1.0, -1.0, -1.0])
         euler = to_euler(multiply(values[:4], inverse[:, None]))
         parts = [
-            Component(wrap(euler[i] - mean[EULER + i]), {EULER + i: 1.0}, aid.deviation[i] ** 2)
+            Component(
+                wrap_signed(euler[i] - mean[EULER + i]), {EULER + i: 1.0}, aid.deviation[i] ** 2
+            )
             for i in range(3)
         ]
         return [Group(parts, True)]

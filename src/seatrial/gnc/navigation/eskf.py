@@ -37,10 +37,10 @@ from seatrial.gnc.navigation.aiding import (
     frame,
 )
 from seatrial.gnc.navigation.kalman import Gate
-from seatrial.gnc.navigation.strapdown import Navigated, exponential, felt, trapezoid
+from seatrial.gnc.navigation.strapdown import Navigated, felt, trapezoid
 from seatrial.gnc.types import Estimate
 from seatrial.pytree import pytree, static
-from seatrial.spatial.rotations import Rotation, multiply, normalise, rotation
+from seatrial.spatial.rotations import Rotation, from_rotation_vector, multiply, normalise, rotation
 from seatrial.spatial.vectors import Vec3, cross, scale, vec3
 
 
@@ -264,7 +264,7 @@ def estimate(filter: Filter, state: NavState) -> Estimate:
 
 def inject(state: NavState, correction: jax.Array) -> NavState:
     """Nominal state with an error (18, N) put into it; its covariance stays."""
-    turn = exponential(vec3(correction[ATTITUDE : ATTITUDE + 3]))
+    turn = from_rotation_vector(vec3(correction[ATTITUDE : ATTITUDE + 3]))
     return state._replace(
         position=state.position + correction[POSITION : POSITION + 3],
         velocity=state.velocity + correction[VELOCITY : VELOCITY + 3],
@@ -351,7 +351,7 @@ def _motion(filter: Filter, state: NavState, age: jax.Array | float | None) -> M
         acceleration = felt(attitude, force)
         position = position - age * velocity + 0.5 * age * age * acceleration
         velocity = velocity - age * acceleration
-        attitude = multiply(attitude, exponential(scale(-1.0, vec3(age * angular))))
+        attitude = multiply(attitude, from_rotation_vector(scale(-1.0, vec3(age * angular))))
     return Motion(
         position=vec3(position),
         velocity=vec3(velocity),

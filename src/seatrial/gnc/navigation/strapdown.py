@@ -21,8 +21,8 @@ import jax
 import jax.numpy as jnp
 
 from seatrial.conventions import GRAVITY
-from seatrial.spatial.rotations import multiply, normalise, rotation
-from seatrial.spatial.vectors import Vec3, cross, dot, scale, vec3
+from seatrial.spatial.rotations import from_rotation_vector, multiply, normalise, rotation
+from seatrial.spatial.vectors import cross, vec3
 
 
 class Navigated(NamedTuple):
@@ -116,18 +116,7 @@ def turn(attitude: jax.Array, total: jax.Array, slant: jax.Array) -> jax.Array:
     plain = vec3(total)
     bent = cross(plain, vec3(slant))
     angle = (plain[0] + bent[0], plain[1] + bent[1], plain[2] + bent[2])
-    return normalise(multiply(attitude, exponential(angle)))
-
-
-def exponential(angle: Vec3) -> jax.Array:
-    """Quaternion of a rotation vector, rad."""
-    half = scale(0.5, angle)
-    square = jnp.asarray(dot(half, half))
-    # sin(x)/x by its series near zero, where the quotient has no gradient.
-    small = square < 1e-8
-    length = jnp.sqrt(jnp.where(small, 1.0, square))
-    ratio = jnp.where(small, 1.0 - square / 6.0, jnp.sin(length) / length)
-    return jnp.stack([jnp.where(small, 1.0 - square / 2.0, jnp.cos(length)), *scale(ratio, half)])
+    return normalise(multiply(attitude, from_rotation_vector(angle)))
 
 
 def felt(attitude: jax.Array, sample: jax.Array) -> jax.Array:
