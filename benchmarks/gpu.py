@@ -21,9 +21,9 @@ from seatrial.cli import bench
 from seatrial.core.forces import wave_excitation
 from seatrial.core.step import step
 from seatrial.core.types import State
+from seatrial.engine.wheel import Group
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
-from seatrial.scenario.wheel import Group
 from seatrial.spatial.rotations import rotation
 
 SEAS = {15: (5, 3), 75: (15, 5), 260: (20, 13)}

@@ -10,8 +10,8 @@ import craft
 from seatrial.compile.actuators import channels_of, expand
 from seatrial.compile.sensors import machinery, water
 from seatrial.compile.sensors.context import Context
-from seatrial.sensors import draws
 from seatrial.sensors.look import Look
+from seatrial.sensors.noise import draws
 from seatrial.sensors.sensor import Mount
 from seatrial.spec.sensors import machinery as machinery_spec
 from seatrial.spec.sensors import water as water_spec

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from seatrial.core.types import State
 from seatrial.gnc.navigation.strapdown import Navigated
-from seatrial.sensors.inertial import angular_rate, specific_force
+from seatrial.sensors.inertial.kinematics import angular_rate, specific_force
 from seatrial.sensors.look import Look
 from seatrial.sensors.sensor import Mount
 from seatrial.spatial.rotations import from_euler, multiply

@@ -11,8 +11,8 @@ from seatrial.compile.sensors import position
 from seatrial.compile.sensors.context import Context
 from seatrial.compile.world import build_ocean
 from seatrial.core.types import State
-from seatrial.sensors import draws as drawing
 from seatrial.sensors.look import Look
+from seatrial.sensors.noise import draws as drawing
 from seatrial.sensors.sensor import Mount
 from seatrial.spec.sensors import position as spec
 from seatrial.spec.world import World

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seatrial.compile.scenario import plan_of
+from seatrial.engine import runner
+from seatrial.engine.frames import RunHeader, RunSummary, Sink
 from seatrial.record.choose import recorder
 from seatrial.record.memory import MemoryRecorder
 from seatrial.record.reader import Recording, read
-from seatrial.scenario import runner
-from seatrial.scenario.frames import RunHeader, RunSummary, Sink
 from seatrial.spec.scenario import Scenario
 from seatrial.stepped import run as stepped
 from seatrial.stepped.controllers import Controller, ControllerError, prepare
@@ -19,7 +19,7 @@ from seatrial.stepped.controllers import Controller, ControllerError, prepare
 if TYPE_CHECKING:
     import xarray
 
-    from seatrial.record.figures.page import Page
+    from seatrial.figures.page import Page
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Run:
 
     def plot(self, out: str | Path | None = None) -> "Page":
         """A page of figures; also written to `out` when given."""
-        from seatrial.record.figures import plot
+        from seatrial.figures import plot
 
         if out is not None:
             plot.plot(self.recording, out)

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from seatrial.engine.runner import Plan
 from seatrial.errors import Problem, SpecError
-from seatrial.scenario.runner import Plan
 from seatrial.signals import Measurements
 from seatrial.spec.scenario import Scenario
 from seatrial.stepped.controllers import Controller, prepare

@@ -14,7 +14,7 @@ from seatrial.compile.triggers import Struck
 from seatrial.compile.vehicle import compile_vehicle
 from seatrial.core.actuators import advance
 from seatrial.errors import SpecError
-from seatrial.sensors import faults as faulting
+from seatrial.faults import faults as faulting
 from seatrial.spec.faults import parse_fault
 
 PROPELLER = {

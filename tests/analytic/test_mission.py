@@ -5,10 +5,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from seatrial.engine import mailbox
+from seatrial.engine.suite import Sample
 from seatrial.gnc import mission as legs
 from seatrial.gnc.types import Estimate
-from seatrial.scenario import mailbox
-from seatrial.sensors.suite import Sample
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ import pytest
 import craft
 from craft import RHO, G
 from instruments import fit, read, record, repeated, shapes, state
-from seatrial.sensors.water import ATMOSPHERE, absorption, mackenzie, practical_salinity
+from seatrial.sensors.water.medium import ATMOSPHERE, absorption, mackenzie, practical_salinity
 
 pytestmark = pytest.mark.usefixtures("x64")
 

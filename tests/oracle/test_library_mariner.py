@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from seatrial.compile.scenario import compile_scenario
-from seatrial.scenario.runner import run
+from seatrial.engine.runner import run
 from seatrial.spec.loading import load
 from seatrial.spec.scenario import Scenario
 from seatrial.spec.vehicle import Vehicle

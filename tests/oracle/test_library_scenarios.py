@@ -5,7 +5,7 @@ import pytest
 
 from missions import MISSIONS
 from seatrial.compile.scenario import compile_scenario
-from seatrial.scenario.runner import run
+from seatrial.engine.runner import run
 from seatrial.spec.library import library_names
 from seatrial.spec.loading import load
 from seatrial.spec.scenario import Scenario

@@ -10,13 +10,13 @@ import pytest
 from scipy import signal
 from scipy.linalg import expm
 
-from seatrial.compile.autonomy.authority import prepare
-from seatrial.compile.autonomy.linearisation import linearise, service_speed
-from seatrial.compile.autonomy.loop_design import design_loops
-from seatrial.compile.autonomy.regulator import regulate
-from seatrial.compile.autonomy.tuning import tune
 from seatrial.core.step import step
 from seatrial.core.types import State
+from seatrial.design.authority import prepare
+from seatrial.design.linearisation import linearise, service_speed
+from seatrial.design.loop_design import design_loops
+from seatrial.design.regulator import regulate
+from seatrial.design.tuning import tune
 from seatrial.errors import SpecError
 from seatrial.gnc.allocation import allocate
 from seatrial.gnc.control import begin, control

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from seatrial.scenario.frames import (
+from seatrial.engine.frames import (
     ActuatorInfo,
     Frames,
     LegInfo,

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import record_frames as rf
 
-from seatrial.scenario.frames import frames_of
+from seatrial.engine.frames import frames_of
 from seatrial.signals import FaultInfo, Measurements, SensorInfo
 
 TURNED = tuple(rf.quaternion(0.1, -0.2, 0.7).tolist())

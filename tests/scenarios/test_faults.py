@@ -9,10 +9,10 @@ import pytest
 import seatrial as st
 from seatrial.compile.scenario import compile_scenario
 from seatrial.compile.triggers import merged, poisson_onsets
-from seatrial.scenario import runner
-from seatrial.scenario.wheel import STATUS
+from seatrial.engine import runner
+from seatrial.engine.wheel import STATUS
+from seatrial.faults import faults as faulting
 from seatrial.seeding import generator
-from seatrial.sensors import faults as faulting
 from seatrial.signals import join
 from seatrial.spec.faults import KINDS, parse_fault
 from seatrial.spec.loading import load_text

@@ -6,7 +6,7 @@ import pytest
 import seatrial as st
 from missions import WAYPOINT_RUNS
 from seatrial.compile.scenario import plan_of
-from seatrial.scenario.frames import OUTCOMES
+from seatrial.engine.frames import OUTCOMES
 
 
 class Watch:
@@ -27,7 +27,7 @@ class Watch:
 
 
 def watched(scenario):
-    from seatrial.scenario import runner
+    from seatrial.engine import runner
 
     watch = Watch()
     runner.run(plan_of(scenario), [watch])

@@ -10,14 +10,14 @@ import record_frames as rf
 import record_sensors as rs
 import xarray
 
+from seatrial.engine.frames import Frames, GroupFrames, VehicleFrames, frames_of
 from seatrial.errors import RecordingError
+from seatrial.figures.sensors_check import draw_check
 from seatrial.record.export import export
-from seatrial.record.figures.sensors_check import draw_check
 from seatrial.record.mcap.writer import McapRecorder
 from seatrial.record.memory import MemoryRecorder
 from seatrial.record.reader import read
 from seatrial.record.swarm.store import ZarrRecorder
-from seatrial.scenario.frames import Frames, GroupFrames, VehicleFrames, frames_of
 from seatrial.signals import Measurements
 
 

@@ -13,22 +13,22 @@ from rosbags.typesys import Stores, get_typestore
 
 from seatrial.api import Run
 from seatrial.cli.running import as_dict, show_run
-from seatrial.errors import RecordingError
-from seatrial.gnc import mission
-from seatrial.record.export import export
-from seatrial.record.figures.plot import figure, plot
-from seatrial.record.mcap.writer import McapRecorder
-from seatrial.record.memory import MemoryRecorder
-from seatrial.record.reader import read
-from seatrial.record.swarm.store import ZarrRecorder
-from seatrial.scenario.frames import (
+from seatrial.engine.frames import (
     OUTCOMES,
     Event,
     Frames,
     GroupFrames,
     VehicleFrames,
 )
-from seatrial.scenario.tracks import Tally, summarise
+from seatrial.engine.tracks import Tally, summarise
+from seatrial.errors import RecordingError
+from seatrial.figures.plot import figure, plot
+from seatrial.gnc import mission
+from seatrial.record.export import export
+from seatrial.record.mcap.writer import McapRecorder
+from seatrial.record.memory import MemoryRecorder
+from seatrial.record.reader import read
+from seatrial.record.swarm.store import ZarrRecorder
 from seatrial.signals import SensorInfo
 
 VEHICLES = (rf.SENT_BOAT, rf.AUV)

@@ -9,8 +9,8 @@ import record_frames as rf
 import xarray
 
 from seatrial.errors import RecordingError
+from seatrial.figures.plot import figure, plot
 from seatrial.record.export import export
-from seatrial.record.figures.plot import figure, plot
 from seatrial.record.mcap.writer import McapRecorder
 from seatrial.record.reader import read
 

@@ -10,10 +10,10 @@ from rosbags.highlevel import AnyReader
 from rosbags.typesys import Stores, get_typestore
 
 from seatrial.record.dataset import euler_angles
-from seatrial.record.mcap.layout import TypeStore
-from seatrial.record.mcap.ros_frames import swap_attitude, swap_body, swap_world
-from seatrial.record.mcap.topics import CLOCK_TYPE, build_clock, vehicle_topics
 from seatrial.record.mcap.writer import McapRecorder
+from seatrial.ros.axes import swap_attitude, swap_body, swap_world
+from seatrial.ros.layout import TypeStore
+from seatrial.ros.topics import CLOCK_TYPE, build_clock, vehicle_topics
 from seatrial.spatial import rotations
 
 numbers = some.floats(-1e6, 1e6, allow_nan=False)

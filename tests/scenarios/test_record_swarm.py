@@ -19,20 +19,20 @@ import xarray
 
 import seatrial as st
 from seatrial.cli.running import as_dict, show_run
-from seatrial.errors import RecordingError
-from seatrial.record.choose import recorder
-from seatrial.record.export import export
-from seatrial.record.figures.plot import figure, plot
-from seatrial.record.mcap.writer import McapRecorder
-from seatrial.record.reader import read
-from seatrial.record.swarm.store import STORED, ZarrRecorder
-from seatrial.scenario.frames import (
+from seatrial.engine.frames import (
     Frames,
     GroupFrames,
     RunSummary,
     VehicleFrames,
     VehicleSummary,
 )
+from seatrial.errors import RecordingError
+from seatrial.figures.plot import figure, plot
+from seatrial.record.choose import recorder
+from seatrial.record.export import export
+from seatrial.record.mcap.writer import McapRecorder
+from seatrial.record.reader import read
+from seatrial.record.swarm.store import STORED, ZarrRecorder
 from seatrial.spec.loading import load_text
 
 SCENARIO = """
@@ -459,7 +459,7 @@ def test_page_of_a_swarm_shows_counts_bands_and_differences(recorded, tmp_path):
 
 
 def test_bands_are_the_quantiles_over_the_vehicles(tmp_path, monkeypatch):
-    from seatrial.record.figures import swarm_figures
+    from seatrial.figures import swarm_figures
 
     infos = swarm(40)
     path = record(tmp_path / "a.zarr", infos, blocks_of(infos))

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 import record_frames as rf
 
+from seatrial.engine.frames import ActuatorInfo, VehicleFrames, frames_of
 from seatrial.errors import RecordingError
 from seatrial.record.mcap.writer import McapRecorder
 from seatrial.record.reader import read
-from seatrial.scenario.frames import ActuatorInfo, VehicleFrames, frames_of
 
 
 def record(path, run, header=None, block=40, summary=None):

@@ -9,11 +9,11 @@ import pytest
 
 import seatrial as st
 from seatrial.compile.scenario import plan_of
+from seatrial.engine import runner
+from seatrial.engine.suite import Fitted
 from seatrial.pytree import pytree
-from seatrial.scenario import runner
-from seatrial.sensors import draws
+from seatrial.sensors.noise import draws
 from seatrial.sensors.sensor import Reading
-from seatrial.sensors.suite import Fitted
 
 TIME_STEP = 0.02
 

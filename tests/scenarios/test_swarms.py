@@ -7,7 +7,7 @@ import pytest
 
 import seatrial as st
 from seatrial.cli import main
-from seatrial.scenario import runner
+from seatrial.engine import runner
 
 SEA = {
     "kind": "world",

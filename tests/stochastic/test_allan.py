@@ -13,10 +13,10 @@ from scipy.signal import lfilter
 from seatrial.compile.sensors.context import Context
 from seatrial.compile.sensors.inertial import imu
 from seatrial.core.types import State
-from seatrial.sensors import draws as drawing
-from seatrial.sensors.allan import Curve, allan, fit
 from seatrial.sensors.look import Look
-from seatrial.sensors.noise import FLOOR, PEAK, PEAK_TIME, instability_deviation
+from seatrial.sensors.noise import draws as drawing
+from seatrial.sensors.noise.allan import Curve, allan, fit
+from seatrial.sensors.noise.processes import FLOOR, PEAK, PEAK_TIME, instability_deviation
 from seatrial.sensors.sensor import Mount
 from seatrial.spec.library import library_names
 from seatrial.spec.loading import load

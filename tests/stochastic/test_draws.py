@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 from scipy import stats
 
-from seatrial.sensors import draws
+from seatrial.sensors.noise import draws
 
 
 def test_threefry_gives_the_published_known_answers():

@@ -15,8 +15,8 @@ from scipy import stats
 from scipy.spatial.transform import Rotation
 
 from positioning import BASIN, build, calm, keys, random_states, series, state
-from seatrial.sensors import draws as drawing
 from seatrial.sensors.look import Look
+from seatrial.sensors.noise import draws as drawing
 
 pytestmark = pytest.mark.usefixtures("x64")
 

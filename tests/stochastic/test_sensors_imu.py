@@ -15,9 +15,9 @@ from seatrial.conventions import GRAVITY
 from seatrial.core.types import State
 from seatrial.errors import SpecError
 from seatrial.seeding import generator
-from seatrial.sensors import draws as drawing
-from seatrial.sensors import noise
 from seatrial.sensors.look import Look
+from seatrial.sensors.noise import draws as drawing
+from seatrial.sensors.noise import processes as noise
 from seatrial.sensors.sensor import Mount
 from seatrial.spec.sensors.inertial import Imu, ImuErrors
 

@@ -11,8 +11,8 @@ import typer
 
 from seatrial.errors import RecordingError
 from seatrial.record.reader import Recording, read
-from seatrial.sensors.allan import Curve, Estimate, Fit, allan, fit
-from seatrial.sensors.noise import FLOOR
+from seatrial.sensors.noise.allan import Curve, Estimate, Fit, allan, fit
+from seatrial.sensors.noise.processes import FLOOR
 from seatrial.signals import Measurements, SensorInfo
 
 HOUR = 3600.0
@@ -58,7 +58,7 @@ def show_allan(
     path: Path, sensor: str | None, vehicle: str | None, out: Path | None, as_json: bool
 ) -> None:
     """Compute, print and draw; the figure is RUN-SENSOR-allan.png unless `out` names another."""
-    from seatrial.record.figures.plot import check_format, save
+    from seatrial.figures.plot import check_format, save
 
     recording = read(path)
     vehicle, info = _choose(recording, vehicle, sensor)
@@ -214,7 +214,7 @@ def _draw(
     info: SensorInfo,
     results: dict[str, tuple[Curve, Fit]],
 ) -> Any:
-    from seatrial.record.figures.allan import AllanPanel, draw_allan
+    from seatrial.figures.allan import AllanPanel, draw_allan
 
     panels = []
     for triad, (curve, fitted) in results.items():

@@ -15,12 +15,12 @@ import typer
 from seatrial.compile.scenario import compile_scenario
 from seatrial.core.step import step
 from seatrial.core.types import State
+from seatrial.engine.commanders import Timetable, select
+from seatrial.engine.runner import parts_of
+from seatrial.engine.wheel import Group
 from seatrial.errors import Problem, SpecError
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
-from seatrial.scenario.commanders import Timetable, select
-from seatrial.scenario.runner import parts_of
-from seatrial.scenario.wheel import Group
 from seatrial.spec.library import library_names
 from seatrial.spec.loading import load
 from seatrial.spec.scenario import Participant, Scenario, Start

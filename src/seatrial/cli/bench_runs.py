@@ -6,7 +6,7 @@ from typing import Any
 import typer
 
 from seatrial.compile.scenario import compile_scenario, with_overrides
-from seatrial.scenario import runner
+from seatrial.engine import runner
 from seatrial.spec.loading import load, load_text
 from seatrial.spec.scenario import Scenario
 

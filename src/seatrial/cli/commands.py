@@ -133,7 +133,7 @@ def plot(
     ] = None,
 ) -> None:
     """Draw a page of figures from a recording."""
-    from seatrial.record.figures.plot import plot as draw
+    from seatrial.figures.plot import plot as draw
 
     typer.echo(f"figure: {draw(recording, out or recording.with_suffix('.png'))}")
 

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from seatrial.compile.autonomy.navigation import Navigator, build_navigator, first_estimate
 from seatrial.compile.world import build_ocean
+from seatrial.engine.frames import VehicleInfo
 from seatrial.errors import RecordingError
 from seatrial.gnc.navigation import consistency, eskf, offline, smoother
 from seatrial.gnc.types import Estimate
 from seatrial.record.reader import Recording, read
-from seatrial.scenario.frames import VehicleInfo
 from seatrial.spec.loading import load_text
 from seatrial.spec.navigation import Navigation
 from seatrial.spec.scenario import Participant, Scenario
@@ -89,8 +89,8 @@ def show_navigation(
     else:
         _print(report)
     if out is not None:
-        from seatrial.record.figures.navigation import draw_navigation
-        from seatrial.record.figures.plot import save
+        from seatrial.figures.navigation import draw_navigation
+        from seatrial.figures.plot import save
 
         page = draw_navigation(
             recording.header, result.vehicle, result.time, result.true, result.believed,

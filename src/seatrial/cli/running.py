@@ -12,10 +12,10 @@ import typer
 from seatrial.api import Run
 from seatrial.api import run as run_scenario
 from seatrial.compile.scenario import with_overrides
+from seatrial.engine.frames import INDEX_UNITS, Event
 from seatrial.errors import RecordingError
 from seatrial.record.choose import recorder
 from seatrial.record.kinds import KindSummary, by_kind
-from seatrial.scenario.frames import INDEX_UNITS, Event
 from seatrial.spec.loading import load
 from seatrial.spec.scenario import Scenario
 

@@ -54,8 +54,8 @@ def show_check(name: str, out: Path | None, seed: int) -> None:
         ),
     )
     finished = run_scenario(scenario)
-    from seatrial.record.figures.plot import save
-    from seatrial.record.figures.sensors_check import draw_check
+    from seatrial.figures.plot import save
+    from seatrial.figures.sensors_check import draw_check
 
     info = finished.header.vehicles[0]
     known = {s.name: s for s in info.sensors}

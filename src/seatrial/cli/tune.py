@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from seatrial.compile.autonomy.tuning import Tuning, tune
+from seatrial.design.tuning import Tuning, tune
 from seatrial.spec.loading import load
 from seatrial.spec.vehicle import Vehicle
 

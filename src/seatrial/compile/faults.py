@@ -16,8 +16,7 @@ from seatrial.core.actuators.drive import Drive
 from seatrial.core.actuators.fin import FIXED, Fin
 from seatrial.core.actuators.thruster import Thruster
 from seatrial.core.types import Model
-from seatrial.sensors import draws
-from seatrial.sensors.faults import (
+from seatrial.faults.faults import (
     MOST_FAULTS,
     ORDER,
     Damage,
@@ -26,6 +25,7 @@ from seatrial.sensors.faults import (
     Trigger,
     drive_of,
 )
+from seatrial.sensors.noise import draws
 from seatrial.signals import FaultInfo, SensorInfo
 from seatrial.spec import faults as spec
 from seatrial.spec.wording import did_you_mean

@@ -22,20 +22,20 @@ from seatrial.compile.vehicle import CompiledVehicle, compile_vehicle, resolve_c
 from seatrial.compile.wave_forces import load_wave_forces
 from seatrial.compile.world import build_ocean
 from seatrial.core.types import State
-from seatrial.errors import Problem, SpecError
-from seatrial.ocean import Ocean
-from seatrial.programs import compile_program
-from seatrial.scenario.commanders import Commander, Manoeuvre, Timetable
-from seatrial.scenario.frames import (
+from seatrial.engine.commanders import Commander, Manoeuvre, Timetable
+from seatrial.engine.frames import (
     ActuatorInfo,
     Array,
     LegInfo,
     RunHeader,
     VehicleInfo,
 )
-from seatrial.scenario.launch import Start, launch
-from seatrial.scenario.runner import Plan, Squad
-from seatrial.scenario.wheel import Group
+from seatrial.engine.launch import Start, launch
+from seatrial.engine.runner import Plan, Squad
+from seatrial.engine.wheel import Group
+from seatrial.errors import Problem, SpecError
+from seatrial.ocean import Ocean
+from seatrial.programs import compile_program
 from seatrial.spec import scenario as spec
 from seatrial.spec.faults import parse_fault
 from seatrial.spec.loading import dump, load

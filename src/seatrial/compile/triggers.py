@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from seatrial.compile.vehicle import CompiledVehicle
 from seatrial.conventions import UNIT_SUFFIXES
+from seatrial.faults.faults import Condition, Trigger, Windows
 from seatrial.seeding import generator
-from seatrial.sensors.faults import Condition, Trigger, Windows
 from seatrial.signals import SensorInfo
 from seatrial.spec import faults as spec
 from seatrial.spec.base import Spec

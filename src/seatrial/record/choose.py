@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from seatrial.engine.frames import Sink
 from seatrial.errors import RecordingError
 from seatrial.record.mcap.writer import McapRecorder
 from seatrial.record.swarm.store import ZarrRecorder
-from seatrial.scenario.frames import Sink
 
 MOST_IN_MCAP = 100
 """MCAP has ten topics per vehicle; with more vehicles than this no viewer is of use."""

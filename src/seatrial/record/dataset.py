@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seatrial.record.swarm.columns import Columns, Pick, Values
-from seatrial.scenario.frames import (
+from seatrial.engine.frames import (
     ESTIMATE,
     GUIDANCE,
     OUTCOMES,
@@ -15,6 +14,7 @@ from seatrial.scenario.frames import (
     euler_angles,
     ground_speed,
 )
+from seatrial.record.swarm.columns import Columns, Pick, Values
 
 if TYPE_CHECKING:
     import xarray

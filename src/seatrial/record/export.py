@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from seatrial.errors import RecordingError
 from seatrial.record.dataset import FAULT
-from seatrial.record.mcap.layout import Array
 from seatrial.record.reader import Recording, read
+from seatrial.ros.layout import Array
 
 if TYPE_CHECKING:
     import xarray

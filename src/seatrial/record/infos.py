@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from seatrial.scenario.frames import ActuatorInfo, LegInfo, VehicleInfo
+from seatrial.engine.frames import ActuatorInfo, LegInfo, VehicleInfo
 from seatrial.signals import FaultInfo, SensorInfo
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seatrial.scenario.frames import RunHeader, RunSummary
+from seatrial.engine.frames import RunHeader, RunSummary
 
 FIGURES = (
     "ended_at",

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
+from seatrial.engine.frames import Frames, GroupFrames, RunHeader, RunSummary, VehicleFrames
 from seatrial.record.dataset import build_dataset
 from seatrial.record.reader import Recording
-from seatrial.scenario.frames import Frames, GroupFrames, RunHeader, RunSummary, VehicleFrames
 from seatrial.signals import join
 
 

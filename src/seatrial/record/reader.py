@@ -9,17 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.errors import RecordingError
-from seatrial.record.dataset import FAULT, build_dataset, loop_names, with_motion
-from seatrial.record.mcap import description
-from seatrial.record.mcap.layout import Array, TypeStore
-from seatrial.record.mcap.loop_topics import frame_topics
-from seatrial.record.mcap.messages import McapSamples, read_messages
-from seatrial.record.mcap.stream import Contents, read_contents
-from seatrial.record.mcap.topics import CLOCK_TOPIC
-from seatrial.record.samples import label_samples
-from seatrial.record.swarm.store import read_store
-from seatrial.scenario.frames import (
+from seatrial.engine.frames import (
     ESTIMATE,
     RunHeader,
     RunSummary,
@@ -27,6 +17,16 @@ from seatrial.scenario.frames import (
     VehicleInfo,
     frames_of,
 )
+from seatrial.errors import RecordingError
+from seatrial.record.dataset import FAULT, build_dataset, loop_names, with_motion
+from seatrial.record.mcap import description
+from seatrial.record.mcap.messages import McapSamples, read_messages
+from seatrial.record.mcap.stream import Contents, read_contents
+from seatrial.record.samples import label_samples
+from seatrial.record.swarm.store import read_store
+from seatrial.ros.layout import Array, TypeStore
+from seatrial.ros.loop_topics import frame_topics
+from seatrial.ros.topics import CLOCK_TOPIC
 from seatrial.signals import Measurements
 
 if TYPE_CHECKING:

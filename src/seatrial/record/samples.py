@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seatrial.scenario.frames import VehicleInfo
+from seatrial.engine.frames import VehicleInfo
 from seatrial.signals import Measurements, SensorInfo
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 from seatrial.compile.scenario import plan_of
 from seatrial.compile.swarm import members_of
+from seatrial.engine.runner import Plan
 from seatrial.errors import Problem, SeatrialError, SpecError, shorten
-from seatrial.scenario.runner import Plan
 from seatrial.signals import SensorInfo
 from seatrial.spec.loading import load, load_text
 from seatrial.spec.scenario import Scenario

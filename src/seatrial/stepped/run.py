@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from seatrial.scenario import runner, wheel
-from seatrial.scenario.frames import Frames, GroupFrames, RunSummary, Sink, VehicleFrames
-from seatrial.scenario.tracks import Tally, summarise
+from seatrial.engine import runner, wheel
+from seatrial.engine.frames import Frames, GroupFrames, RunSummary, Sink, VehicleFrames
+from seatrial.engine.tracks import Tally, summarise
 from seatrial.signals import Measurements, join
 from seatrial.stepped.controllers import ControllerError, Crew
 from seatrial.stepped.stepper import Stepper, Turn

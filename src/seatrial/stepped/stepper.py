@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from seatrial.compile.actuators import Channel
 from seatrial.compile.vehicle import resolve_channels
+from seatrial.engine import runner, wheel
+from seatrial.engine.frames import Array, euler_angles
 from seatrial.errors import Problem, SpecError, shorten
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
-from seatrial.scenario import runner, wheel
-from seatrial.scenario.frames import Array, euler_angles
 from seatrial.signals import Measurements, join
 
 

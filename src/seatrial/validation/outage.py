@@ -26,9 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.compile.scenario import plan_of
+from seatrial.engine import runner
 from seatrial.record.memory import MemoryRecorder
 from seatrial.record.reader import Recording
-from seatrial.scenario import runner
 from seatrial.spec.actuators import Fin
 from seatrial.spec.loading import load_text
 from seatrial.spec.navigation import Navigation

@@ -18,7 +18,7 @@ from seatrial.gnc.navigation.dispatch import AnyFilter
 from seatrial.gnc.types import Estimate
 from seatrial.ocean import Ocean
 from seatrial.seeding import generator
-from seatrial.sensors.noise import instability_deviation
+from seatrial.sensors.noise.processes import instability_deviation
 from seatrial.signals import SensorInfo
 from seatrial.spatial.rotations import multiply, rotation
 from seatrial.spec import navigation as spec

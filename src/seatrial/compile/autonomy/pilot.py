@@ -12,20 +12,20 @@ from numpy.typing import NDArray
 from seatrial.compile.autonomy.allocation import build_effectors
 from seatrial.compile.autonomy.navigation import build_navigator, first_estimate
 from seatrial.compile.autonomy.obstacles import build_avoidance
-from seatrial.compile.autonomy.tuning import tune
 from seatrial.compile.sensors.fitting import FittedOut
 from seatrial.compile.swarm import Member
 from seatrial.compile.vehicle import CompiledVehicle
 from seatrial.core.types import State
+from seatrial.design.tuning import tune
+from seatrial.engine.frames import LegInfo
+from seatrial.engine.pilot import Navigator, Pilot
+from seatrial.engine.suite import MOST_JITTER
 from seatrial.gnc import mission as runtime
 from seatrial.gnc.guidance import laws, patterns
 from seatrial.gnc.guidance.fence import inside
 from seatrial.gnc.guidance.path import sample
 from seatrial.gnc.guidance.smoothing import fillet, smooth
 from seatrial.ocean import Ocean
-from seatrial.scenario.frames import LegInfo
-from seatrial.scenario.pilot import Navigator, Pilot
-from seatrial.sensors.suite import MOST_JITTER
 from seatrial.spec import mission as spec
 from seatrial.spec.navigation import Navigation
 from seatrial.spec.scenario import Participant, Scenario

@@ -10,11 +10,11 @@ from seatrial.compile.actuators import Channel
 from seatrial.compile.schedule import steps_between_samples
 from seatrial.compile.sensors import inertial, machinery, position, water
 from seatrial.compile.sensors.context import Built, Context
+from seatrial.engine.suite import Fitted
+from seatrial.faults.faults import SensorFault
 from seatrial.ocean import Ocean
-from seatrial.sensors import draws
-from seatrial.sensors.faults import SensorFault
+from seatrial.sensors.noise import draws
 from seatrial.sensors.sensor import Mount
-from seatrial.sensors.suite import Fitted
 from seatrial.signals import SensorInfo
 from seatrial.spec.scenario import Participant, Scenario
 from seatrial.spec.sensors.base import SensorSpec

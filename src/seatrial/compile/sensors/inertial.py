@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from seatrial.compile.sensors.context import Built, Context
-from seatrial.sensors import imu as runtime
-from seatrial.sensors.noise import instability_deviation
+from seatrial.sensors.inertial import imu as runtime
+from seatrial.sensors.noise.processes import instability_deviation
 from seatrial.spec.sensors.base import Fidelity
 from seatrial.spec.sensors.inertial import AccelerometerErrors, GyroscopeErrors, Imu
 

@@ -11,10 +11,10 @@ from seatrial.compile.actuators import expand
 from seatrial.compile.sensors.context import Built, Context
 from seatrial.errors import Path
 from seatrial.ocean.integrals import integral
-from seatrial.sensors.battery import Battery, Load
-from seatrial.sensors.battery import Noise as BatteryNoise
-from seatrial.sensors.encoder import Encoder
-from seatrial.sensors.shaft import Shaft
+from seatrial.sensors.machinery.battery import Battery, Load
+from seatrial.sensors.machinery.battery import Noise as BatteryNoise
+from seatrial.sensors.machinery.encoder import Encoder
+from seatrial.sensors.machinery.shaft import Shaft
 from seatrial.spec import actuators as actuator_spec
 from seatrial.spec.base import Spec
 from seatrial.spec.sensors import machinery as spec

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.compile.sensors.context import Built, Context
-from seatrial.sensors.ahrs import Ahrs
-from seatrial.sensors.compass import Compass
-from seatrial.sensors.drift import Drift
-from seatrial.sensors.gnss import Gnss, Reception
-from seatrial.sensors.magnetometer import Iron, Magnetometer, dipole
-from seatrial.sensors.uwb import Detours, Radio, Shadow, Uwb
+from seatrial.sensors.inertial.ahrs import Ahrs
+from seatrial.sensors.inertial.compass import Compass
+from seatrial.sensors.inertial.magnetometer import Iron, Magnetometer, dipole
+from seatrial.sensors.noise.drift import Drift
+from seatrial.sensors.position.gnss import Gnss, Reception
+from seatrial.sensors.position.uwb import Detours, Radio, Shadow, Uwb
 from seatrial.spatial.rotations import from_euler
 from seatrial.spec.sensors import position as spec
 

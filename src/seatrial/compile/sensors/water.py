@@ -16,15 +16,12 @@ from seatrial.ocean import Ocean
 from seatrial.ocean import water as water_now
 from seatrial.ocean.curves import Curve, curve
 from seatrial.ocean.water import GRID_STEP
-from seatrial.sensors.anemometer import Anemometer
-from seatrial.sensors.anemometer import Flaws as AnemometerFlaws
-from seatrial.sensors.anemometer import Noise as AnemometerNoise
-from seatrial.sensors.ctd import Ctd
-from seatrial.sensors.dvl import BEAMS, Device, Dvl, WaterLock
-from seatrial.sensors.pressure import Flaws as PressureFlaws
-from seatrial.sensors.pressure import Pressure
-from seatrial.sensors.speed_log import SpeedLog
-from seatrial.sensors.water import (
+from seatrial.sensors.water.anemometer import Anemometer
+from seatrial.sensors.water.anemometer import Flaws as AnemometerFlaws
+from seatrial.sensors.water.anemometer import Noise as AnemometerNoise
+from seatrial.sensors.water.ctd import Ctd
+from seatrial.sensors.water.dvl import BEAMS, Device, Dvl, WaterLock
+from seatrial.sensors.water.medium import (
     DECIBAR,
     absorption,
     column_of,
@@ -32,6 +29,9 @@ from seatrial.sensors.water import (
     mackenzie,
     practical_salinity,
 )
+from seatrial.sensors.water.pressure import Flaws as PressureFlaws
+from seatrial.sensors.water.pressure import Pressure
+from seatrial.sensors.water.speed_log import SpeedLog
 from seatrial.spec.sensors import water as spec
 
 Array = NDArray[np.float64]

@@ -9,8 +9,8 @@ import math
 from dataclasses import asdict
 from typing import Any
 
+from seatrial.engine.frames import Event, RunHeader, RunSummary, VehicleSummary
 from seatrial.record.infos import read_vehicle
-from seatrial.scenario.frames import Event, RunHeader, RunSummary, VehicleSummary
 
 METADATA = "seatrial"
 FORMAT = "3"

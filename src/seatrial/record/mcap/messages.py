@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.engine.frames import RunHeader
 from seatrial.errors import RecordingError
-from seatrial.record.mcap.layout import Array, TypeStore
-from seatrial.record.mcap.sensor_topics import FAULT, sensor_topics
 from seatrial.record.mcap.stream import Contents
-from seatrial.record.mcap.topics import Topic
-from seatrial.scenario.frames import RunHeader
+from seatrial.ros.layout import Array, TypeStore
+from seatrial.ros.sensor_topics import FAULT, sensor_topics
+from seatrial.ros.topics import Topic
 from seatrial.signals import Measurements
 
 Times = NDArray[np.int64]

@@ -19,17 +19,18 @@ from typing import Any, Generic
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.engine.frames import Frames, RunHeader, RunSummary, VehicleFrames
 from seatrial.errors import RecordingError
 from seatrial.record.mcap import description
-from seatrial.record.mcap.layout import Array, Layout, Message, MessageFactory, TypeStore
-from seatrial.record.mcap.loop_topics import PATH_TYPE, build_path, frame_topics, path_topic
-from seatrial.record.mcap.sensor_topics import (
+from seatrial.ros.layout import Array, Layout, Message, MessageFactory, TypeStore
+from seatrial.ros.loop_topics import PATH_TYPE, build_path, frame_topics, path_topic
+from seatrial.ros.sensor_topics import (
     KEPT_FOR_LATE_READERS,
     TF_STATIC_TOPIC,
     build_mountings,
     sensor_topics,
 )
-from seatrial.record.mcap.topics import (
+from seatrial.ros.topics import (
     CLOCK_TOPIC,
     CLOCK_TYPE,
     TF_TYPE,
@@ -38,7 +39,6 @@ from seatrial.record.mcap.topics import (
     build_clock,
     namespaces,
 )
-from seatrial.scenario.frames import Frames, RunHeader, RunSummary, VehicleFrames
 from seatrial.signals import Measurements
 
 _CHUNK_BYTES = 1 << 20

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.scenario.frames import Frames, GroupFrames, RunHeader, VehicleFrames, VehicleInfo
+from seatrial.engine.frames import Frames, GroupFrames, RunHeader, VehicleFrames, VehicleInfo
 
 Values = NDArray[Any]
 Pick = Callable[[VehicleFrames], Values]

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seatrial.record.dataset import Labelled
-from seatrial.record.infos import read_vehicle
-from seatrial.scenario.frames import (
+from seatrial.engine.frames import (
     Event,
     RunHeader,
     RunSummary,
     VehicleInfo,
     VehicleSummary,
 )
+from seatrial.record.dataset import Labelled
+from seatrial.record.infos import read_vehicle
 
 if TYPE_CHECKING:
     import xarray

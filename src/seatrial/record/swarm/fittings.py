@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from seatrial.engine.frames import Frames, RunHeader
 from seatrial.record.dataset import Labelled
-from seatrial.scenario.frames import Frames, RunHeader
 from seatrial.signals import Measurements, SensorInfo
 
 FOLDER = "sensors"

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from seatrial.engine.frames import Frames, GroupFrames, RunHeader, RunSummary, VehicleFrames
 from seatrial.errors import RecordingError
 from seatrial.record.dataset import (
     Labelled,
@@ -32,7 +33,6 @@ from seatrial.record.dataset import (
 from seatrial.record.swarm import description as described
 from seatrial.record.swarm.columns import Columns
 from seatrial.record.swarm.fittings import FOLDER, GROWING, Fitting, list_fittings
-from seatrial.scenario.frames import Frames, GroupFrames, RunHeader, RunSummary, VehicleFrames
 from seatrial.signals import Measurements
 
 if TYPE_CHECKING:

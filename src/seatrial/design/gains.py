@@ -1,0 +1,239 @@
+"""Gains by pole placement, from the mechanical impedance of a degree of freedom.
+
+At the frequency ω of the design the vehicle answers a force like a body of mass m, damping d and
+stiffness k: Z(jω) = force/velocity = jωm + d + k/(jω). Taking Z from the whole linearised vehicle
+at that frequency brings in the coupling between sway and yaw, or heave and pitch, which matters
+there. A PID with
+
+K_p + k = m ω²,  K_d + d = 2 ζ ω m,  K_i = (K_p + k) ω/10
+
+puts two poles at ω and a slow one for the integral (Fossen 2021, algorithm 15.1).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.design.margins import Margins, actuation, frequencies, margins, respond
+
+Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+Made = TypeVar("Made")
+
+DAMPING = 1.0
+"""ζ of the design."""
+
+FILTER = 0.05
+"""Time constant of the derivative filter, times ω."""
+
+MOST_SENSITIVE = 1.6
+"""Largest |1/(1 + L)| of a design. It implies a gain margin of 1.6/0.6 (8.5 dB) and a phase margin
+of 2 arcsin(1/3.2) (36°) at least (Åström and Murray 2021, section 10.3)."""
+
+SLOWER = 0.85
+"""Step by which a bandwidth is lowered until the margins suffice."""
+
+STEPS = 40
+
+SLIDING = 0.6
+"""λ of a sliding mode over the bandwidth of the PID that it stands for."""
+
+TAKING_PART = 0.02
+"""Share of a degree of freedom's answer to a sudden force that makes a mode its own."""
+
+NEUTRAL = 1e-3
+"""Growth below this counts as none, 1/s."""
+
+PHYSICAL = 12
+"""States of the vehicle itself; those of closed loops follow after them."""
+
+SWIFT = 1e-3
+"""Lags and dead times below this count as this when a loop is closed, s."""
+
+
+@dataclass(frozen=True)
+class Plant:
+    """One degree of freedom of a linearised vehicle."""
+
+    A: Array
+    b: Array
+    """Rates of the states per unit of demanded force."""
+    position: Array
+    """Row that picks the position (or angle) out of the states."""
+    rate: Array
+    """Row that picks the velocity."""
+    lag: float
+    """Time constant of the actuators, s."""
+    delay: float
+    """Dead time, s."""
+
+    @property
+    def mass(self) -> float:
+        """Inertia that a sudden force meets."""
+        return 1.0 / float(self.rate @ self.b)
+
+    def impedance(self, omega: float) -> complex:
+        """Force per velocity at jω."""
+        response = respond(self.A, self.b, self.rate[None], np.array([omega]))
+        return complex(1.0 / response[0, 0])
+
+    @property
+    def righting(self) -> float:
+        """Stiffness of the degree of freedom itself; not negative."""
+        return max(-self.mass * float(self.rate @ self.A @ self.position), 0.0)
+
+    def growths(self) -> Array:
+        """Rates at which this degree of freedom runs away by itself, 1/s; none if it does not."""
+        values, vectors = np.linalg.eig(self.A)
+        weights = np.linalg.lstsq(vectors, self.b.astype(complex), rcond=1e-12)[0]
+        residues = np.abs((self.rate @ vectors) * weights)
+        own = residues > TAKING_PART * abs(float(self.rate @ self.b))
+        return np.asarray(values.real[own & (values.real > NEUTRAL)])
+
+
+@dataclass(frozen=True)
+class Gains:
+    """Gains of a loop; without a derivative it is a PI loop."""
+
+    proportional: float
+    integral: float
+    derivative: float | None
+    filter_time: float | None
+    bandwidth: float
+    mass: float
+    damping: float
+    """d of the vehicle at the bandwidth."""
+
+    @property
+    def tracking(self) -> float:
+        """Rate at which the integral follows what actuators give, 1/s.
+
+        Between those of integral and derivative action (Åström and Murray 2021, section 11.4).
+        """
+        return (0.5 if self.derivative is None else 0.2) * self.bandwidth
+
+
+def speed_gains(plant: Plant, drag: float, omega: float) -> Gains:
+    """PI with a double pole at ω; where the vehicle itself is faster, integral action alone.
+
+    `drag` is the linear damping while other degrees of freedom are held.
+    """
+    proportional = max(2.0 * omega * plant.mass - drag, 0.0)
+    integral = (proportional + max(drag, 0.0)) ** 2 / (4.0 * plant.mass)
+    return Gains(proportional, integral, None, None, omega, plant.mass, drag)
+
+
+def position_gains(plant: Plant, omega: float) -> Gains:
+    """PID with two poles at ω; where the drag is more than they need, one at ω and a faster one.
+
+    Where the coupling with other degrees of freedom does the work of the proportional part at ω,
+    it is kept at a quarter of what belongs to the derivative part, lest errors die out slowly.
+    """
+    z, mass = plant.impedance(omega), plant.mass
+    stiffness = omega * (omega * mass - z.imag)
+    derivative = max(2.0 * DAMPING * omega * mass - z.real, 0.0)
+    whole = omega * max(mass * omega, z.real - mass * omega)
+    proportional = max(whole - stiffness, 0.25 * omega * derivative - plant.righting, 0.0)
+    integral = 0.1 * omega * (proportional + max(stiffness, 0.0))
+    return Gains(proportional, integral, derivative, FILTER / omega, omega, mass, z.real)
+
+
+def speed_loop(plant: Plant, gains: Gains, omega: Array) -> Complex:
+    """L(jω) of a speed loop."""
+    law = gains.proportional + gains.integral / (1j * omega)
+    velocity = respond(plant.A, plant.b, plant.rate[None], omega)[0]
+    return np.asarray(law * velocity * actuation(plant.lag, plant.delay, omega))
+
+
+def position_loop(plant: Plant, gains: Gains, omega: Array) -> Complex:
+    """L(jω) of a position loop: the rate is measured, not differentiated."""
+    s = 1j * omega
+    rows = np.stack([plant.position, plant.rate])
+    position, rate = respond(plant.A, plant.b, rows, omega)
+    law = (gains.proportional + gains.integral / s) * position
+    law = law + (gains.derivative or 0.0) / (1.0 + (gains.filter_time or 0.0) * s) * rate
+    return np.asarray(law * actuation(plant.lag, plant.delay, omega))
+
+
+def sliding_gains(plant: Plant, omega: float) -> Gains:
+    """PID that a sliding mode with λ = 0.6 ω and gain K = 0.6 ω m equals in its boundary layer.
+
+    Its poles are (s + λ)² (m s + d + K), so that it is as fast as a PID of bandwidth ω.
+    """
+    slope, mass = SLIDING * omega, plant.mass
+    z = plant.impedance(omega)
+    whole = slope * mass + max(z.real, 0.0)
+    return Gains(
+        mass * slope**2 + 2.0 * slope * whole,
+        slope**2 * whole,
+        slope * mass + 2.0 * slope * mass,
+        None,
+        omega,
+        mass,
+        z.real,
+    )
+
+
+def close(A: Array, B: Array, input: int, plant: Plant, gains: Gains) -> tuple[Array, Array]:
+    """A and B with one loop closed; the first states and all inputs stay what they were.
+
+    New states: integral, filtered rate, dead time (Padé approximation of first order), lag.
+    """
+    n = len(A)
+    wide = np.zeros((n + 4, n + 4))
+    wide[:n, :n] = A
+    wide[:n, n + 3] = B[:, input]
+    rate, place = (np.resize(row[:PHYSICAL], n) for row in (plant.rate, plant.position))
+    rate[PHYSICAL:] = place[PHYSICAL:] = 0.0
+    output = rate if gains.derivative is None else place
+    demand = np.zeros(n + 4)
+    demand[:n] = -gains.proportional * output
+    demand[n] = -1.0
+    wide[n, :n] = gains.integral * output
+    if gains.derivative is not None and gains.filter_time:
+        wide[n + 1, :n] = rate / gains.filter_time
+        wide[n + 1, n + 1] = -1.0 / gains.filter_time
+        demand[n + 1] = -gains.derivative
+    elif gains.derivative is not None:
+        wide[n + 1, n + 1] = -1.0
+        demand[:n] -= gains.derivative * rate
+    lag, delay = max(plant.lag, SWIFT), max(plant.delay, SWIFT)
+    wide[n + 2] = 4.0 / delay * demand
+    wide[n + 2, n + 2] -= 2.0 / delay
+    wide[n + 3] = -demand / lag
+    wide[n + 3, n + 2] += 1.0 / lag
+    wide[n + 3, n + 3] -= 1.0 / lag
+    return wide, np.vstack([B, np.zeros((4, B.shape[1]))])
+
+
+def stable(plant: Plant, gains: Gains) -> bool:
+    """Whether a loop takes away the growth of its own degree of freedom, and adds none."""
+    own = plant.growths()
+    A, _ = close(plant.A, plant.b[:, None], 0, plant, gains)
+    before, after = (np.sum(np.linalg.eigvals(a).real > NEUTRAL) for a in (plant.A, A))
+    return bool(after <= before - len(own))
+
+
+def fastest(
+    attempt: Callable[[float], tuple[Made, Complex, bool]], limit: float
+) -> tuple[Made, Margins]:
+    """The design of the largest bandwidth up to a limit whose margins suffice.
+
+    `attempt` gives for a bandwidth what it designs, L on the grid of that bandwidth, and whether
+    the loop is stable. Where no bandwidth is good enough, the stable design that comes nearest.
+    """
+    best: tuple[bool, float, Made, Margins] | None = None
+    for k in range(STEPS):
+        omega = limit * SLOWER**k
+        made, loop, is_stable = attempt(omega)
+        found = margins(loop, frequencies(omega))
+        if is_stable and found.sensitivity <= MOST_SENSITIVE:
+            return made, found
+        rank = (is_stable, -found.sensitivity)
+        if best is None or rank > best[:2]:
+            best = (*rank, made, found)
+    assert best is not None
+    return best[2], best[3]

@@ -1,0 +1,180 @@
+"""Who gives the orders: a timetable, a standard manoeuvre that watches the heading, or a pilot.
+
+A commander is asked once per control period and may keep a memory between the calls. A pilot also
+hears its sensors; the others hear nothing.
+"""
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.core.types import State
+from seatrial.engine import pilot
+from seatrial.engine.pilot import Pilot
+from seatrial.engine.suite import Fitted, Sensing
+from seatrial.pytree import pytree, static
+from seatrial.spatial.rotations import rotation
+from seatrial.spatial.trig import wrap_signed
+
+MEMORY = 2
+"""Numbers a commander may remember per vehicle."""
+
+TIME_TOLERANCE = 1e-9
+"""A row at 10 s is in force at 10 s although the clock may read 9.999999999999998, s."""
+
+
+@pytree
+class Timetable:
+    """Commands held from one time to the next; zero before the first row."""
+
+    times: jax.Array
+    """(K,) s, increasing, starting at −∞."""
+    values: jax.Array
+    """(K, A, N)."""
+
+
+@pytree
+class Manoeuvre:
+    """A standard manoeuvre; parameters are (N,), one per vehicle."""
+
+    helm: jax.Array
+    """Helm angle, rad, positive to starboard."""
+    heading_change: jax.Array
+    """Zig-zag: change of heading that reverses the helm, rad."""
+    approach: jax.Array
+    """Time of the first execute, s."""
+    hold: jax.Array
+    """Pull-out: length of the turn; spiral: time at each step, s."""
+    engine: jax.Array
+    astern: jax.Array
+    """Crash stop: engine order of the stop."""
+    helm_command: jax.Array
+    """(A, 1) command per radian of helm."""
+    engine_command: jax.Array
+    """(A, 1) command at engine order 1."""
+    type: str = static()
+    steps: int = static(default=0)
+    """Spiral: steps from +helm to −helm."""
+
+
+Commander = Timetable | Manoeuvre | Pilot
+
+
+def begin(commander: Commander, suite: tuple[Fitted, ...], initial: State, channels: int) -> Any:
+    """Memory before the first order; arrays with the vehicles last."""
+    if isinstance(commander, Pilot):
+        return pilot.begin(commander, suite, initial, channels)
+    return jnp.asarray(np.zeros((MEMORY, initial.position.shape[-1])))
+
+
+def hear(
+    commander: Commander,
+    memory: Any,
+    suite: tuple[Fitted, ...],
+    sensing: tuple[Sensing, ...],
+    which: list[int],
+    index: jax.Array,
+    t: jax.Array,
+) -> Any:
+    """Memory after hearing what some sensors, none of them inertial, deliver at this instant."""
+    if isinstance(commander, Pilot):
+        return pilot.hear(commander, memory, suite, sensing, which, index, t)
+    return memory
+
+
+def feel(
+    commander: Commander,
+    memory: Any,
+    suite: tuple[Fitted, ...],
+    sensing: tuple[Sensing, ...],
+    index: jax.Array,
+    tick: int,
+) -> Any:
+    """Memory after the inertial sample of this instant."""
+    if isinstance(commander, Pilot):
+        return pilot.feel(commander, memory, suite, sensing, index, tick)
+    return memory
+
+
+def report(commander: Commander, memory: Any, state: State) -> tuple[jax.Array, jax.Array]:
+    """For the record: what is believed, and where a mission stands; no rows without them."""
+    if isinstance(commander, Pilot):
+        return pilot.report(commander, memory, state)
+    none = state.velocity[:0]
+    return none, none
+
+
+def select(commander: Commander, index: NDArray[np.int64]) -> Commander:
+    """The commander of some of the vehicles; a pilot commands all of a group or none."""
+    assert not isinstance(commander, Pilot)
+    if isinstance(commander, Timetable):
+        return Timetable(commander.times, jnp.asarray(np.asarray(commander.values)[..., index]))
+
+    def take(array: jax.Array) -> jax.Array:
+        return jnp.asarray(np.asarray(array)[index])
+
+    return dataclasses.replace(
+        commander,
+        helm=take(commander.helm),
+        heading_change=take(commander.heading_change),
+        approach=take(commander.approach),
+        hold=take(commander.hold),
+        engine=take(commander.engine),
+        astern=take(commander.astern),
+    )
+
+
+def command(commander: Commander, memory: Any, state: State, t: jax.Array) -> tuple[Any, jax.Array]:
+    """Updated memory and the (A, N) command for the control period that starts at `t`."""
+    if isinstance(commander, Pilot):
+        return pilot.decide(commander, memory, state, t)
+    if isinstance(commander, Timetable):
+        row = jnp.sum(commander.times <= t + TIME_TOLERANCE) - 1
+        return memory, commander.values[row]
+    executed = t + TIME_TOLERANCE >= commander.approach
+    memory, helm, engine = _orders(commander, memory, state, t, executed)
+    dtype = state.velocity.dtype
+    value = commander.engine_command * engine + commander.helm_command * helm
+    return memory, value.astype(dtype)
+
+
+def _orders(
+    order: Manoeuvre, memory: jax.Array, state: State, t: jax.Array, executed: jax.Array
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Memory, helm angle and engine order."""
+    elapsed = t + TIME_TOLERANCE - order.approach
+    if order.type == "turning_circle":
+        return memory, jnp.where(executed, order.helm, 0.0), order.engine
+    if order.type == "pull_out":
+        turning = executed & (elapsed < order.hold)
+        return memory, jnp.where(turning, order.helm, 0.0), order.engine
+    if order.type == "spiral":
+        step = jnp.floor(elapsed / order.hold)
+        ladder = jnp.abs(jnp.minimum(step, 2.0 * order.steps) - order.steps)
+        helm = order.helm * (2.0 * ladder / order.steps - 1.0)
+        return memory, jnp.where(executed, helm, 0.0), order.engine
+    if order.type == "crash_stop":
+        dead = (memory[0] > 0) | (executed & (state.velocity[0] <= 0))
+        engine = jnp.where(dead, 0.0, jnp.where(executed, order.astern, order.engine))
+        return memory.at[0].set(dead.astype(memory.dtype)), jnp.zeros_like(order.helm), engine
+    return _zigzag(order, memory, state, executed)
+
+
+def _zigzag(
+    order: Manoeuvre, memory: jax.Array, state: State, executed: jax.Array
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Memory holds the side of the helm (0 before the first execute) and the base course."""
+    turned = rotation(state.attitude)
+    heading = jnp.arctan2(turned.r10, turned.r00)
+    side, base = memory[0], memory[1]
+    first = executed & (side == 0)
+    side = jnp.where(first, 1.0, side)
+    base = jnp.where(first, heading, base)
+    change = wrap_signed(heading - base)
+    reached = side * change >= order.heading_change
+    side = jnp.where(reached & executed, -side, side)
+    return jnp.stack([side, base]), side * order.helm, order.engine

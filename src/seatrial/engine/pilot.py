@@ -1,0 +1,342 @@
+"""A vehicle that finds its own way: navigation, mission, guidance, control and allocation.
+
+Once per control period the pilot is asked for orders, like any commander. In between it hears what
+its sensors deliver. It sees the truth only where the scenario says `feedback: truth`.
+"""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from seatrial.core.types import State
+from seatrial.engine import mailbox
+from seatrial.engine.mailbox import Mailbox
+from seatrial.engine.suite import Fitted, Sample, Sensing
+from seatrial.gnc import avoidance as avoiding
+from seatrial.gnc import mission as legs
+from seatrial.gnc.allocation import Effectors, allocate
+from seatrial.gnc.avoidance import Avoidance
+from seatrial.gnc.control import autopilot as steering
+from seatrial.gnc.control.autopilot import Autopilot
+from seatrial.gnc.guidance import handover, waypoints
+from seatrial.gnc.guidance.fence import inside
+from seatrial.gnc.guidance.laws import Law
+from seatrial.gnc.guidance.speed import braking_speed
+from seatrial.gnc.guidance.track import track_errors
+from seatrial.gnc.mission import DOCK, HOLD, SURFACE, TRACK, VELOCITY, Leg, Mission, Progress
+from seatrial.gnc.navigation import dispatch as navigation
+from seatrial.gnc.navigation.dispatch import AnyFilter
+from seatrial.gnc.types import Estimate, Setpoint
+from seatrial.pytree import pytree, static
+from seatrial.spatial.rotations import rotation
+from seatrial.spatial.vectors import vec3
+
+SOFTNESS = 4
+"""Degree of the polynomial that weights the next waypoint."""
+
+
+@pytree
+class Navigator:
+    """A filter and the sensors that feed it; places are those in the suite."""
+
+    filter: AnyFilter
+    start: Estimate
+    """What the vehicles are told of their start."""
+    imu: int = static()
+    aids: tuple[int, ...] = static()
+    boxes: tuple[int, ...] = static()
+    """How many samples of each aid may be on their way at once."""
+
+
+@pytree
+class Pilot:
+    """Everything that decides."""
+
+    navigator: Navigator | None
+    """None where the truth is fed back."""
+    mission: Mission
+    law: Law
+    autopilot: Autopilot
+    effectors: Effectors
+    avoidance: Avoidance | None
+    fence: jax.Array | None
+    """(P, 2) corners of the area that it must not leave."""
+    deceleration: jax.Array
+    """With which it slows down before a station, m/s²."""
+    reach: jax.Array
+    """Distance from a station below which a vehicle that cannot hold it stops its engines, m."""
+    holds_station: bool = static()
+    """Whether it can move sideways at will."""
+    soft: bool = static()
+    """Whether it aims at the next waypoint gradually, before the current one is reached."""
+    period: float = static()
+    """Of control, s."""
+
+
+class Memory(NamedTuple):
+    """What a pilot carries from one instant to the next."""
+
+    filter: Any
+    boxes: tuple[Mailbox, ...]
+    progress: Progress
+    law: jax.Array
+    autopilot: Any
+    avoidance: Any
+    orders: jax.Array
+    """(A, N) last given."""
+    achieved: jax.Array
+    """(6, N) wrench that they make."""
+    refuge: jax.Array
+    """(3, N) last place inside the fence."""
+
+
+def begin(pilot: Pilot, suite: tuple[Fitted, ...], initial: State, channels: int) -> Memory:
+    """Before the first instant."""
+    count = initial.position.shape[-1]
+    dtype = initial.velocity.dtype
+    navigator = pilot.navigator
+    return Memory(
+        filter=None
+        if navigator is None
+        else navigation.begin(navigator.filter, navigator.start, count),
+        boxes=()
+        if navigator is None
+        else tuple(
+            mailbox.begin(length, suite[i].size, count, dtype)
+            for i, length in zip(navigator.aids, navigator.boxes, strict=True)
+        ),
+        progress=legs.begin(pilot.mission),
+        law=pilot.law.begin(count).astype(dtype),
+        autopilot=steering.begin(pilot.autopilot, count, dtype),
+        avoidance=None if pilot.avoidance is None else avoiding.begin(pilot.avoidance, count),
+        orders=jnp.zeros((channels, count), dtype),
+        achieved=jnp.zeros((6, count), dtype),
+        refuge=initial.position,
+    )
+
+
+def hear(
+    pilot: Pilot,
+    memory: Memory,
+    suite: tuple[Fitted, ...],
+    sensing: tuple[Sensing, ...],
+    which: list[int],
+    index: jax.Array,
+    t: jax.Array,
+) -> Memory:
+    """Take in what some sensors deliver at this instant, but not the inertial ones."""
+    navigator = pilot.navigator
+    if navigator is None:
+        return memory
+    # The filter stands at the last inertial sample, one of its periods ago.
+    last = t - suite[navigator.imu].interval
+    for k, i in enumerate(navigator.aids):
+        if i in which:
+            due = index % suite[i].period == 0
+            memory = _correct(navigator, memory, k, sensing[i].last, due, t, last)
+    return memory
+
+
+def _correct(
+    navigator: Navigator,
+    memory: Memory,
+    k: int,
+    sample: Sample,
+    due: jax.Array,
+    t: jax.Array,
+    last: jax.Array,
+) -> Memory:
+    """Correct the filter, which stands at `last`, by what aid `k` delivers."""
+
+    def update(before: Any, values: jax.Array, usable: jax.Array, age: jax.Array) -> Any:
+        return navigation.update(navigator.filter, before, k, values, usable, age)
+
+    if navigator.boxes[k] == 0:
+        filter = jax.lax.cond(
+            due,
+            lambda before: update(before, sample.values, sample.valid, last - t),
+            lambda before: before,
+            memory.filter,
+        )
+        return memory._replace(filter=filter)
+    box, letter = mailbox.collect(mailbox.post(memory.boxes[k], sample, due, t), t)
+    filter = jax.lax.cond(
+        jnp.any(letter.arrived),
+        lambda before: update(before, letter.values, letter.arrived, last - letter.stamp),
+        lambda before: before,
+        memory.filter,
+    )
+    boxes = tuple(box if j == k else other for j, other in enumerate(memory.boxes))
+    return memory._replace(filter=filter, boxes=boxes)
+
+
+def feel(
+    pilot: Pilot,
+    memory: Memory,
+    suite: tuple[Fitted, ...],
+    sensing: tuple[Sensing, ...],
+    index: jax.Array,
+    tick: int,
+) -> Memory:
+    """Move the filter on by the inertial sample of this instant."""
+    navigator = pilot.navigator
+    if navigator is None:
+        return memory
+    fitted, sample = suite[navigator.imu], sensing[navigator.imu].last
+
+    def predict(before: Any) -> Any:
+        return navigation.predict(
+            navigator.filter, before, sample.values, fitted.interval, sample.valid
+        )
+
+    if fitted.period == tick:
+        return memory._replace(filter=predict(memory.filter))
+    due = index % fitted.period == 0
+    moved = jax.lax.cond(due, predict, lambda before: before, memory.filter)
+    return memory._replace(filter=moved)
+
+
+def decide(pilot: Pilot, memory: Memory, state: State, t: jax.Array) -> tuple[Memory, jax.Array]:
+    """Orders for the next control period."""
+    navigator = pilot.navigator
+    dtype = state.velocity.dtype
+    if navigator is not None:
+        everywhere = jnp.ones(state.velocity.shape[1:], bool)
+        filter = navigation.aid_by_knowledge(
+            navigator.filter, memory.filter, memory.orders, pilot.period, everywhere
+        )
+        memory = memory._replace(filter=filter)
+    believed = _estimate(pilot, memory, state, dtype)
+    progress, leg = legs.follow(pilot.mission, memory.progress, believed, t)
+    refuge = memory.refuge
+    if pilot.fence is not None:
+        within = inside(pilot.fence, believed.position[:2])
+        refuge = jnp.where(within, believed.position, refuge)
+        # Outside, the last place inside is a station to come back to.
+        leg = leg._replace(
+            kind=jnp.where(within, leg.kind, HOLD), end=jnp.where(within, leg.end, refuge)
+        )
+    aim = _soft_aim(leg, believed) if pilot.soft else leg.end
+    law, setpoint, _ = pilot.law.guide(
+        memory.law, believed, leg.start, aim, _speed(pilot, leg, believed), pilot.period
+    )
+    setpoint = _at_station(pilot, leg, believed, setpoint)
+    avoidance = memory.avoidance
+    if pilot.avoidance is not None:
+        avoidance, setpoint = _keep_clear(pilot.avoidance, avoidance, believed, setpoint, t)
+    held, demand = steering.control(
+        pilot.autopilot, memory.autopilot, setpoint, believed, memory.achieved, pilot.period
+    )
+    turned = rotation(believed.attitude)
+    water = jnp.stack(turned.to_body(vec3(believed.current)))
+    through = believed.velocity.at[:3].add(-water)
+    given = allocate(pilot.effectors, demand, through, memory.orders, pilot.period)
+    memory = Memory(
+        filter=memory.filter,
+        boxes=memory.boxes,
+        progress=progress,
+        law=law.astype(dtype),
+        autopilot=held,
+        avoidance=avoidance,
+        orders=given.orders.astype(dtype),
+        achieved=given.wrench.astype(dtype),
+        refuge=refuge,
+    )
+    return memory, memory.orders
+
+
+def report(pilot: Pilot, memory: Memory, state: State) -> tuple[jax.Array, jax.Array]:
+    """For the record: what is believed, laid out as `frames.ESTIMATE`, and `frames.GUIDANCE`.
+
+    Errors from the track are those of the true position, whatever the vehicle believes.
+    """
+    count, dtype = state.position.shape[-1], state.velocity.dtype
+    progress = memory.progress
+    leg = legs.leg_of(pilot.mission, progress.leg)
+    errors = track_errors(state.position, leg.start, leg.end, flat=pilot.mission.flat)
+    rows = jnp.arange(pilot.mission.kind.shape[0])[:, None]
+    ended = jnp.max(jnp.where(rows == progress.leg - 1, progress.outcome, 0), axis=0)
+    cross = jnp.where(leg.kind == TRACK, errors.cross, 0.0)
+    guidance = jnp.stack([progress.leg, ended, cross, errors.remaining]).astype(dtype)
+    if pilot.navigator is None:
+        return jnp.zeros((0, count), dtype), guidance
+    believed = _estimate(pilot, memory, state, dtype)
+    spread = navigation.position_deviation(memory.filter).astype(dtype)
+    return jnp.concatenate([*believed, spread]), guidance
+
+
+def _estimate(pilot: Pilot, memory: Memory, state: State, dtype: Any) -> Estimate:
+    if pilot.navigator is None:
+        still = jnp.zeros_like(state.position)
+        return Estimate(state.position, state.attitude, state.velocity, still)
+    found = navigation.estimate(pilot.navigator.filter, memory.filter)
+    return Estimate(*(part.astype(dtype) for part in found))
+
+
+def _soft_aim(leg: Leg, believed: Estimate) -> jax.Array:
+    """Between the waypoint and the next one, nearer to that the nearer the vehicle is to this."""
+    following = jnp.where(leg.last, leg.end, leg.following)
+    stretch = waypoints.Leg(leg.start, leg.end, following, leg.last)
+    return handover.soft(stretch, believed.position, SOFTNESS)
+
+
+def _speed(pilot: Pilot, leg: Leg, believed: Estimate) -> jax.Array:
+    """Speed asked for on a leg: slower towards a station."""
+    away = leg.end - believed.position
+    distance = jnp.sqrt(away[0] ** 2 + away[1] ** 2)
+    stops = leg.last | (leg.kind == HOLD) | (leg.kind == DOCK)
+    still = jnp.zeros_like(leg.speed)
+    slowing = braking_speed(leg.speed, distance, pilot.deceleration, still)
+    return jnp.where(stops & (leg.kind != SURFACE), slowing, leg.speed)
+
+
+def _at_station(pilot: Pilot, leg: Leg, believed: Estimate, along: Setpoint) -> Setpoint:
+    """What is asked for where a leg is a station to hold, not a track to follow."""
+    keeps = leg.kind == VELOCITY
+    on_station = (leg.kind == HOLD) | (leg.kind == DOCK) | (leg.done & ~keeps)
+    away = leg.end - believed.position
+    nothing = jnp.full_like(away[0], jnp.nan)
+    distance = jnp.sqrt(away[0] ** 2 + away[1] ** 2)
+    if pilot.holds_station:
+        velocity = jnp.where(on_station, jnp.nan, along.velocity)
+        heading = jnp.where(on_station, leg.heading, along.heading)
+        course = jnp.where(on_station, jnp.nan, along.course)
+        position = jnp.where(on_station, leg.end, along.position)
+    else:
+        # Turn towards the station and come back to it; near it, let the vehicle drift.
+        near = distance < pilot.reach
+        back = jnp.arctan2(away[1], away[0])
+        surge = jnp.where(near, 0.0, along.velocity[0])
+        velocity = along.velocity.at[0].set(jnp.where(on_station, surge, along.velocity[0]))
+        heading = jnp.where(on_station, jnp.where(near, nothing, back), along.heading)
+        course = jnp.where(on_station, nothing, along.course)
+        position = along.position
+    depth = jnp.where(on_station | (leg.kind == SURFACE), leg.end[2], along.depth)
+    kept = jnp.where(leg.done, 0.0, leg.velocity)
+    asked = jnp.stack([kept[0], kept[1], nothing])
+    return along._replace(
+        position=jnp.where(keeps, jnp.nan, position),
+        velocity=jnp.where(keeps, asked, velocity),
+        heading=jnp.where(keeps, jnp.nan, heading),
+        course=jnp.where(keeps, jnp.nan, course),
+        yaw_rate=jnp.where(keeps, kept[2], along.yaw_rate),
+        depth=depth,
+    )
+
+
+def _keep_clear(
+    avoidance: Avoidance, memory: Any, believed: Estimate, wish: Setpoint, t: jax.Array
+) -> tuple[Any, Setpoint]:
+    """Another course and speed where something is in the way."""
+    steered = jnp.where(jnp.isfinite(wish.course), wish.course, wish.heading)
+    moving = jnp.isfinite(steered) & jnp.isfinite(wish.velocity[0])
+    course = jnp.where(moving, steered, 0.0)
+    speed = jnp.where(moving, wish.velocity[0], 0.0)
+    memory, course, speed, info = avoiding.avoid(avoidance, memory, believed, course, speed, t)
+    altered = info.altered & moving
+    return memory, wish._replace(
+        course=jnp.where(altered, course, wish.course),
+        heading=jnp.where(altered, jnp.nan, wish.heading),
+        velocity=wish.velocity.at[0].set(jnp.where(altered, speed, wish.velocity[0])),
+    )

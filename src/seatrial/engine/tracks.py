@@ -1,0 +1,217 @@
+"""Adds a run up as it goes: distance, speeds, extremes, and the indices of its manoeuvres.
+
+A swarm is added up in a fixed amount of memory; only the tracks of vehicles under a standard
+manoeuvre are kept, because their indices need all of them. Of a mission the ends of its legs are
+kept, and the cross-track errors leg by leg, since only the legs that are tracks count.
+"""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.engine.frames import (
+    ESTIMATE,
+    GUIDANCE,
+    OUTCOMES,
+    Array,
+    Event,
+    GroupFrames,
+    LegInfo,
+    RunHeader,
+    RunSummary,
+    VehicleInfo,
+    VehicleSummary,
+    euler_angles,
+    ground_speed,
+)
+from seatrial.engine.indices import indices
+
+Codes = NDArray[np.int32]
+
+
+@dataclass
+class Track:
+    """Every frame of a vehicle under a standard manoeuvre."""
+
+    time: list[Array] = field(default_factory=list)
+    position: list[Array] = field(default_factory=list)
+    euler: list[Array] = field(default_factory=list)
+    velocity: list[Array] = field(default_factory=list)
+
+
+class Voyage:
+    """Running figures of missions; arrays are (K, N), legs first, and grow with the legs begun."""
+
+    def __init__(self, count: int) -> None:
+        self._leg = np.zeros(count, np.int64)
+        self._squares, self._frames, self._worst = (np.zeros((0, count)) for _ in range(3))
+        self._ends: list[list[tuple[float, int, str]]] = [[] for _ in range(count)]
+        """Per vehicle: when a leg ended, which, and how."""
+
+    def add(self, time: Array, guidance: Array, alive: NDArray[np.bool_]) -> None:
+        """Take a block of frames; `guidance` is (T, N, G)."""
+        leg = np.rint(guidance[..., GUIDANCE.index("leg")]).astype(np.int64)
+        outcome = np.rint(guidance[..., GUIDANCE.index("outcome")]).astype(np.int64)
+        away = np.where(alive, np.abs(guidance[..., GUIDANCE.index("cross_track")]), 0.0)
+        missing = int(leg.max()) + 1 - len(self._frames)
+        if missing > 0:
+            more = np.zeros((missing, leg.shape[1]))
+            self._squares, self._frames, self._worst = (
+                np.concatenate([a, more]) for a in (self._squares, self._frames, self._worst)
+            )
+        place = (leg, np.broadcast_to(np.arange(leg.shape[1]), leg.shape))
+        np.add.at(self._squares, place, away * away)
+        np.add.at(self._frames, place, alive.astype(np.float64))
+        np.maximum.at(self._worst, place, away)
+        before = np.concatenate([self._leg[None], leg[:-1]])
+        for k, i in np.argwhere(leg > before):
+            for ended in range(int(before[k, i]), int(leg[k, i])):
+                # The frame tells how the last leg ended, not those that came and went before it.
+                last = ended == leg[k, i] - 1
+                word = OUTCOMES[int(outcome[k, i])] if last else "unknown"
+                self._ends[i].append((float(time[k]), ended, word))
+        self._leg = leg[-1]
+
+    def events(self, vehicle: int, legs: tuple[LegInfo, ...]) -> tuple[Event, ...]:
+        """What happened to one vehicle."""
+        return tuple(
+            Event(time, f"{legs[leg].name} {'ended' if word == 'unknown' else word}", word, leg)
+            for time, leg, word in self._ends[vehicle]
+        )
+
+    def figures(self, vehicle: int, legs: tuple[LegInfo, ...]) -> dict[str, float]:
+        """Legs done and reached, and the cross-track error on those that are tracks."""
+        words = [word for _, _, word in self._ends[vehicle]]
+        found = {
+            "legs_done": float(len(words)),
+            "legs_reached": float(sum(word in ("reached", "held") for word in words)),
+        }
+        begun = min(len(legs), len(self._frames))
+        tracks = [k for k in range(begun) if legs[k].kind == "track"]
+        frames = self._frames[tracks, vehicle].sum()
+        if frames > 0:
+            squares = self._squares[tracks, vehicle].sum()
+            found["cross_track_rms"] = math.sqrt(squares / frames)
+            found["cross_track_max"] = float(self._worst[tracks, vehicle].max())
+        return found
+
+
+class Tally:
+    """Running figures of vehicles of one kind; arrays hold one number per vehicle."""
+
+    def __init__(self, names: tuple[str, ...], watched: set[str]) -> None:
+        self.names = names
+        self.tracks = {name: Track() for name in names if name in watched}
+        self.frames = 0
+        count = len(names)
+        self._last: Array | None = None
+        self._distance = np.zeros(count)
+        self._speed_sum, self._speed_max = np.zeros(count), np.zeros(count)
+        self._depth_max = np.full(count, -np.inf)
+        self._roll_max, self._pitch_max = np.zeros(count), np.zeros(count)
+        self._alive_frames = np.zeros(count)
+        self._ended_at = np.zeros(count)
+        self._status: Codes = np.zeros(count, np.int32)
+        self._voyage = Voyage(count)
+        self._error_squares, self._error_max = np.zeros(count), np.zeros(count)
+
+    def add(self, time: Array, group: GroupFrames, status: Codes) -> None:
+        """Take a block of frames; `status` is (T, N), 0 while a vehicle is alive."""
+        frames = group.frames
+        position = np.asarray(frames.position, np.float64)
+        joined = position if self._last is None else np.concatenate([self._last[None], position])
+        self._distance += np.linalg.norm(np.diff(joined, axis=0), axis=2).sum(axis=0)
+        self._last = position[-1]
+        euler = euler_angles(frames.attitude)
+        speed = ground_speed(frames.attitude, frames.velocity[..., :3])
+        alive = status == 0
+        self._speed_sum += np.where(alive, speed, 0.0).sum(axis=0)
+        self._speed_max = np.maximum(self._speed_max, speed.max(axis=0))
+        self._depth_max = np.maximum(self._depth_max, position[..., 2].max(axis=0))
+        self._roll_max = np.maximum(self._roll_max, np.abs(euler[..., 0]).max(axis=0))
+        self._pitch_max = np.maximum(self._pitch_max, np.abs(euler[..., 1]).max(axis=0))
+        self._alive_frames += alive.sum(axis=0)
+        self._ended_at = np.maximum(self._ended_at, np.where(alive, time[:, None], 0.0).max(axis=0))
+        self._status = status[-1]
+        self.frames += len(time)
+        if frames.guidance.shape[-1]:
+            self._voyage.add(time, np.asarray(frames.guidance, np.float64), alive)
+        if frames.estimate.shape[-1]:
+            error = frames.estimate[..., ESTIMATE["position"]] - position
+            away = np.where(alive, np.linalg.norm(error, axis=2), 0.0)
+            self._error_squares += (away * away).sum(axis=0)
+            self._error_max = np.maximum(self._error_max, away.max(axis=0))
+        for name, track in self.tracks.items():
+            i = self.names.index(name)
+            track.time.append(time)
+            track.position.append(position[:, i])
+            track.euler.append(euler[:, i])
+            track.velocity.append(np.asarray(frames.velocity[:, i], np.float64))
+
+    @property
+    def all_ended(self) -> bool:
+        """Whether no vehicle is alive any more."""
+        return bool(np.all(self._status != 0))
+
+    def summaries(
+        self,
+        words: dict[int, str],
+        manoeuvres: dict[str, tuple[str, dict[str, float]]],
+        infos: dict[str, VehicleInfo],
+    ) -> dict[str, VehicleSummary]:
+        """Figures by vehicle; `words` says what the status codes mean."""
+        result: dict[str, VehicleSummary] = {}
+        for i, name in enumerate(self.names):
+            info = infos[name]
+            figures: dict[str, float] = {}
+            if name in self.tracks:
+                track = self.tracks[name]
+                kind, parameters = manoeuvres[name]
+                figures = indices(
+                    kind,
+                    parameters,
+                    np.concatenate(track.time),
+                    np.concatenate(track.position),
+                    np.concatenate(track.euler),
+                    np.concatenate(track.velocity),
+                    info.length,
+                )
+            if info.legs:
+                figures |= self._voyage.figures(i, info.legs)
+            if info.estimated:
+                mean = self._error_squares[i] / self._alive_frames[i]
+                figures["position_error_rms"] = math.sqrt(mean)
+                figures["position_error_max"] = float(self._error_max[i])
+            result[name] = VehicleSummary(
+                status=words[int(self._status[i])],
+                ended_at=float(self._ended_at[i]),
+                distance=float(self._distance[i]),
+                speed_mean=float(self._speed_sum[i] / self._alive_frames[i]),
+                speed_max=float(self._speed_max[i]),
+                depth_max=float(self._depth_max[i]),
+                roll_max_deg=math.degrees(self._roll_max[i]),
+                pitch_max_deg=math.degrees(self._pitch_max[i]),
+                indices=figures,
+                events=self._voyage.events(i, info.legs),
+            )
+        return result
+
+
+def summarise(
+    header: RunHeader,
+    tallies: list[Tally],
+    duration: float,
+    words: dict[int, str],
+    manoeuvres: dict[str, tuple[str, dict[str, float]]],
+) -> RunSummary:
+    """Figures of every vehicle, and the status of the whole: the worst of its vehicles."""
+    infos = {v.name: v for v in header.vehicles}
+    found: dict[str, VehicleSummary] = {}
+    for tally in tallies:
+        found |= tally.summaries(words, manoeuvres, infos)
+    vehicles = {v.name: found[v.name] for v in header.vehicles}
+    order = ("diverged", "grounded", "stopped", "completed")
+    worst = min((v.status for v in vehicles.values()), key=order.index)
+    return RunSummary(status=worst, duration=duration, vehicles=vehicles)

@@ -1,0 +1,196 @@
+"""One page of figures that tells what happened in a run.
+
+The page is a matplotlib Figure of its own: no pyplot, no display, nothing left behind in a
+notebook's state. The same recording gives the same bytes.
+"""
+
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seatrial.engine.frames import INDEX_UNITS, RunSummary
+from seatrial.errors import RecordingError
+from seatrial.figures.panels import Panel, list_panels
+from seatrial.figures.style import INK, MUTED, STYLE, vehicle_colours
+from seatrial.figures.swarm_page import SwarmPage, count_per_kind
+from seatrial.figures.table import draw_table
+from seatrial.figures.track import draw_track
+from seatrial.record.reader import Recording, read
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from seatrial.figures.page import Page
+
+
+FORMATS = ("png", "pdf", "svg")
+_NO_DATES: dict[str, dict[str, Any]] = {
+    "png": {"Software": None},
+    "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
+    "svg": {"Date": None, "Creator": None},
+}
+_MOST_SINGLES = 12
+"""With more vehicles than this the page shows the swarm, not every vehicle."""
+_ROWS_IN_TABLE = 6
+_COLUMNS = {
+    "vehicle": 0.2,
+    "status": 0.135,
+    "distance\n[m]": 0.105,
+    "mean speed\n[m/s]": 0.13,
+    "top speed\n[m/s]": 0.12,
+    "max depth\n[m]": 0.12,
+    "max roll\n[°]": 0.1,
+    "max pitch\n[°]": 0.11,
+}
+"""Heading -> share of the table's width."""
+_HEAD, _ROW, _LINE = 0.42, 0.26, 0.19
+"""Heights in the table, inches."""
+_NOTE_WIDTH = 78
+_NAME_WIDTH = 12
+
+
+def plot(recording: str | Path | Recording, out: str | Path) -> Path:
+    """Write the page; the suffix of `out` says whether as png, pdf or svg."""
+    check_format(out)
+    return save(figure(recording), out)
+
+
+def check_format(out: str | Path) -> str:
+    """The format that the name of a picture asks for, or a refusal."""
+    out = Path(out)
+    suffix = out.suffix.lstrip(".").lower()
+    if suffix not in FORMATS:
+        raise RecordingError(
+            f"{out}: cannot draw a picture of this kind\n"
+            f"  expected: a file name that ends in {', '.join('.' + f for f in FORMATS)}\n"
+            f"  to mend:  {out.with_suffix('.png')}"
+        )
+    return suffix
+
+
+def save(page: "Page", out: str | Path) -> Path:
+    """Write any page, the same bytes every time."""
+    import matplotlib
+
+    out = Path(out)
+    suffix = check_format(out)
+    try:
+        with matplotlib.rc_context(STYLE):
+            page.savefig(out, dpi=150, metadata=_NO_DATES[suffix])
+    except OSError as error:
+        raise RecordingError(
+            f"{out}: cannot write the picture ({error.strerror or error})\n"
+            "  expected: a file in a folder that exists and is writable"
+        ) from error
+    return out
+
+
+def figure(recording: str | Path | Recording) -> "Page":
+    """The page as a matplotlib Figure that a notebook shows by itself."""
+    import matplotlib
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    from seatrial.figures.page import Page
+
+    run = recording if isinstance(recording, Recording) else read(recording)
+    if run.dataset.sizes["time"] < 2:
+        raise RecordingError(
+            f"{run.path}: nothing to draw\n"
+            f"  found:    {run.dataset.sizes['time']} frames\n"
+            "  expected: a run of two frames or more"
+        )
+    with matplotlib.rc_context(STYLE):
+        swarm = SwarmPage(run) if len(run.header.vehicles) > _MOST_SINGLES else None
+        panels = [] if swarm else list_panels(run)
+        rows = swarm.rows if swarm else len(panels) // 2
+        height = 1.2 + (2.3 * rows if swarm else 1.75 * max(rows, 4))
+        spacing = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.05, wspace=0.03, hspace=0.03)
+        page = Page(figsize=(16.0, height), layout=spacing)
+        FigureCanvasAgg(page)
+        areas: Any = page.subfigures(1, 2, width_ratios=(0.82, 1.18))
+        left, right = areas
+        if swarm:
+            swarm.draw_left(left, height)
+            swarm.draw_right(right)
+        else:
+            _draw_left(left, run, height)
+            _draw_panels(right, panels, rows)
+        _draw_title(page, run)
+    return page
+
+
+def _draw_title(page: "Page", run: Recording) -> None:
+    header = run.header
+    time = run.dataset["time"].values
+    facts = [
+        count_per_kind(run),
+        f"{time[-1] - time[0]:.6g} s",
+        run.summary.status if run.summary else "unfinished recording",
+        f"seed {header.seed}",
+        f"seatrial {header.version}",
+    ]
+    page.suptitle(header.scenario, x=0.012, ha="left", fontsize=16, fontweight="bold", color=INK)
+    page.text(0.99, 0.99, "  ·  ".join(facts), ha="right", va="top", fontsize=10.5, color=MUTED)
+
+
+def _draw_left(area: Any, run: Recording, height: float) -> None:
+    """The map, and below it the closing table as high as it needs to be (inches)."""
+    if run.summary is None:
+        draw_track(area.subplots(), run)
+        return
+    names = [v.name for v in run.header.vehicles if v.name in run.summary.vehicles]
+    shown = names[:_ROWS_IN_TABLE]
+    notes = _notes(run.summary, shown)
+    if len(names) > len(shown):
+        notes.append(f"and {len(names) - len(shown)} more vehicles")
+    table_height = _HEAD + _ROW * len(shown) + _LINE * (len(notes) + 1)
+    above, below = area.subplots(2, 1, height_ratios=(height - table_height, table_height))
+    draw_track(above, run)
+    _draw_table(below, run.summary, shown, vehicle_colours(run.header), table_height)
+    below.text(0.0, 0.0, "\n".join(notes), transform=below.transAxes, va="bottom", color=INK)
+
+
+def _notes(summary: RunSummary, names: list[str]) -> list[str]:
+    """The figures of manoeuvre, mission and navigation, broken into lines."""
+    lines = []
+    for name in names:
+        figures = [
+            f"{k.replace('_', ' ')} {x:.4g} {INDEX_UNITS.get(k, '')}".rstrip()
+            for k, x in summary.vehicles[name].indices.items()
+        ]
+        if figures:
+            lines += textwrap.wrap(f"{name}:  " + ",  ".join(figures), _NOTE_WIDTH)
+    return lines
+
+
+def _draw_table(
+    axes: "Axes", summary: RunSummary, names: list[str], colours: dict[str, str], height: float
+) -> None:
+    """The closing figures, one row per vehicle."""
+    rows = {}
+    for name in names:
+        v = summary.vehicles[name]
+        speeds = [f"{v.speed_mean:.2f}", f"{v.speed_max:.2f}", f"{v.depth_max:.2f}"]
+        angles = [f"{v.roll_max_deg:.1f}", f"{v.pitch_max_deg:.1f}"]
+        short = name if len(name) <= _NAME_WIDTH else name[: _NAME_WIDTH - 1] + "…"
+        rows[name] = [short, v.status, f"{v.distance:.1f}", *speeds, *angles]
+    draw_table(
+        axes,
+        _COLUMNS,
+        rows,
+        colours,
+        left=(0, 1),
+        head_height=_HEAD / height,
+        row_height=_ROW / height,
+        font_size=9,
+    )
+
+
+def _draw_panels(area: Any, panels: list[Panel], rows: int) -> None:
+    """Down the first column, then down the second; `panels` is even in number."""
+    grid = area.subplots(rows, 2, sharex=True, squeeze=False)
+    for axes, panel in zip(grid.T.flat, panels, strict=True):
+        panel.draw(axes)
+    for axes in grid[-1]:
+        axes.set_xlabel(panels[0].time_label)

@@ -1,0 +1,1 @@
+"""ROS: message definitions and conversions, for recordings and bridges alike."""

@@ -1,0 +1,23 @@
+"""The ROS 2 messages of every kind of sensor, a file per family."""
+
+from collections.abc import Callable
+
+from seatrial.ros.sensor_messages import inertial, machinery, position, water
+from seatrial.ros.sensor_messages.common import Samples, Sensor
+
+KINDS: dict[str, Callable[[Sensor], list[Samples]]] = {
+    "imu": inertial.imu,
+    "ahrs": inertial.ahrs,
+    "compass": inertial.compass,
+    "magnetometer": inertial.magnetometer,
+    "gnss": position.gnss,
+    "uwb": position.uwb,
+    "pressure": position.pressure,
+    "dvl": water.dvl,
+    "speed_log": water.speed_log,
+    "anemometer": water.anemometer,
+    "ctd": water.ctd,
+    "encoder": machinery.encoder,
+    "shaft": machinery.shaft,
+    "battery": machinery.battery,
+}

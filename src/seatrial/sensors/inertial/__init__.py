@@ -1,0 +1,1 @@
+"""What feels acceleration, rotation, or which way is north."""

@@ -1,0 +1,1 @@
+"""What measures the machinery: battery, shafts, rudder angles."""

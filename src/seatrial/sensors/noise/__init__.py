@@ -1,0 +1,1 @@
+"""Random numbers, the random processes that sensor errors are made of, and their analysis."""

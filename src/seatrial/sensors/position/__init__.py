@@ -1,0 +1,1 @@
+"""What finds its place by radio."""

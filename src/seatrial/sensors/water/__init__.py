@@ -1,0 +1,1 @@
+"""What measures the water and the air: their motion, pressure and properties."""
