@@ -3,6 +3,7 @@
 Guidance, navigation and control see these types and nothing behind them.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +20,22 @@ OUTCOMES = {
 }
 """How a leg of a mission ended. Passed: the vehicle went by its end outside the circle of
 acceptance."""
+
+
+@dataclass(frozen=True)
+class PayloadInfo:
+    """What one sample of a dense sensor is beside its few numbers: an array of stated shape."""
+
+    kind: str
+    """`echogram` (beams, range bins), `image` (rows, columns, channels) or `cloud` (points,
+    fields): decides the message in which it is recorded."""
+    shape: tuple[int, ...]
+    dtype: str
+    """Of the numbers, as NumPy names it: `float32`, `uint8`."""
+    unit: str
+    """As in CF conventions; `1` for a pure number."""
+    fields: tuple[str, ...] = ()
+    """Names along the last axis, for example `x y z intensity` of a cloud."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +59,8 @@ class SensorInfo:
     """Quaternion, scalar first, from the sensor's axes to the body's."""
     facts: dict[str, tuple[float, ...]] = field(default_factory=dict)
     """Other numbers that a reader needs, such as the places of anchors."""
+    payload: PayloadInfo | None = None
+    """Of a dense sensor; None where `components` is all."""
 
 
 @dataclass(frozen=True)
@@ -70,28 +89,23 @@ class Measurements:
     fault: NDArray[np.int32]
     """(S, ...) bit i is set while fault i of the vehicle distorts the sample."""
 
+    payload: NDArray[Any] | None = None
+    """(S, ..., *shape) as `SensorInfo.payload` says; None for a sensor without one."""
+
     def pick(self, vehicle: int) -> "Measurements":
         """One vehicle of several."""
-        return Measurements(
-            self.time,
-            self.arrival[:, vehicle],
-            self.values[:, vehicle],
-            self.valid[:, vehicle],
-            self.fault[:, vehicle],
-        )
+        return self._each(lambda name, array: array if name == "time" else array[:, vehicle])
 
     def cut(self, part: slice | NDArray[np.bool_]) -> "Measurements":
         """Some of the samples."""
-        return Measurements(
-            self.time[part],
-            self.arrival[part],
-            self.values[part],
-            self.valid[part],
-            self.fault[part],
-        )
+        return self._each(lambda _, array: array[part])
+
+    def _each(self, change: Callable[[str, NDArray[Any]], NDArray[Any]]) -> "Measurements":
+        there = {k: v for k, v in vars(self).items() if v is not None}
+        return Measurements(**{name: change(name, array) for name, array in there.items()})
 
 
 def join(parts: list[Measurements]) -> Measurements:
     """Consecutive samples as one."""
-    names = ("time", "arrival", "values", "valid", "fault")
-    return Measurements(*(np.concatenate([getattr(p, name) for p in parts]) for name in names))
+    names = [name for name, array in vars(parts[0]).items() if array is not None]
+    return Measurements(**{n: np.concatenate([getattr(p, n) for p in parts]) for n in names})
