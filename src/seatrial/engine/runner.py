@@ -42,7 +42,7 @@ from seatrial.engine.wheel import (
 )
 from seatrial.faults import faults as faulting
 from seatrial.ocean import Ocean
-from seatrial.programs import compile_program
+from seatrial.programs import call, compile_program
 from seatrial.signals import Measurements
 
 FRAMES_PER_BLOCK = 100
@@ -133,7 +133,7 @@ class _Part:
     def __init__(self, group: Group, ocean: Ocean, new: int, program: Any) -> None:
         self.new = new
         self._group, self._ocean, self._program = group, ocean, program
-        self._carry = start(group)
+        self._carry = call(start, group)
 
     def compute(self, first: int) -> Seen:
         """The next block, as arrays (T, ..., N)."""
@@ -227,7 +227,7 @@ def _prepare(plan: Plan, squad: Squad, frames: int) -> list[_Part]:
         parts = parts_of(squad.group)
         example = parts[0][0]
         program = compile_program(
-            block, example, squad.ocean, start(example), jnp.int64(0), plan.schedule, frames
+            block, example, squad.ocean, call(start, example), jnp.int64(0), plan.schedule, frames
         )
         return [_Part(group, squad.ocean, new, program) for group, new in parts]
 

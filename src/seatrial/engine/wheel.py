@@ -118,6 +118,7 @@ class Schedule(NamedTuple):
     """Control periods per frame."""
 
 
+@jax.jit
 def start(group: Group) -> Carry:
     """Carry of a group before its first frame."""
     dtype = group.initial.velocity.dtype

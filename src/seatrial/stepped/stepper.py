@@ -16,7 +16,7 @@ from seatrial.engine import runner, wheel
 from seatrial.engine.frames import Array, euler_angles
 from seatrial.errors import Problem, SpecError, shorten
 from seatrial.ocean import Ocean
-from seatrial.programs import compile_program
+from seatrial.programs import call, compile_program
 from seatrial.signals import Measurements, join
 
 
@@ -93,7 +93,7 @@ class Stepper:
         """By vehicle and sensor, the valid samples that arrived in the last control period, oldest
         first. Those of this very instant are among them, unless their sensor has a latency."""
         with jax.enable_x64(True):
-            self._carries = [wheel.start(squad.group) for squad in self._plan.squads]
+            self._carries = [call(wheel.start, squad.group) for squad in self._plan.squads]
         self._orders: dict[str, Array] = {}
         """Orders by vehicle, NaN in channels that never got one."""
         self._waiting: dict[tuple[str, str], Measurements] = {}
