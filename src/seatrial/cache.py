@@ -17,15 +17,19 @@ import contextlib
 import hashlib
 import json
 import os
+import pickle
 import stat
 import time
 import uuid
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from seatrial.errors import SeatrialError
+
+T = TypeVar("T")
 
 LIMIT_MB = 512.0
 """Size of the folder unless the environment names another."""
@@ -113,6 +117,20 @@ def load(kind: str, key: str) -> bytes | None:
     return content
 
 
+def recall(kind: str, key: str, name: str, make: Callable[[], T]) -> T:
+    """What was kept under a key as Python made it, or else what is made now, and kept."""
+    content = load(kind, key)
+    if content is not None:
+        try:
+            kept: T = pickle.loads(content)  # written by this user: see above
+            return kept
+        except Exception:  # a class that has gone, whatever: it can be made
+            drop(kind, key)
+    made = make()
+    save(kind, key, name, pickle.dumps(made, protocol=5))
+    return made
+
+
 def save(kind: str, key: str, name: str, content: bytes) -> None:
     """Keep something; quietly not where that is impossible."""
     if refusal() is not None:
@@ -187,7 +205,10 @@ def _read(path: Path) -> tuple[dict[str, object], bytes] | None:
         whole = file.read()
     start = len(_MAGIC) + _CHECKSUM
     body = memoryview(whole)[start:]
-    if whole[: len(_MAGIC)] != _MAGIC or hashlib.blake2b(body).digest() != whole[start - _CHECKSUM : start]:
+    if (
+        whole[: len(_MAGIC)] != _MAGIC
+        or hashlib.blake2b(body).digest() != whole[start - _CHECKSUM : start]
+    ):
         return None
     length = int.from_bytes(body[:4], "little")
     try:

@@ -8,9 +8,12 @@ import dataclasses
 import enum
 import hashlib
 import inspect
+import os
+import platform
 import sys
 from collections.abc import Callable
 from functools import cache, partial
+from importlib.metadata import version
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -22,10 +25,10 @@ _NOT_PROGRAMS = ("cli", "figures", "library", "record", "ros", "spec")
 """Rooms that no compiled program and no design comes from."""
 
 _STANDARD = ("builtins", "collections", "jax", "jaxlib", "numpy")
-"""Packages whose versions are enough to know their code by; see `versions`."""
+"""Packages whose versions are enough to know their code by."""
 
 
-class NoFingerprint(TypeError):
+class FingerprintError(TypeError):
     """Something that might differ from another although it looks the same."""
 
 
@@ -61,7 +64,7 @@ def plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value):
         fields = ((f.name, plain(getattr(value, f.name))) for f in dataclasses.fields(value))
         return (_home(kind), *fields)
-    raise NoFingerprint(f"{kind.__qualname__} has no fingerprint")
+    raise FingerprintError(f"{kind.__qualname__} has no fingerprint")
 
 
 def tree(pytree: Any, leaf: Callable[[Any], Any]) -> Any:
@@ -76,7 +79,7 @@ def abstract(array: Any) -> Any:
         return type(array).__name__
     shape, dtype = getattr(array, "shape", None), getattr(array, "dtype", None)
     if not isinstance(dtype, np.dtype) or shape is None:  # such as random keys
-        raise NoFingerprint(f"{type(array).__qualname__} has no fingerprint")
+        raise FingerprintError(f"{type(array).__qualname__} has no fingerprint")
     weak = bool(getattr(array, "weak_type", False))
     bound = getattr(array, "committed", False)
     places = sorted(d.id for d in array.devices()) if bound else None
@@ -87,12 +90,12 @@ def contents(array: Any) -> Any:
     """The values of an array."""
     values = np.asarray(array)
     if values.dtype.hasobject:
-        raise NoFingerprint("an array of objects has no fingerprint")
+        raise FingerprintError("an array of objects has no fingerprint")
     return (values.dtype.str, values.shape, hashlib.blake2b(values.tobytes()).hexdigest())
 
 
 def is_known(home: str) -> bool:
-    """Whether the code of a module is told by `code` and `versions`."""
+    """Whether the code of a module is part of `origin`."""
     package, _, rest = home.partition(".")
     if package == "seatrial":
         return rest.partition(".")[0] not in _NOT_PROGRAMS
@@ -100,32 +103,38 @@ def is_known(home: str) -> bool:
 
 
 @cache
-def code() -> str | None:
-    """Fingerprint of the part of seatrial's code that programs and designs come from.
+def origin() -> tuple[Any, ...]:
+    """What programs and designs come from beside their arguments: code, versions, the machine."""
+    versions = (jax.__version__, version("jaxlib"), np.__version__, version("scipy"))
+    return _code(), sys.version, versions, _machine()
 
-    None where the files cannot be read, as in an archive.
-    """
+
+def _code() -> str:
+    """Fingerprint of the files of seatrial's own rooms."""
     top = Path(__file__).parent
-    rooms = [p for p in top.iterdir() if p.name not in _NOT_PROGRAMS]
-    files = sorted(f for room in rooms for f in ([room] if room.is_file() else room.rglob("*.py")))
     made = hashlib.blake2b(digest_size=20)
     try:
+        rooms = [p for p in top.iterdir() if p.name not in _NOT_PROGRAMS]
+        files = sorted(
+            f for room in rooms for f in ([room] if room.is_file() else room.rglob("*.py"))
+        )
         for file in files:
             if file.suffix == ".py":
                 text = file.read_bytes()
                 made.update(f"{file.relative_to(top).as_posix()} {len(text)}\n".encode() + text)
-    except OSError:
-        return None
+    except OSError:  # such as in an archive
+        raise FingerprintError("seatrial's own files cannot be read") from None
     return made.hexdigest()
 
 
-@cache
-def versions() -> tuple[str, ...]:
-    """Versions of what else programs and designs come from."""
-    import jaxlib
-    import scipy
-
-    return (sys.version, jax.__version__, jaxlib.__version__, np.__version__, scipy.__version__)
+def _machine() -> tuple[Any, ...]:
+    """Instructions that machine code may count on, and the number of cores."""
+    try:
+        about = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = {line for line in about if line.startswith(("model name", "flags", "Features"))}
+    except OSError:
+        lines = {platform.processor()}
+    return platform.system(), platform.machine(), os.cpu_count(), sorted(lines)
 
 
 def _structure(node: Any) -> Any:
@@ -139,12 +148,12 @@ def _structure(node: Any) -> Any:
 
 def _home(thing: Any) -> str:
     """Where a class or a function is defined; it must be found there by its name."""
-    module, name = thing.__module__, thing.__qualname__
+    module, name = str(thing.__module__), str(thing.__qualname__)
     if module == "builtins":  # where not all that belongs there has its name, such as NoneType
         return name
     found: Any = sys.modules.get(module)
     for part in name.split("."):
         found = getattr(found, part, None)
     if inspect.unwrap(found) is not thing or not is_known(module):
-        raise NoFingerprint(f"{module}.{name} has no fingerprint")
+        raise FingerprintError(f"{module}.{name} has no fingerprint")
     return f"{module}.{name}"

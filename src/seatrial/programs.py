@@ -16,12 +16,9 @@ seatrial's own calls, with `jax.enable_x64`.
 import contextlib
 import os
 import pickle
-import platform
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Iterator
-from functools import cache as once
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -67,7 +64,7 @@ def compile_program(function: Any, *args: Any) -> Any:
     """
     try:
         key = _key(function, args)
-    except fingerprint.NoFingerprint:
+    except fingerprint.FingerprintError:
         counts["compiled"] += 1
         return _compile(function, args)
     with _guard:
@@ -121,11 +118,11 @@ def _name(function: Any) -> str:
 
 
 def _key(function: Any, args: tuple[Any, ...]) -> str:
-    """Key of a program; raises `NoFingerprint` for one that cannot be kept."""
+    """Key of a program; raises `FingerprintError` for one that cannot be kept."""
     jitted = getattr(function, "_jit_info", None)
     wrapped = getattr(function, "__wrapped__", None)
-    if jitted is None or wrapped is None or fingerprint.code() is None:
-        raise fingerprint.NoFingerprint("not a jitted function of a known kind")
+    if jitted is None or wrapped is None:
+        raise fingerprint.FingerprintError("not a jitted function of a known kind")
     how = [
         getattr(jitted, name)
         for name in (
@@ -141,30 +138,17 @@ def _key(function: Any, args: tuple[Any, ...]) -> str:
         else fingerprint.tree(a, fingerprint.abstract)
         for i, a in enumerate(args)
     ]
-    return fingerprint.digest(
-        wrapped, how, given, settings, _requested(), _machine(), fingerprint.versions()
-    )
+    return fingerprint.digest(wrapped, how, given, settings, _requested(), fingerprint.origin())
 
 
 def _requested() -> tuple[Any, ...]:
-    # Options are named as they were first asked for: which of them XLA knows is up to its version.
-    return tuple(sorted(_ASKED.items())), jax.default_backend(), os.environ.get("XLA_FLAGS", "")
+    """Options and devices. Options are named as asked for: which of them XLA knows is up to its
+    version."""
+    devices = [(d.platform, d.device_kind) for d in jax.devices()]
+    return _ASKED, devices, os.environ.get("XLA_FLAGS", "")
 
 
 _ASKED = dict(_OPTIONS)
-
-
-@once
-def _machine() -> tuple[Any, ...]:
-    """What a program may count on: code, devices, instructions, number of cores."""
-    devices = [(d.platform, d.device_kind) for d in jax.devices()]
-    try:
-        about = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
-        lines = {line for line in about if line.startswith(("model name", "flags", "Features"))}
-    except OSError:
-        lines = {platform.processor()}
-    place = (platform.system(), platform.machine(), os.cpu_count())
-    return fingerprint.code(), devices, sorted(lines), place
 
 
 def _load(key: str) -> Any:

@@ -1,9 +1,11 @@
 """Frozen dataclasses that JAX can carry: a field is traced if and only if it is an array."""
 
 import dataclasses
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any, TypeVar, cast, dataclass_transform
 
 import jax
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 
 T = TypeVar("T")
 
@@ -11,6 +13,15 @@ T = TypeVar("T")
 def static(**kwargs: Any) -> Any:
     """Declare a field that shapes the program (a name, a count, a mode) and is never traced."""
     return dataclasses.field(metadata={"static": True}, **kwargs)
+
+
+def array(values: ArrayLike, dtype: DTypeLike | None = None) -> jax.Array:
+    """Values for a field of a pytree that is put together.
+
+    They stay with NumPy until the whole pytree is handed to JAX: every `jnp.asarray` is a program
+    of its own for each new shape, which has to be compiled, loaded and run.
+    """
+    return cast(jax.Array, np.asarray(values, dtype))
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(static, dataclasses.field))

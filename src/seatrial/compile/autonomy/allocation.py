@@ -26,6 +26,7 @@ from seatrial.gnc.allocation.authority import DOFS, groups_of, independent, stre
 from seatrial.gnc.allocation.curves import Curve, OpenWaterThrust, PolynomialThrust, thrusts
 from seatrial.gnc.allocation.effectors import Azimuths, Effectors
 from seatrial.ocean import Ocean, Water
+from seatrial.programs import call
 from seatrial.spec import actuators as actuator_spec
 from seatrial.spec.vehicle import Vehicle
 
@@ -37,6 +38,9 @@ TABLE = 65
 
 MOST_VARIANTS = 128
 """Combinations of convex pieces of azimuth sectors; all of them are tried at every instant."""
+
+
+_thrusts = jax.jit(thrusts)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -279,7 +283,7 @@ def _columns(
     """
     count, width = len(members), len(members) + len(turning)
     orders = np.where(high >= -low, high, low)
-    efforts = np.asarray(jax.jit(thrusts)(curves, orders, np.zeros_like(orders)))[:, 0]
+    efforts = np.asarray(call(_thrusts, curves, orders, np.zeros_like(orders)))[:, 0]
     speed = reference_speed(vehicle)
     # Columns: each effort by itself at rest, nothing at all, and the angles of fins at speed.
     states = np.zeros((vehicle.actuator_states, 3 * width + 1))
@@ -294,7 +298,7 @@ def _columns(
     model = dataclasses.replace(vehicle.model, impairment=None)
     loads, slopes = (
         np.asarray(a)
-        for a in _wrenches(model, *(jnp.asarray(a) for a in (states, shifts, speeds, density)))
+        for a in call(_wrenches, model, states, shifts, speeds, np.asarray(density, float))
     )
     ahead = (loads[:, :width] - loads[:, width : width + 1]) / [*efforts, *efforts[turning]]
     astern = ahead.copy()

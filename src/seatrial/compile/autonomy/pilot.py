@@ -9,14 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.compile.autonomy.allocation import build_effectors
 from seatrial.compile.autonomy.navigation import build_navigator, first_estimate
 from seatrial.compile.autonomy.obstacles import build_avoidance
+from seatrial.compile.autonomy.tuning import design
 from seatrial.compile.sensors.fitting import FittedOut
 from seatrial.compile.swarm import Member
 from seatrial.compile.vehicle import CompiledVehicle
 from seatrial.core.types import State
-from seatrial.design.tuning import tune
 from seatrial.engine.frames import LegInfo
 from seatrial.engine.pilot import Navigator, Pilot
 from seatrial.engine.suite import MOST_JITTER
@@ -201,12 +200,13 @@ def build_pilot(
 ) -> BuiltPilot:
     """The pilot of vehicles that share a mission; call inside `jax.enable_x64(True)`."""
     first = members[0].participant
-    tuning = tune(
+    designed = design(
         first.vehicle,
         period=scenario.control_period,
         wave_frequency=first.control.wave_frequency,
         heading=first.control.heading,
     )
+    tuning = designed.tuning
     autopilot = tuning.in_precision(dtype)
     legs = legs_of(scenario, first, tuning.trim.speed)
     starts = np.asarray(initial.position, np.float64)
@@ -218,7 +218,7 @@ def build_pilot(
         mission=_mission(legs, starts, dtype, flat),
         law=_law(first.guidance, length, tuning.trim.speed, dtype),
         autopilot=autopilot,
-        effectors=build_effectors(vehicle, first.vehicle, dtype),
+        effectors=designed.effectors_in(dtype),
         avoidance=None
         if first.avoidance is None
         else build_avoidance(
