@@ -15,7 +15,7 @@ def static(**kwargs: Any) -> Any:
     return dataclasses.field(metadata={"static": True}, **kwargs)
 
 
-def array(values: ArrayLike, dtype: DTypeLike | None = None) -> jax.Array:
+def constant(values: ArrayLike, dtype: DTypeLike | None = None) -> jax.Array:
     """Values for a field of a pytree that is put together.
 
     They stay with NumPy until the whole pytree is handed to JAX: every `jnp.asarray` is a program

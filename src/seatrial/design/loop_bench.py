@@ -21,7 +21,7 @@ from seatrial.gnc.control.loops import FeedForward, Speed
 from seatrial.gnc.control.pid import Pid
 from seatrial.gnc.control.reference import Reference
 from seatrial.gnc.control.wave_filter import WaveFilter, response
-from seatrial.pytree import array
+from seatrial.pytree import constant
 
 Array = NDArray[np.float64]
 
@@ -236,7 +236,7 @@ def wave_filter(waves: float | None) -> WaveFilter | None:
 
 def number(value: float) -> jax.Array:
     """A gain as an array."""
-    return array(value, np.float64)
+    return constant(value, np.float64)
 
 
 def pid_of(gains: Gains) -> Pid:

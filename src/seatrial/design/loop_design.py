@@ -36,7 +36,7 @@ from seatrial.gnc.control.loops import Dive, Righting, Station, Track
 from seatrial.gnc.control.pid import Pid
 from seatrial.gnc.control.reference import Reference
 from seatrial.gnc.control.sliding import SlidingMode
-from seatrial.pytree import array
+from seatrial.pytree import constant
 
 Array = NDArray[np.float64]
 
@@ -223,7 +223,7 @@ def _station(bench: Bench, waves: float | None) -> Station:
         for loop, forward in zip((surge, sway), forwards, strict=True)
     ]
     slower = Reference(
-        *(array(np.minimum(a, b)) for a, b in zip(*map(jax.tree.leaves, limits), strict=True))
+        *(constant(np.minimum(a, b)) for a, b in zip(*map(jax.tree.leaves, limits), strict=True))
     )
     return Station(
         pid_of(surge.gains),

@@ -18,7 +18,7 @@ from seatrial.design.linearisation import FASTEST, linearise, service_speed
 from seatrial.design.loop_bench import SLOWEST, Bench, LoopReport
 from seatrial.design.loop_design import Law, design_loops
 from seatrial.gnc.control.autopilot import Autopilot
-from seatrial.pytree import array
+from seatrial.pytree import constant
 
 DType = np.dtype[Any]
 
@@ -57,7 +57,7 @@ class Tuning:
 
     def in_precision(self, dtype: DType) -> Autopilot:
         """The autopilot with arrays of a precision."""
-        result: Autopilot = jax.tree.map(lambda a: array(a, dtype), self.autopilot)
+        result: Autopilot = jax.tree.map(lambda a: constant(a, dtype), self.autopilot)
         return result
 
 
@@ -85,7 +85,7 @@ def tune(
         # A station is kept at rest, whatever the speed on the way there.
         station = designed[0][0].station
         parts = [dataclasses.replace(autopilot, station=station) for autopilot, _ in designed]
-        stacked: Autopilot = jax.tree.map(lambda *a: array(np.stack(a)), *parts)
+        stacked: Autopilot = jax.tree.map(lambda *a: constant(np.stack(a)), *parts)
     bench = min((b for _, b in designed), key=lambda b: abs(b.linear.speed - cruise))
     resting = designed[0][1].reports
     reports = bench.reports | {n: resting[n] for n in resting if n.startswith("station")}

@@ -15,7 +15,7 @@ from seatrial.compile.autonomy.allocation import build_effectors
 from seatrial.compile.vehicle import compile_vehicle, resolve_channels
 from seatrial.gnc.allocation.effectors import Effectors
 from seatrial.ocean import Ocean, Water
-from seatrial.pytree import array
+from seatrial.pytree import constant
 from seatrial.spec.vehicle import Vehicle
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Design:
         """The effectors with arrays of a precision."""
 
         def cast(a: Any) -> Any:
-            return array(a, dtype) if np.issubdtype(a.dtype, np.floating) else a
+            return constant(a, dtype) if np.issubdtype(a.dtype, np.floating) else a
 
         result: Effectors = jax.tree.map(cast, self.effectors)
         return result
@@ -49,7 +49,7 @@ def craft_of(vehicle: Vehicle) -> "Craft":
     """A vehicle for calm water; call inside `jax.enable_x64(True)`."""
     from seatrial.design.authority import Craft
 
-    density = array(vehicle.hydrodynamics.reference_density)
+    density = constant(vehicle.hydrodynamics.reference_density)
     ocean = Ocean(water=Water(density, density, density, density))
     dtype = np.dtype(np.float64)
     compiled = compile_vehicle(vehicle, ocean, dtype)
