@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,6 +24,7 @@ from seatrial.faults.faults import (
     Trigger,
     drive_of,
 )
+from seatrial.pytree import constant
 from seatrial.sensors.noise import draws
 from seatrial.signals import FaultInfo, SensorInfo
 from seatrial.spec import faults as spec
@@ -101,16 +101,16 @@ def _sensor_fault(fault: spec.SensorFault, row: int, name: str, struck: Struck) 
     mask[chosen] = True
     value: jax.Array | None = None
     if fault.kind in _VALUES:
-        value = jnp.asarray(_sizes(fault, sensor, chosen), struck.dtype)
+        value = constant(_sizes(fault, sensor, chosen), struck.dtype)
     elif isinstance(fault, spec.Delay):
-        value = jnp.asarray(fault.delay)
+        value = constant(fault.delay)
     chance = getattr(fault, "probability", None)
     keys = [draws.key(struck.seed, f"fault/{vehicle}/{name}/draws") for vehicle in struck.names]
     return SensorFault(
-        keys=jnp.asarray(np.stack(keys, axis=-1)),
-        chosen=jnp.asarray(mask),
+        keys=constant(np.stack(keys, axis=-1)),
+        chosen=constant(mask),
         value=value,
-        probability=None if chance is None else jnp.asarray(chance),
+        probability=None if chance is None else constant(chance),
         index=row,
         kind=fault.kind,
     )
@@ -191,7 +191,7 @@ def _damage(
     fault: spec.ActuatorFault | spec.AddedDrag | spec.CommsLoss, row: int, struck: Struck
 ) -> Damage:
     if isinstance(fault, spec.AddedDrag):
-        area = jnp.asarray(fault.drag_area, struck.dtype)
+        area = constant(fault.drag_area, struck.dtype)
         return Damage(value=area, index=row, kind=fault.kind)
     if isinstance(fault, spec.CommsLoss):
         return Damage(value=None, index=row, kind=fault.kind, zero=fault.then == "zero")
@@ -205,7 +205,7 @@ def _damage(
         moved = drive_of(model.actuators[actuator], channel)
         value = _jammed_at(fault, fault.value, moved, struck.compiled.channels[channel].unit)
     return Damage(
-        value=None if value is None else jnp.asarray(value, struck.dtype),
+        value=None if value is None else constant(value, struck.dtype),
         index=row,
         kind=fault.kind,
         actuator=actuator,

@@ -109,7 +109,7 @@ def service_speed(craft: Craft) -> float | None:
     def surge(speed: float) -> float:
         x = craft.at_rest
         x[6] = speed
-        return float(rates(craft.model, craft.ocean, x, np.zeros(6), actuators)[6])
+        return float(np.asarray(rates(craft.model, craft.ocean, x, np.zeros(6), actuators))[6])
 
     if surge(1e-3) <= 0.0 or surge(FASTEST) >= 0.0:
         return None

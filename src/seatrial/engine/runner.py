@@ -138,7 +138,7 @@ class _Part:
     def compute(self, first: int) -> Seen:
         """The next block, as arrays (T, ..., N)."""
         with jax.enable_x64(True):  # the setting belongs to a thread
-            index = jnp.int64(first)
+            index = np.int64(first)
             self._carry, seen = self._program(self._group, self._ocean, self._carry, index)
         found: Seen = jax.tree.map(lambda a: np.asarray(a)[..., : self.new], seen)
         return found
@@ -227,7 +227,7 @@ def _prepare(plan: Plan, squad: Squad, frames: int) -> list[_Part]:
         parts = parts_of(squad.group)
         example = parts[0][0]
         program = compile_program(
-            block, example, squad.ocean, call(start, example), jnp.int64(0), plan.schedule, frames
+            block, example, squad.ocean, call(start, example), np.int64(0), plan.schedule, frames
         )
         return [_Part(group, squad.ocean, new, program) for group, new in parts]
 
