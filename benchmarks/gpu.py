@@ -21,7 +21,7 @@ from seatrial.cli import bench
 from seatrial.core.forces import wave_excitation
 from seatrial.core.step import step
 from seatrial.core.types import State
-from seatrial.engine.wheel import Group
+from seatrial.engine.loop import Group
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
 from seatrial.spatial.rotations import rotation

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from seatrial.engine.runner import run
 
 from seatrial.compile.scenario import compile_scenario
-from seatrial.engine.runner import run
 from seatrial.spec.loading import load
 from seatrial.spec.scenario import Scenario
 from seatrial.spec.vehicle import Vehicle

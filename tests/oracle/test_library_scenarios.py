@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from seatrial.engine.runner import run
 
 from missions import MISSIONS
 from seatrial.compile.scenario import compile_scenario
-from seatrial.engine.runner import run
 from seatrial.spec.library import library_names
 from seatrial.spec.loading import load
 from seatrial.spec.scenario import Scenario

@@ -10,7 +10,7 @@ import seatrial as st
 from seatrial.compile.scenario import compile_scenario
 from seatrial.compile.triggers import merged, poisson_onsets
 from seatrial.engine import runner
-from seatrial.engine.wheel import STATUS
+from seatrial.engine.loop import STATUS
 from seatrial.faults import faults as faulting
 from seatrial.seeding import generator
 from seatrial.signals import join

@@ -12,10 +12,10 @@ from pathlib import Path
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from seatrial.stepped.controllers import ControllerError
 
 import seatrial as st
 from seatrial.spec.scenario import Participant
-from seatrial.stepped.controllers import ControllerError
 
 ROOT = Path(__file__).resolve().parents[2]
 

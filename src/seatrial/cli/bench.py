@@ -16,8 +16,8 @@ from seatrial.compile.scenario import compile_scenario
 from seatrial.core.step import step
 from seatrial.core.types import State
 from seatrial.engine.commanders import Timetable, select
-from seatrial.engine.runner import parts_of
-from seatrial.engine.wheel import Group
+from seatrial.engine.loop import Group
+from seatrial.engine.parts import split
 from seatrial.errors import Problem, SpecError
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
@@ -87,7 +87,7 @@ def time_case(name: str, count: int, sea: tuple[int, int] | None, precision: str
     """Compile, then the best of several runs of many steps, on all cores."""
     with jax.enable_x64(True), ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         one, ocean = one_vehicle(name, sea, precision)
-        parts = [part for part, _ in parts_of(spread(one, count))]
+        parts = [part for part, _, _ in split(spread(one, count))]
         steps = max(20, min(20_000, 10_000_000 // (count * (75 if sea else 5))))
         began = time.perf_counter()
         program = compile_program(jax.jit(_steps, static_argnames="steps"), parts[0], ocean, steps)
@@ -156,8 +156,8 @@ def one_vehicle(name: str, sea: tuple[int, int] | None, precision: str) -> tuple
             ),
         ),
     )
-    squad = compile_scenario(scenario).squads[0]
-    return squad.group, squad.ocean
+    fleet = compile_scenario(scenario).fleets[0]
+    return fleet.group, fleet.ocean
 
 
 def spread(one: Group, count: int) -> Group:

@@ -6,7 +6,7 @@ from typing import Any
 import typer
 
 from seatrial.compile.scenario import compile_scenario, with_overrides
-from seatrial.engine import runner
+from seatrial.engine.run import run
 from seatrial.spec.loading import load, load_text
 from seatrial.spec.scenario import Scenario
 
@@ -71,8 +71,9 @@ def show(cases: dict[str, Scenario], as_json: bool) -> None:
 def time_run(case: str, scenario: Scenario) -> dict[str, Any]:
     """The best of several runs without a recording; the first, which compiles, does not count."""
     plan = compile_scenario(scenario)
-    runner.run(plan)
-    summary, wall = min((runner.run(plan) for _ in range(REPEATS)), key=lambda found: found[1])
+    run(plan)
+    best = min((run(plan) for _ in range(REPEATS)), key=lambda ending: ending.wall_time)
+    summary, wall = best.summary, best.wall_time
     vehicle = scenario.vehicles[0]
     return {
         "case": case,

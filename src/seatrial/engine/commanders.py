@@ -5,7 +5,7 @@ hears its sensors; the others hear nothing.
 """
 
 import dataclasses
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from seatrial.core.types import State
 from seatrial.engine import pilot
-from seatrial.engine.pilot import Pilot
+from seatrial.engine.pilot import Pilot, Wishes
 from seatrial.engine.suite import Fitted, Sensing
 from seatrial.pytree import pytree, static
 from seatrial.spatial.rotations import rotation
@@ -62,6 +62,17 @@ class Manoeuvre:
 
 
 Commander = Timetable | Manoeuvre | Pilot
+
+
+class Given(NamedTuple):
+    """What was ordered from outside; it stands above what the commander orders."""
+
+    channels: jax.Array
+    """(A, N) True where a channel is ordered from outside."""
+    orders: jax.Array
+    """(A, N) the orders of those channels."""
+    wishes: Wishes | None
+    """What a pilot is to do in place of its mission; None for those who are no pilots."""
 
 
 def begin(commander: Commander, suite: tuple[Fitted, ...], initial: State, channels: int) -> Any:
@@ -128,10 +139,21 @@ def select(commander: Commander, index: NDArray[np.int64]) -> Commander:
     )
 
 
-def command(commander: Commander, memory: Any, state: State, t: jax.Array) -> tuple[Any, jax.Array]:
-    """Updated memory and the (A, N) command for the control period that starts at `t`."""
+def command(
+    commander: Commander, memory: Any, state: State, t: jax.Array, given: Given
+) -> tuple[Any, jax.Array]:
+    """Updated memory, and the orders (A, N) in force for the control period that starts at `t`."""
     if isinstance(commander, Pilot):
-        return pilot.decide(commander, memory, state, t)
+        memory, own = pilot.decide(commander, memory, state, t, given.wishes)
+        orders = jnp.where(given.channels, given.orders, own)
+        return pilot.overrule(commander, memory, state, orders, given.channels), orders
+    memory, own = _scripted(commander, memory, state, t)
+    return memory, jnp.where(given.channels, given.orders, own)
+
+
+def _scripted(
+    commander: Timetable | Manoeuvre, memory: Any, state: State, t: jax.Array
+) -> tuple[Any, jax.Array]:
     if isinstance(commander, Timetable):
         row = jnp.sum(commander.times <= t + TIME_TOLERANCE) - 1
         return memory, commander.values[row]

@@ -120,11 +120,17 @@ def begin(suite: tuple[Fitted, ...], count: int, dtype: Any) -> tuple[Sensing, .
 
 
 def open_window(
-    suite: tuple[Fitted, ...], sensing: tuple[Sensing, ...], start: jax.Array, steps: int
+    suite: tuple[Fitted, ...],
+    sensing: tuple[Sensing, ...],
+    starts: tuple[jax.Array, ...],
+    steps: int,
 ) -> tuple[Window, ...]:
-    """Draw the random numbers of `steps` time steps from `start` on, and make room for samples."""
+    """Draw the random numbers of `steps` time steps, and make room for samples.
+
+    `starts` says for each sensor at which time step its window begins.
+    """
     windows = []
-    for fitted, last in zip(suite, (s.last for s in sensing), strict=True):
+    for fitted, last, start in zip(suite, (s.last for s in sensing), starts, strict=True):
         dtype = last.rows.dtype
         first = -(-start // fitted.period)
         samples = ceil(steps / fitted.period)

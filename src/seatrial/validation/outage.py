@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.compile.scenario import plan_of
-from seatrial.engine import runner
+from seatrial.engine.run import run
 from seatrial.record.memory import MemoryRecorder
 from seatrial.record.reader import Recording
 from seatrial.spec.actuators import Fin
@@ -184,7 +184,7 @@ def _filter(*aids: str, **given: Any) -> Navigation:
 
 def _sail(scenario: Scenario, seed: int) -> Recording:
     memory = MemoryRecorder()
-    runner.run(plan_of(scenario, seed, None), [memory])
+    run(plan_of(scenario, seed, None), [memory])
     return memory.recording()
 
 

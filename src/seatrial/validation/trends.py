@@ -19,7 +19,8 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.compile.vehicle import CompiledVehicle, compile_vehicle, resolve_channels
+from seatrial.channels import resolve_channels
+from seatrial.compile.vehicle import CompiledVehicle, compile_vehicle
 from seatrial.compile.world import build_ocean
 from seatrial.core.step import step
 from seatrial.core.types import Model, State

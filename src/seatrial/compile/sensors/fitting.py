@@ -6,7 +6,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from seatrial.compile.actuators import Channel
+from seatrial.channels import Channel
 from seatrial.compile.schedule import steps_between_samples
 from seatrial.compile.sensors import inertial, machinery, position, water
 from seatrial.compile.sensors.context import Built, Context

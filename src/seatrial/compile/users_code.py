@@ -1,15 +1,16 @@
-"""Code of the user's own: loading a class that a scenario names, and pointing at lines of it."""
+"""Code of the user's own: loading a class that a scenario names."""
 
 import importlib
 import inspect
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from seatrial.engine.controllers import text_of
 from seatrial.errors import SpecError
 from seatrial.spec.scenario import Scenario
 from seatrial.spec.wording import did_you_mean
@@ -104,11 +105,6 @@ def _searched_first(folder: Path) -> Iterator[None]:
         sys.modules.update(aside)
 
 
-def text_of(error: BaseException) -> str:
-    """An exception as the last line of its stack trace shows it."""
-    return traceback.format_exception_only(error)[-1].strip()
-
-
 def _placed(error: BaseException, folder: Path | None) -> str:
     """An exception while a module was loaded, as `file:line: what`."""
     what = text_of(error)
@@ -118,19 +114,3 @@ def _placed(error: BaseException, folder: Path | None) -> str:
     inside = [e for e in entries if folder and Path(e.filename).is_relative_to(folder)]
     place = [*entries, *inside][-1]
     return f"{place.filename}:{place.lineno}: {what}"
-
-
-def place_of(method: Callable[..., Any], error: BaseException | None = None) -> tuple[str, int]:
-    """File and line of a user's method, or of where in the user's code an exception came from.
-
-    That is the deepest line in the method's own folder, not one in a library that it called.
-    """
-    code = getattr(inspect.unwrap(method), "__code__", None)
-    if code is None:
-        return "", 0
-    entries = [] if error is None else traceback.extract_tb(error.__traceback__)
-    folder = Path(code.co_filename).parent
-    own = [e for e in entries if Path(e.filename).parent == folder]
-    return (
-        (own[-1].filename, own[-1].lineno or 0) if own else (code.co_filename, code.co_firstlineno)
-    )
