@@ -9,8 +9,8 @@ import pytest
 import seatrial as st
 from seatrial.compile.scenario import compile_scenario
 from seatrial.compile.triggers import merged, poisson_onsets
-from seatrial.engine import runner
-from seatrial.engine.loop import STATUS
+from seatrial.engine.judging import STATUS
+from seatrial.engine.run import run
 from seatrial.faults import faults as faulting
 from seatrial.seeding import generator
 from seatrial.signals import join
@@ -77,7 +77,7 @@ class Kept:
     def __init__(self, described):
         self._blocks = []
         self.plan = compile_scenario(described)
-        self.summary, _ = runner.run(self.plan, [self])
+        self.summary = run(self.plan, [self]).summary
         parts = [b.groups[0].measurements for b in self._blocks]
         self.measurements = {name: join([p[name].pick(0) for p in parts]) for name in parts[0]}
         self.time = np.concatenate([b.time for b in self._blocks])
@@ -232,8 +232,8 @@ def test_a_fault_leaves_the_bytes_of_other_sensors_and_the_motion_alone(healthy,
 
 def test_the_random_numbers_of_a_fault_do_not_depend_on_other_faults(faulty):
     def of(plan, sensor):
-        squad = plan.squads[0]
-        return squad.group.suite[squad.sensors.index(sensor)].faults
+        fleet = plan.fleets[0]
+        return fleet.group.suite[fleet.sensors.index(sensor)].faults
 
     alone = compile_scenario(scenario([f"noise: noise deviation=2deg {WHEN}"]))
     (one,), (among,) = of(alone, "noise"), of(faulty.plan, "noise")

@@ -12,9 +12,9 @@ from pathlib import Path
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from seatrial.stepped.controllers import ControllerError
 
 import seatrial as st
+from seatrial.engine.controllers import ControllerError
 from seatrial.spec.scenario import Participant
 
 ROOT = Path(__file__).resolve().parents[2]

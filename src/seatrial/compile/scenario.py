@@ -1,4 +1,4 @@
-"""A scenario description to a Plan that the runner can turn."""
+"""A scenario description to a Plan that the engine can turn."""
 
 import math
 from collections.abc import Sequence

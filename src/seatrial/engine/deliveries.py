@@ -21,6 +21,15 @@ class Deliveries:
             for i, fleet in enumerate(plan.fleets)
             for k, name in enumerate(fleet.names)
         }
+        # An inertial sensor feels the step that begins at an instant: its sample is there just
+        # after those who steer at that instant have been heard.
+        self._late = [
+            {
+                name: 2.0 * TOLERANCE if fitted.inertial else 0.0
+                for name, fitted in zip(fleet.sensors, fleet.group.suite, strict=True)
+            }
+            for fleet in plan.fleets
+        ]
         # The first of a sensor's parts is empty and tells the shape of its samples.
         self._waiting = [
             {name: [m.cut(slice(0)), m] for name, m in measured.items()} for measured in opening
@@ -39,12 +48,14 @@ class Deliveries:
         found: dict[str, Measurements] = {}
         for name, parts in self._waiting[fleet].items():
             own = join(parts).pick(k)
-            here = (own.arrival > after + TOLERANCE) & (own.arrival <= now + TOLERANCE)
+            arrival = own.arrival + self._late[fleet][name]
+            here = (arrival > after + TOLERANCE) & (arrival <= now + TOLERANCE)
             found[name] = own.cut(here & own.valid)
         return found
 
     def forget(self, until: float) -> None:
         """Drop what everybody has heard: all that had arrived at an instant."""
-        for waiting in self._waiting:
-            for parts in waiting.values():
-                parts[1:] = [p for p in parts[1:] if np.any(p.arrival > until + TOLERANCE)]
+        for waiting, late in zip(self._waiting, self._late, strict=True):
+            for name, parts in waiting.items():
+                heard = until + TOLERANCE - late[name]
+                parts[1:] = [p for p in parts[1:] if np.any(p.arrival > heard)]

@@ -27,7 +27,7 @@ class SinkFailure:
     """A sink that did not get all of the run."""
 
     sink: str
-    """Which: its own words for itself."""
+    """Its class."""
     error: BaseException
     """What it raised, or what it did not do."""
 
@@ -66,14 +66,14 @@ class _Outlet:
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
-        self._lossy = bool(getattr(sink, "lossy", False))
+        self._lossy = bool(getattr(type(sink), "lossy", False))
         self._waiting: deque[Frames | RunSummary] = deque()
         self._bytes = 0
         self._written = 0
         self._changed = threading.Condition()
         self._closed = False
         self.failure: SinkFailure | None = None
-        self._thread = threading.Thread(target=self._work, name=repr(sink), daemon=True)
+        self._thread = threading.Thread(target=self._work, name=type(sink).__name__, daemon=True)
         self._thread.start()
 
     def put(self, item: Frames | RunSummary) -> None:
@@ -129,7 +129,7 @@ class _Outlet:
 
     def _fail(self, error: BaseException) -> None:
         if self.failure is None:
-            self.failure = SinkFailure(str(getattr(self._sink, "name", repr(self._sink))), error)
+            self.failure = SinkFailure(type(self._sink).__name__, error)
         self._waiting.clear()
         self._changed.notify_all()
 
