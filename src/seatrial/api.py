@@ -42,7 +42,7 @@ class Run:
 
     @property
     def status(self) -> str:
-        """completed, stopped, grounded, diverged or failed: the worst of the vehicles."""
+        """completed, stopped, grounded, capsized, diverged or failed: the worst of the vehicles."""
         return self.summary.status
 
     @property
