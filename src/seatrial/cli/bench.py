@@ -15,12 +15,12 @@ import typer
 from seatrial.compile.scenario import compile_scenario
 from seatrial.core.step import step
 from seatrial.core.types import State
-from seatrial.engine.commanders import Timetable, select
 from seatrial.engine.runner import parts_of
 from seatrial.engine.wheel import Group
 from seatrial.errors import Problem, SpecError
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
+from seatrial.pytree import take
 from seatrial.spec.library import library_names
 from seatrial.spec.loading import load
 from seatrial.spec.scenario import Participant, Scenario, Start
@@ -162,10 +162,9 @@ def one_vehicle(name: str, sea: tuple[int, int] | None, precision: str) -> tuple
 
 def spread(one: Group, count: int) -> Group:
     """Copies of one vehicle over a square of sea."""
-    many: State = jax.tree.map(lambda a: jnp.repeat(a, count, axis=-1), one.initial)
+    many = take(one, np.zeros(count, np.int64))
     places = np.random.default_rng(0).uniform(-200.0, 200.0, size=(2, count))
-    position = many.position.at[:2].set(jnp.asarray(places, many.position.dtype))
-    initial = State(position, many.attitude, many.velocity, many.actuators)
-    assert isinstance(one.commander, Timetable)
-    commander = select(one.commander, np.zeros(count, np.int64))
-    return dataclasses.replace(one, initial=initial, commander=commander)
+    position = np.asarray(many.initial.position).copy()
+    position[:2] = places
+    initial = dataclasses.replace(many.initial, position=jnp.asarray(position))
+    return dataclasses.replace(many, initial=initial)

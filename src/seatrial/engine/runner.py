@@ -16,8 +16,6 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.engine import suite as sensing
-from seatrial.engine.commanders import select
 from seatrial.engine.frames import (
     Array,
     Frames,
@@ -40,9 +38,9 @@ from seatrial.engine.wheel import (
     block,
     start,
 )
-from seatrial.faults import faults as faulting
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
+from seatrial.pytree import take
 from seatrial.signals import Measurements
 
 FRAMES_PER_BLOCK = 100
@@ -100,27 +98,8 @@ def parts_of(group: Group) -> list[tuple[Group, int]]:
     parts = []
     for first in range(0, group.count, size):
         index = np.minimum(np.arange(first, first + size), group.count - 1)
-        parts.append((_selected(group, index), min(size, group.count - first)))
+        parts.append((take(group, index), min(size, group.count - first)))
     return parts
-
-
-def _selected(group: Group, index: NDArray[np.int64]) -> Group:
-    """The group's vehicles at `index`."""
-
-    def take(array: jax.Array) -> jax.Array:
-        return jnp.asarray(np.asarray(array)[..., index])
-
-    leaves, tree = jax.tree.flatten(group.model)
-    chosen = [take(a) if varied else a for a, varied in zip(leaves, group.varied, strict=True)]
-    return Group(
-        model=jax.tree.unflatten(tree, chosen),
-        commander=select(group.commander, index),
-        initial=jax.tree.map(take, group.initial),
-        suite=sensing.select(group.suite, index),
-        faults=None if group.faults is None else faulting.select(group.faults, index),
-        varied=group.varied,
-        stop_when_grounded=group.stop_when_grounded,
-    )
 
 
 Seen = tuple[Observation, Samples]

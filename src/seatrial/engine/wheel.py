@@ -23,7 +23,7 @@ from seatrial.engine.suite import Fitted, Sample, Sensing, Window
 from seatrial.faults import faults as faulting
 from seatrial.faults.faults import Faults, Trouble
 from seatrial.ocean import Ocean, waves, wind
-from seatrial.pytree import pytree, static
+from seatrial.pytree import batched, pytree, static
 from seatrial.sensors.look import Look
 from seatrial.spatial.vectors import vec3
 
@@ -38,9 +38,9 @@ SPEED_LIMIT = 1e3
 class Group:
     """Vehicles of one kind that take orders in the same way: one Model, N states."""
 
-    model: Model
+    model: Model = batched(where="varied")
     commander: Commander
-    initial: State
+    initial: State = batched()
     suite: tuple[Fitted, ...]
     """Sensors."""
     faults: Faults | None

@@ -7,7 +7,6 @@ its trigger says so, or while it is switched on from outside (`Trouble.forced`).
 
 import dataclasses
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import jax
@@ -21,7 +20,7 @@ from seatrial.core.actuators.thruster import Thruster
 from seatrial.core.forces.coefficients import Coefficients
 from seatrial.core.impairment import Harm, Impairment, Seizure
 from seatrial.core.types import Model, State
-from seatrial.pytree import pytree, static
+from seatrial.pytree import batched, pytree, static
 from seatrial.sensors.noise.draws import uniform
 from seatrial.spatial.rotations import to_euler
 from seatrial.spatial.vectors import Scalar
@@ -38,9 +37,9 @@ TIME_TOLERANCE = 1e-9
 class Windows:
     """A fault that is there from `start` to `end`."""
 
-    start: jax.Array
+    start: jax.Array = batched()
     """(K, N) s; infinite where a vehicle has fewer windows than others."""
-    end: jax.Array
+    end: jax.Array = batched()
     """(K, N) s."""
 
 
@@ -94,7 +93,7 @@ class Faults:
 class SensorFault:
     """How a fault distorts the samples of one sensor."""
 
-    keys: jax.Array
+    keys: jax.Array = batched()
     """(2, N) of its own random numbers."""
     chosen: jax.Array
     """(D, 1) which numbers of a measurement it strikes."""
@@ -366,21 +365,3 @@ def distort(
     else:
         changed = values + value
     return Distorted(jnp.where(fault.chosen & active, changed, values), valid, on_time, active)
-
-
-def select(faults: Faults, index: np.ndarray[Any, Any]) -> Faults:
-    """The faults of the vehicles at `index`."""
-
-    def take(array: jax.Array) -> jax.Array:
-        return jnp.asarray(np.asarray(array)[..., index])
-
-    triggers = tuple(
-        Windows(take(t.start), take(t.end)) if isinstance(t, Windows) else t
-        for t in faults.triggers
-    )
-    return dataclasses.replace(faults, triggers=triggers)
-
-
-def select_sensor_fault(fault: SensorFault, take: Callable[[jax.Array], jax.Array]) -> SensorFault:
-    """The same fault for the vehicles that `take` takes."""
-    return dataclasses.replace(fault, keys=take(fault.keys))
