@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, cast
 import jax
 import jax.numpy as jnp
 
-from seatrial.faults import faults as faulting
-from seatrial.faults.faults import LosesLock, SensorFault
+from seatrial import faults as faulting
+from seatrial.faults import LosesLock, SensorFault
 from seatrial.pytree import batched, pytree, static
 from seatrial.sensors.look import Look
 from seatrial.sensors.noise import draws as drawing

@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from seatrial import faults as faulting
 from seatrial.core.environment import drift, surroundings
 from seatrial.core.forces.grounding import penetration
 from seatrial.core.step import step_with_rates
@@ -20,8 +21,7 @@ from seatrial.engine import commanders as commanding
 from seatrial.engine import suite as sensing
 from seatrial.engine.commanders import Commander
 from seatrial.engine.suite import Fitted, Sample, Sensing, Window
-from seatrial.faults import faults as faulting
-from seatrial.faults.faults import Faults, Trouble
+from seatrial.faults import Faults, FaultState
 from seatrial.ocean import Ocean, waves, wind
 from seatrial.pytree import batched, pytree, static
 from seatrial.sensors.look import Look
@@ -62,7 +62,7 @@ class Carry(NamedTuple):
     memory: Any
     """Of the commander; arrays with the vehicles last."""
     sensing: tuple[Sensing, ...]
-    trouble: Trouble | None
+    trouble: FaultState | None
     status: jax.Array
     """(N,) codes of `STATUS`."""
 
@@ -272,7 +272,7 @@ def _ask(
     return carry._replace(sensing=sensed), windows
 
 
-def _strike(group: Group, carry: Carry, t: jax.Array) -> tuple[Model, Trouble | None]:
+def _strike(group: Group, carry: Carry, t: jax.Array) -> tuple[Model, FaultState | None]:
     """The Model as the faults of this instant leave it, and since when they are there."""
     if group.faults is None or carry.trouble is None:
         return group.model, None
