@@ -43,7 +43,8 @@ class _Watch:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._bar.stop()
+        if self._bar.live.is_started:  # stopping one that never ran prints an empty line
+            self._bar.stop()
 
     def share(self, done: float) -> None:
         """Move the bar."""
