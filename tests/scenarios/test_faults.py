@@ -2,7 +2,6 @@
 
 import math
 
-import jax
 import numpy as np
 import pytest
 
@@ -11,7 +10,6 @@ from seatrial.compile.scenario import compile_scenario
 from seatrial.compile.triggers import merged, poisson_onsets
 from seatrial.engine.judging import STATUS
 from seatrial.engine.run import run
-from seatrial.faults import faults as faulting
 from seatrial.seeding import generator
 from seatrial.signals import join
 from seatrial.spec.faults import KINDS, parse_fault
@@ -419,17 +417,3 @@ def test_a_run_with_every_fault_at_once_ends_with_a_status():
     assert run.summary.vehicles["boat"].status in STATUS.values()
     assert np.isfinite(run.position).all()
     assert run.faults.any(axis=0).all()
-
-
-def test_faults_of_some_vessels_are_picked_with_them():
-    with jax.enable_x64(True):
-        faults = faulting.Faults(
-            triggers=(
-                faulting.Windows(jax.numpy.arange(6.0).reshape(2, 3), jax.numpy.ones((2, 3))),
-                None,
-            ),
-            damages=(),
-        )
-        picked = faulting.select(faults, np.array([2, 0]))
-    np.testing.assert_array_equal(picked.triggers[0].start, [[2.0, 0.0], [5.0, 3.0]])
-    assert picked.triggers[1] is None

@@ -18,7 +18,7 @@ from seatrial.compile.faults import compile_faults, fault_infos
 from seatrial.compile.schedule import schedule_of, settle_time_step
 from seatrial.compile.sensors.fitting import FittedOut
 from seatrial.compile.swarm import Member, members_of, vary_model
-from seatrial.compile.triggers import Struck
+from seatrial.compile.triggers import FaultContext
 from seatrial.compile.vehicle import CompiledVehicle, compile_vehicle
 from seatrial.compile.wave_forces import load_wave_forces
 from seatrial.compile.world import build_ocean
@@ -244,7 +244,7 @@ def _fleet(scenario: spec.Scenario, members: list[Member], kinds: _Kinds) -> Fle
     model, varied = vary_model(scenario, members, vehicle.model, dtype)
     faults = compile_faults(
         first.faults,
-        Struck(
+        FaultContext(
             names=names,
             vehicle=first.vehicle,
             compiled=vehicle,

@@ -4,19 +4,17 @@ A commander is asked once per control period and may keep a memory between the c
 hears its sensors; the others hear nothing.
 """
 
-import dataclasses
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from numpy.typing import NDArray
 
 from seatrial.core.types import State
 from seatrial.engine import pilot
 from seatrial.engine.pilot import Pilot, Wishes
 from seatrial.engine.suite import Fitted, Sensing
-from seatrial.pytree import pytree, static
+from seatrial.pytree import batched, pytree, static
 from seatrial.spatial.rotations import rotation
 from seatrial.spatial.trig import wrap_signed
 
@@ -33,7 +31,7 @@ class Timetable:
 
     times: jax.Array
     """(K,) s, increasing, starting at −∞."""
-    values: jax.Array
+    values: jax.Array = batched()
     """(K, A, N)."""
 
 
@@ -41,16 +39,16 @@ class Timetable:
 class Manoeuvre:
     """A standard manoeuvre; parameters are (N,), one per vehicle."""
 
-    helm: jax.Array
+    helm: jax.Array = batched()
     """Helm angle, rad, positive to starboard."""
-    heading_change: jax.Array
+    heading_change: jax.Array = batched()
     """Zig-zag: change of heading that reverses the helm, rad."""
-    approach: jax.Array
+    approach: jax.Array = batched()
     """Time of the first execute, s."""
-    hold: jax.Array
+    hold: jax.Array = batched()
     """Pull-out: length of the turn; spiral: time at each step, s."""
-    engine: jax.Array
-    astern: jax.Array
+    engine: jax.Array = batched()
+    astern: jax.Array = batched()
     """Crash stop: engine order of the stop."""
     helm_command: jax.Array
     """(A, 1) command per radian of helm."""
@@ -117,26 +115,6 @@ def report(commander: Commander, memory: Any, state: State) -> tuple[jax.Array, 
         return pilot.report(commander, memory, state)
     none = state.velocity[:0]
     return none, none
-
-
-def select(commander: Commander, index: NDArray[np.int64]) -> Commander:
-    """The commander of some of the vehicles; a pilot commands all of a group or none."""
-    assert not isinstance(commander, Pilot)
-    if isinstance(commander, Timetable):
-        return Timetable(commander.times, jnp.asarray(np.asarray(commander.values)[..., index]))
-
-    def take(array: jax.Array) -> jax.Array:
-        return jnp.asarray(np.asarray(array)[index])
-
-    return dataclasses.replace(
-        commander,
-        helm=take(commander.helm),
-        heading_change=take(commander.heading_change),
-        approach=take(commander.approach),
-        hold=take(commander.hold),
-        engine=take(commander.engine),
-        astern=take(commander.astern),
-    )
 
 
 def command(

@@ -182,16 +182,16 @@ class Engine:
         for i, part in enumerate(self._parts):
             carries = list(self._carries[i])
             for m, member in enumerate(part):
-                trouble = carries[m].trouble
+                faults = carries[m].faults
                 names = [self.plan.fleets[member.fleet].names[k] for k in member.columns]
                 chosen = [vehicle in (None, n) and fault in infos[n] for n in names]
-                if trouble is None or not any(chosen):
+                if faults is None or not any(chosen):
                     continue
                 known = True
-                forced = np.array(trouble.forced)
+                forced = np.array(faults.forced)
                 forced[infos[names[0]].index(fault), chosen] = on
                 carries[m] = carries[m]._replace(
-                    trouble=trouble._replace(forced=jnp.asarray(forced))
+                    faults=faults._replace(forced=jnp.asarray(forced))
                 )
             self._carries[i] = tuple(carries)
         if not known:

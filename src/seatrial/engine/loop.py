@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from seatrial import faults as faulting
 from seatrial.core.step import step_with_rates
 from seatrial.core.types import Model, State
 from seatrial.engine import commanders as commanding
@@ -22,10 +23,9 @@ from seatrial.engine.commanders import Commander, Given
 from seatrial.engine.judging import Limits
 from seatrial.engine.observation import Observation, observe
 from seatrial.engine.suite import Fitted, Sample, Sensing, Window
-from seatrial.faults import faults as faulting
-from seatrial.faults.faults import Faults, Trouble
+from seatrial.faults import Faults, FaultState
 from seatrial.ocean import Ocean
-from seatrial.pytree import pytree, static
+from seatrial.pytree import batched, pytree, static
 from seatrial.sensors.look import Look
 
 
@@ -33,9 +33,9 @@ from seatrial.sensors.look import Look
 class Group:
     """Vehicles of one kind that take orders in the same way: one Model, N states."""
 
-    model: Model
+    model: Model = batched(where="varied")
     commander: Commander
-    initial: State
+    initial: State = batched()
     suite: tuple[Fitted, ...]
     """Sensors."""
     faults: Faults | None
@@ -58,7 +58,7 @@ class Carry(NamedTuple):
     memory: Any
     """Of the commander; arrays with the vehicles last."""
     sensing: tuple[Sensing, ...]
-    trouble: Trouble | None
+    faults: FaultState | None
     status: jax.Array
     """(N,) codes of `judging.STATUS`."""
     upset: jax.Array
@@ -136,7 +136,7 @@ def _begin(group: Group, ocean: Ocean, schedule: Schedule) -> tuple[Carry, Sampl
         state=group.initial,
         memory=commanding.begin(group.commander, group.suite, group.initial, group.model.channels),
         sensing=sensing.begin(group.suite, group.count, dtype),
-        trouble=None
+        faults=None
         if group.faults is None
         else faulting.begin(group.faults, group.model.channels, group.count, dtype),
         status=jnp.full(group.count, judging.RUNNING, jnp.int32),
@@ -308,8 +308,8 @@ def _observed(
             orders=orders,
             rates=rates,
             faults=jnp.zeros((0, group.count), bool)
-            if carry.trouble is None
-            else jnp.isfinite(carry.trouble.since),
+            if carry.faults is None
+            else jnp.isfinite(carry.faults.since),
             estimate=estimate,
             guidance=guidance,
             status=carry.status,
@@ -340,9 +340,9 @@ def _tick(
     """From time step `at` on for a tick; also returns ν̇ at its beginning."""
     model = _impaired(group, carry)
     obeyed = orders
-    if group.faults is not None and carry.trouble is not None:
-        trouble, obeyed = faulting.obey(group.faults, carry.trouble, model, orders)
-        carry = carry._replace(trouble=trouble)
+    if group.faults is not None and carry.faults is not None:
+        faults, obeyed = faulting.obey(group.faults, carry.faults, model, orders)
+        carry = carry._replace(faults=faults)
     state, rates = integrate(
         model, ocean, carry.state, obeyed, at, schedule.time_step, rounds.tick, differentiable
     )
@@ -420,8 +420,8 @@ def _ask(
     """Let those of some sensors that are due take their samples."""
     if not which:
         return carry, windows
-    trouble = carry.trouble
-    since = jnp.zeros((0, group.count)) if trouble is None else trouble.since
+    faults = carry.faults
+    since = jnp.zeros((0, group.count)) if faults is None else faults.since
     sensed, windows = sensing.sense(
         group.suite, which, carry.sensing, windows, since, index, look, every
     )
@@ -430,14 +430,14 @@ def _ask(
 
 def _age(group: Group, carry: Carry, index: jax.Array, schedule: Schedule) -> Carry:
     """Let the faults that are due at time step `index` set in, and others end."""
-    if group.faults is None or carry.trouble is None:
+    if group.faults is None or carry.faults is None:
         return carry
     t = index * schedule.time_step
-    return carry._replace(trouble=faulting.update(group.faults, carry.trouble, carry.state, t))
+    return carry._replace(faults=faulting.update(group.faults, carry.faults, carry.state, t))
 
 
 def _impaired(group: Group, carry: Carry) -> Model:
     """The Model as the faults of this instant leave it."""
-    if group.faults is None or carry.trouble is None:
+    if group.faults is None or carry.faults is None:
         return group.model
-    return faulting.impair(group.faults, carry.trouble, group.model)
+    return faulting.impair(group.faults, carry.faults, group.model)

@@ -1,20 +1,16 @@
 """Cuts the vehicles of a plan into parts that cores work on side by side."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.engine import suite as sensing
-from seatrial.engine.commanders import select
 from seatrial.engine.loop import Group
 from seatrial.engine.pilot import Pilot
 from seatrial.engine.plan import Plan
-from seatrial.faults import faults as faulting
 from seatrial.ocean import Ocean
+from seatrial.pytree import take
 
 VEHICLES_PER_PART = 256
 """A group is cut into parts of at most this many vehicles, whose wave phases fit into the cache
@@ -69,24 +65,5 @@ def split(group: Group) -> list[tuple[Group, int, int]]:
     parts = []
     for first in range(0, group.count, size):
         index = np.minimum(np.arange(first, first + size), group.count - 1)
-        parts.append((_selected(group, index), first, min(size, group.count - first)))
+        parts.append((take(group, index), first, min(size, group.count - first)))
     return parts
-
-
-def _selected(group: Group, index: NDArray[np.int64]) -> Group:
-    """The group's vehicles at `index`."""
-
-    def take(array: Any) -> jax.Array:
-        return jnp.asarray(np.asarray(array)[..., index])
-
-    leaves, tree = jax.tree.flatten(group.model)
-    chosen = [take(a) if varied else a for a, varied in zip(leaves, group.varied, strict=True)]
-    return Group(
-        model=jax.tree.unflatten(tree, chosen),
-        commander=select(group.commander, index),
-        initial=jax.tree.map(take, group.initial),
-        suite=sensing.select(group.suite, index),
-        faults=None if group.faults is None else faulting.select(group.faults, index),
-        limits=group.limits,
-        varied=group.varied,
-    )

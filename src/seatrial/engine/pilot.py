@@ -28,7 +28,7 @@ from seatrial.gnc.mission import DOCK, HOLD, SURFACE, TRACK, VELOCITY, Leg, Miss
 from seatrial.gnc.navigation import dispatch as navigation
 from seatrial.gnc.navigation.dispatch import AnyFilter
 from seatrial.gnc.types import Estimate, Setpoint
-from seatrial.pytree import pytree, static
+from seatrial.pytree import batched, pytree, static
 from seatrial.spatial.rotations import rotation
 from seatrial.spatial.vectors import vec3
 
@@ -41,7 +41,7 @@ class Navigator:
     """A filter and the sensors that feed it; places are those in the suite."""
 
     filter: AnyFilter
-    start: Estimate
+    start: Estimate = batched()
     """What the vehicles are told of their start."""
     imu: int = static()
     aids: tuple[int, ...] = static()
@@ -55,7 +55,7 @@ class Pilot:
 
     navigator: Navigator | None
     """None where the truth is fed back."""
-    mission: Mission
+    mission: Mission = batched()
     law: Law
     autopilot: Autopilot
     effectors: Effectors

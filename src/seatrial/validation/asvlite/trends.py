@@ -27,9 +27,9 @@ from seatrial.core.types import Model, State
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
 from seatrial.spatial.rotations import from_euler, rotation, to_euler
-from seatrial.validation import asvlite
-from seatrial.validation.heading import course, turned_back, without_yaw
-from seatrial.validation.seas import with_structure_of
+from seatrial.validation.asvlite import paper
+from seatrial.validation.asvlite.heading import course, turned_back, without_yaw
+from seatrial.validation.asvlite.seas import with_structure_of
 
 Array = NDArray[np.float64]
 DTYPE = np.dtype(np.float32)
@@ -53,10 +53,10 @@ MOTIONS = ("heave", "roll", "pitch")
 class Grid:
     """Which runs to make."""
 
-    heights: tuple[float, ...] = asvlite.HEIGHTS
-    headings_deg: tuple[float, ...] = asvlite.HEADINGS_DEG
-    replicates: int = asvlite.REPLICATES
-    thrust: float = asvlite.THRUST
+    heights: tuple[float, ...] = paper.HEIGHTS
+    headings_deg: tuple[float, ...] = paper.HEADINGS_DEG
+    replicates: int = paper.REPLICATES
+    thrust: float = paper.THRUST
     """Ahead, N."""
     time_limit: float = 300.0
     """For a vessel that the waves keep from getting on, or that has no thrust, s."""
@@ -174,7 +174,7 @@ def run_trends(grid: Grid, progress: Callable[[float], None] | None = None) -> T
             variance = sums.second / sums.samples - (sums.first / sums.samples) ** 2
             variance[:, sums.overturned] = np.nan
             sigma[:, height, :, new] = np.sqrt(np.moveaxis(variance, 1, 2))
-            times[height, :, new] = sums.steps.T * asvlite.TIME_STEP
+            times[height, :, new] = sums.steps.T * paper.TIME_STEP
             overturned += int(np.sum(sums.overturned))
             unfinished += int(np.sum(sums.going))
             if progress is not None:
@@ -187,7 +187,7 @@ def run_trends(grid: Grid, progress: Callable[[float], None] | None = None) -> T
         times=times,
         overturned=overturned,
         unfinished=unfinished,
-        vessel_steps=round(float(np.sum(times)) / asvlite.TIME_STEP),
+        vessel_steps=round(float(np.sum(times)) / paper.TIME_STEP),
         prepare_s=prepared - began,
         run_s=ended - prepared,
     )
@@ -202,10 +202,10 @@ class _Sea(NamedTuple):
 
 def _seas(grid: Grid) -> list[_Sea]:
     """A hull in the seas of every height, all with the same structure: one program serves all."""
-    vehicle = asvlite.smarty()
+    vehicle = paper.smarty()
     seas: list[_Sea] = []
     for h, height in enumerate(grid.heights):
-        world = asvlite.open_sea(height)
+        world = paper.open_sea(height)
         oceans = [
             build_ocean(world, h * grid.replicates + i, DTYPE) for i in range(grid.replicates)
         ]
@@ -231,10 +231,10 @@ def _start(grid: Grid, vehicle: CompiledVehicle) -> State:
     """
     heading = -jnp.radians(jnp.asarray(grid.headings_deg, DTYPE))
     zero = jnp.zeros_like(heading)
-    orders = asvlite.smarty().manoeuvring
+    orders = paper.smarty().manoeuvring
     assert orders is not None
     ahead = resolve_channels(orders, ("ahead",), orders.ahead, list(vehicle.channels))
-    thrust = np.array(ahead) * grid.thrust / asvlite.THRUST
+    thrust = np.array(ahead) * grid.thrust / paper.THRUST
     return State(
         position=jnp.zeros((3, len(heading)), DTYPE),
         attitude=from_euler(zero, zero, heading),
@@ -253,7 +253,7 @@ def _run_part(
     def advance(phase: jax.Array, state: State, t: jax.Array) -> State:
         assert ocean.waves is not None
         here = dataclasses.replace(ocean, waves=dataclasses.replace(ocean.waves, phase=phase))
-        moved = step(model, here, state, state.actuators, t, asvlite.TIME_STEP)
+        moved = step(model, here, state, state.actuators, t, paper.TIME_STEP)
         return turned_back(moved, held)
 
     together = jax.vmap(advance, in_axes=(0, 1, None), out_axes=1)
@@ -262,14 +262,14 @@ def _run_part(
         index, state, sums = carry
 
         def body(i: jax.Array, at: State) -> State:
-            moved: State = together(phases, at, (index + i) * asvlite.TIME_STEP)
+            moved: State = together(phases, at, (index + i) * paper.TIME_STEP)
             return moved
 
         state = jax.lax.fori_loop(0, STEPS_PER_SAMPLE, body, state)
         index = index + STEPS_PER_SAMPLE
         distance = state.position[0] * held[0] + state.position[1] * held[1]
-        going = sums.going & ~(distance >= asvlite.DISTANCE)  # one that diverged goes on
-        counted = going & (index * asvlite.TIME_STEP > TRANSIENT)
+        going = sums.going & ~(distance >= paper.DISTANCE)  # one that diverged goes on
+        counted = going & (index * paper.TIME_STEP > TRANSIENT)
         roll, pitch, _ = to_euler(state.attitude)
         motion = jnp.where(counted, jnp.stack([-state.position[2], roll, pitch]), 0.0)
         sums = Sums(
@@ -284,7 +284,7 @@ def _run_part(
 
     def unfinished(carry: tuple[jax.Array, State, Sums]) -> jax.Array:
         index, _, sums = carry
-        return jnp.any(sums.going) & (index * asvlite.TIME_STEP < limit)
+        return jnp.any(sums.going) & (index * paper.TIME_STEP < limit)
 
     many: State = jax.tree.map(lambda a: jnp.repeat(a[:, None], seas, axis=1), start)
     shape = many.position.shape[1:]

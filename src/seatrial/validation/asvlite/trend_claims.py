@@ -8,8 +8,8 @@ by sea. Runs in which the vessel turned over are counted, and left out of the me
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.validation.asvlite.trends import Trends, standard_error
 from seatrial.validation.claims import Claim
-from seatrial.validation.trends import Trends, standard_error
 
 Array = NDArray[np.float64]
 LEAST_Z = 3.0

@@ -35,10 +35,10 @@ from seatrial.spatial.rotations import from_euler, to_euler
 from seatrial.spec.loading import load
 from seatrial.spec.waves import Regular
 from seatrial.spec.world import World
-from seatrial.validation import asvlite
-from seatrial.validation.asvlite import Range
+from seatrial.validation.asvlite import paper
+from seatrial.validation.asvlite.heading import course, turned_back, without_yaw
+from seatrial.validation.asvlite.paper import Range
 from seatrial.validation.claims import Claim
-from seatrial.validation.heading import course, turned_back, without_yaw
 
 Array = NDArray[np.float64]
 
@@ -46,7 +46,7 @@ PERIOD = 1.2
 """Of the wave, as assumed, s."""
 
 HEADING_DEG = round(
-    180.0 - math.degrees(math.atan2(asvlite.TANK["roll"].width, asvlite.TANK["pitch"].width))
+    180.0 - math.degrees(math.atan2(paper.TANK["roll"].width, paper.TANK["pitch"].width))
 )
 """Wave heading that the ratio of roll to pitch tells; 180° is a head sea."""
 
@@ -97,7 +97,7 @@ def _in_tank(period: float) -> Array:
     dtype = np.dtype(np.float64)
     with jax.enable_x64(True):  # the setting belongs to a thread
         ocean = build_ocean(_tank(period), 0, dtype)
-        model = without_yaw(compile_vehicle(asvlite.smarty(), ocean, dtype).model)
+        model = without_yaw(compile_vehicle(paper.smarty(), ocean, dtype).model)
         program = compile_program(jax.jit(_drift), model, ocean)
         return np.asarray(program(model, ocean))
 
@@ -105,7 +105,7 @@ def _in_tank(period: float) -> Array:
 def _tank(period: float) -> World:
     world = load("towing-tank", World)
     wave = Regular(
-        spectrum="regular", height=2.0 * asvlite.WAVE_AMPLITUDE, period=period, towards=0.0
+        spectrum="regular", height=2.0 * paper.WAVE_AMPLITUDE, period=period, towards=0.0
     )
     return world.model_copy(update={"waves": wave})
 
@@ -145,8 +145,8 @@ def distance(found: Range, measured: Range) -> float:
 
 def periods_closer(tank: Tank, motion: str) -> list[float]:
     """Periods at which our range lies closer to the tank's than ASVLite's does."""
-    limit = distance(asvlite.TANK_ASVLITE[motion], asvlite.TANK[motion])
-    return [p for p in tank.periods if distance(tank.at(motion, p), asvlite.TANK[motion]) < limit]
+    limit = distance(paper.TANK_ASVLITE[motion], paper.TANK[motion])
+    return [p for p in tank.periods if distance(tank.at(motion, p), paper.TANK[motion]) < limit]
 
 
 def implied_period(tank: Tank) -> float:
@@ -154,7 +154,7 @@ def implied_period(tank: Tank) -> float:
 
     def miss(period: float) -> float:
         return sum(
-            (tank.at(m, period).width / asvlite.TANK[m].width - 1.0) ** 2 for m in ("roll", "pitch")
+            (tank.at(m, period).width / paper.TANK[m].width - 1.0) ** 2 for m in ("roll", "pitch")
         )
 
     return min(tank.periods, key=miss)
@@ -164,10 +164,10 @@ def judge(tank: Tank) -> list[Claim]:
     """Whether heave comes closer to the tank than the paper's does, and for which periods."""
     closer = periods_closer(tank, "heave")
     ours, theirs = (
-        {m: distance(table[m], asvlite.TANK[m]) for m in asvlite.TANK}
+        {m: distance(table[m], paper.TANK[m]) for m in paper.TANK}
         for table in (
-            {m: tank.at(m, PERIOD) for m in asvlite.TANK},
-            asvlite.TANK_ASVLITE,
+            {m: tank.at(m, PERIOD) for m in paper.TANK},
+            paper.TANK_ASVLITE,
         )
     )
     return [

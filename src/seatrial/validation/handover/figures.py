@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from seatrial.validation.figures import INK, LINE, STYLE, new_figure, save_figure
-from seatrial.validation.handover import COURSE, DEGREE, LIMIT_SHOWN, PRINTED, Run, Study
+from seatrial.validation.handover.course import COURSE, DEGREE, LIMIT_SHOWN, PRINTED, Run, Study
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73")
 TRANSLATION = ("$s_x$", "$s_y$", "$s_z$")

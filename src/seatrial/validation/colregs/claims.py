@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.validation.claims import Claim
-from seatrial.validation.colregs import (
+from seatrial.validation.colregs.encounters import (
     HEAD_ON,
     KINDS,
     OVERTAKING,

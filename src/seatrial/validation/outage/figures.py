@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from seatrial.validation.figures import INK, LINE, MUTED, STYLE, new_figure, save_figure
-from seatrial.validation.outage import BOTTOM, CITED, WITH, WITHOUT, Study, wrong
+from seatrial.validation.outage.voyage import BOTTOM, CITED, WITH, WITHOUT, Study, wrong
 
 COLOURS = {WITH: "#0072b2", wrong(0.3): "#cc79a7", WITHOUT: "#d55e00", BOTTOM: "#009e73"}
 

@@ -20,14 +20,11 @@ current that changes with depth and time are left out; so this is what the metho
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.compile.scenario import plan_of
-from seatrial.engine.run import run
-from seatrial.record.memory import MemoryRecorder
 from seatrial.record.reader import Recording
 from seatrial.spec.actuators import Fin
 from seatrial.spec.loading import load_text
@@ -35,6 +32,8 @@ from seatrial.spec.navigation import Navigation
 from seatrial.spec.scenario import Scenario
 from seatrial.spec.vehicle import Vehicle
 from seatrial.validation.claims import Claim
+from seatrial.validation.navigation import Rerun, navigate
+from seatrial.validation.sailing import sail
 
 Array = NDArray[np.float64]
 
@@ -78,29 +77,6 @@ vehicles:
         speed: 1.5
         acceptance: 8
 """
-
-
-class Navigated(Protocol):
-    """An estimate beside the truth, as `seatrial navigate` makes it."""
-
-    @property
-    def time(self) -> Array:
-        """(T,) s."""
-
-    @property
-    def true(self) -> Array:
-        """(T, 3) position, NED, m."""
-
-    @property
-    def believed(self) -> Array:
-        """(T, 3)."""
-
-    @property
-    def deviation(self) -> Array:
-        """(T, 3) that the filter states, m."""
-
-
-Navigate = Callable[[Recording, Scenario, str, Navigation], Navigated]
 
 
 @dataclass(frozen=True)
@@ -154,9 +130,7 @@ def wrong(mistake: float) -> str:
     return f"dynamics, drag {100 * mistake:+.0f} %"
 
 
-def run_study(
-    navigate: Navigate, seeds: int = SEEDS, report: Callable[[float], None] | None = None
-) -> Study:
+def run_study(seeds: int = SEEDS, report: Callable[[float], None] | None = None) -> Study:
     """Run the voyage with every seed, and every filter over its recording."""
     scenario = load_text(SCENARIO, Scenario)
     plain = _filter("ahrs", "depth", "gnss")
@@ -170,7 +144,7 @@ def run_study(
     }
     tracks: dict[str, list[Track]] = {case: [] for case in cases}
     for seed in range(1, seeds + 1):
-        recording = _sail(scenario, seed)
+        recording = sail(scenario, seed)
         for case, (described, filter) in cases.items():
             tracks[case].append(_outage(recording, navigate(recording, described, "auv", filter)))
         if report is not None:
@@ -182,13 +156,7 @@ def _filter(*aids: str, **given: Any) -> Navigation:
     return Navigation.model_validate({"aids": [{"sensor": name} for name in aids], **given})
 
 
-def _sail(scenario: Scenario, seed: int) -> Recording:
-    memory = MemoryRecorder()
-    run(plan_of(scenario, seed, None), [memory])
-    return memory.recording()
-
-
-def _outage(recording: Recording, found: Navigated) -> Track:
+def _outage(recording: Recording, found: Rerun) -> Track:
     fixes = recording.samples("auv", "gnss")
     last = float(fixes.time[fixes.valid][-1])
     assert last + OUTAGE <= found.time[-1], "the run ends before the outage does"

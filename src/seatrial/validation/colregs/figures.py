@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from seatrial.validation import colregs, colregs_claims
-from seatrial.validation.colregs import KINDS, Voyages
+from seatrial.validation.colregs import claims, encounters
+from seatrial.validation.colregs.encounters import KINDS, Voyages
 from seatrial.validation.figures import INK, LINE, MUTED, STYLE, new_figure, save_figure
 
 FIRST, SECOND = "#0072b2", "#d55e00"
@@ -34,10 +34,10 @@ def draw_encounters(both: Voyages, alone: Voyages, out: Path) -> Path:
         upper, lower = figure.subfigures(2, 1, height_ratios=[1.2, 1.0])
         panels: Any = upper.subplots(1, 4)
         shown = (
-            (both, colregs.HEAD_ON, "Head-on (rule 14)\nboth alter to starboard"),
-            (both, colregs.STARBOARD, "Crossing (rule 15)\nblue passes astern"),
-            (both, colregs.OVERTAKING, "Overtaking (rule 13)\nblue keeps clear"),
-            (alone, colregs.PORT, "Crossing (rule 17): orange\nfails to give way, blue acts"),
+            (both, encounters.HEAD_ON, "Head-on (rule 14)\nboth alter to starboard"),
+            (both, encounters.STARBOARD, "Crossing (rule 15)\nblue passes astern"),
+            (both, encounters.OVERTAKING, "Overtaking (rule 13)\nblue keeps clear"),
+            (alone, encounters.PORT, "Crossing (rule 17): orange\nfails to give way, blue acts"),
         )
         for axes, (voyages, kind, title) in zip(panels, shown, strict=True):
             _draw_tracks(axes, voyages, _example(voyages, kind))
@@ -59,7 +59,7 @@ def draw_failures(voyages: Voyages, out: Path) -> Path | None:
     """The encounters that went wrong, each from above; nothing when there are none."""
     import matplotlib
 
-    failed = colregs_claims.failures(voyages)[:MOST_FAILURES]
+    failed = claims.failures(voyages)[:MOST_FAILURES]
     if not failed.size:
         return None
     rows = -(-failed.size // 4)
@@ -68,7 +68,7 @@ def draw_failures(voyages: Voyages, out: Path) -> Path | None:
         panels: Any = np.ravel(figure.subplots(rows, 4, squeeze=False))
         for axes in panels[failed.size :]:
             axes.set_visible(False)
-        hit = colregs_claims.collided(voyages)
+        hit = claims.collided(voyages)
         for axes, i in zip(panels, failed, strict=False):
             _draw_tracks(axes, voyages, i)
             what = "collision" if hit[i] else "wrong side"
@@ -83,9 +83,9 @@ def _example(voyages: Voyages, kind: str) -> int:
     off = voyages.track[:, :, 0] - e.start[:, 0]
     aside = np.abs(direction[0, 0] * off[:, 1] - direction[1, 0] * off[:, 0]).max(axis=0)
     angle = np.abs(np.sin(e.course[1] - e.course[0]))
-    clear = angle > 0.7 if kind in (colregs.STARBOARD, colregs.PORT) else angle < 0.3
+    clear = angle > 0.7 if kind in (encounters.STARBOARD, encounters.PORT) else angle < 0.3
     slow = (e.speed.min(axis=0) > 1.0) & (e.speed.max(axis=0) < 2.0)
-    chosen = np.flatnonzero((e.kind == kind) & (colregs_claims.unavoided(e) < 4.0) & clear & slow)
+    chosen = np.flatnonzero((e.kind == kind) & (claims.unavoided(e) < 4.0) & clear & slow)
     if not chosen.size:
         chosen = np.flatnonzero(e.kind == kind)
     return int(chosen[np.argsort(aside[chosen])[chosen.size // 2]])
@@ -136,7 +136,7 @@ def _draw_tracks(axes: Any, voyages: Voyages, i: int) -> None:
 
 
 def _draw_hull(axes: Any, x: float, y: float, heading: float, colour: str) -> None:
-    size = 1.5 * colregs.LENGTH  # three times as long as it is, or nobody would see it
+    size = 1.5 * encounters.LENGTH  # three times as long as it is, or nobody would see it
     ahead, aside = size * _HULL
     axes.fill(
         x + ahead * np.sin(heading) + aside * np.cos(heading),
@@ -164,7 +164,7 @@ def _draw_distances(axes: Any, voyages: Voyages) -> None:
     bins = np.arange(0.0, 25.5, 0.5)
     clipped = [np.minimum(k, bins[-1] - 0.1) for k in kinds]
     axes.hist(clipped, bins, stacked=True, color=COLOURS, label=KINDS, lw=0)
-    touch, wanted = 2.0 * colregs.RADIUS, 2.0 * colregs.RADIUS + colregs.CLEARANCE
+    touch, wanted = 2.0 * encounters.RADIUS, 2.0 * encounters.RADIUS + encounters.CLEARANCE
     axes.axvspan(0.0, touch, color=SECOND, alpha=0.12, lw=0)
     for at, text, side in ((touch, "safety circles meet", 1), (wanted, "clearance wanted", -1)):
         axes.axvline(at, color=INK, lw=1.0, ls="--")

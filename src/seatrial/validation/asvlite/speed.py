@@ -5,15 +5,12 @@ study runs on, so the ratios compare programs and machines at once. One vessel r
 precision and swarms in single, as a scenario would by default.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from seatrial.validation import asvlite
-
-Timer = Callable[[str, int, tuple[int, int] | None, str], dict[str, Any]]
-"""Vehicle, how many, (frequencies, directions), precision -> a row with `real_time_factor` and
-`us_per_vehicle_step`: the best of several runs, on all cores."""
+from seatrial.validation.asvlite import paper as printed
+from seatrial.validation.claims import Claim
+from seatrial.validation.timing import time_case
 
 BEYOND = (1_000, 10_000, 100_000)
 """Swarms that the paper does not show."""
@@ -46,23 +43,22 @@ class SpeedRow:
         return self.real_time_factor / max(self.paper) if self.paper else None
 
 
-def components_table(timer: Timer, rounds: int, sample: bool = False) -> Iterator[SpeedRow]:
+def components_table(rounds: int, sample: bool = False) -> Iterator[SpeedRow]:
     """Table III: one vessel in 15 to 260 waves."""
-    cases: Iterable[tuple[int, int]] = [(5, 15)] if sample else asvlite.COMPONENTS
+    cases: Iterable[tuple[int, int]] = [(5, 15)] if sample else printed.COMPONENTS
     for directions, frequencies in cases:
-        paper = (asvlite.COMPONENTS[directions, frequencies],)
-        yield _row(timer, rounds, 1, directions, frequencies, "double", paper)
+        paper = (printed.COMPONENTS[directions, frequencies],)
+        yield _row(rounds, 1, directions, frequencies, "double", paper)
 
 
-def swarm_table(timer: Timer, rounds: int, sample: bool = False) -> Iterator[SpeedRow]:
+def swarm_table(rounds: int, sample: bool = False) -> Iterator[SpeedRow]:
     """Table IV and beyond: 10 to 100,000 vessels in 75 waves."""
-    for vessels in (10, 500) if sample else (*asvlite.SWARM, *BEYOND):
-        paper = asvlite.SWARM.get(vessels, ())
-        yield _row(timer, rounds, vessels, 5, 15, "single", paper)
+    for vessels in (10, 500) if sample else (*printed.SWARM, *BEYOND):
+        paper = printed.SWARM.get(vessels, ())
+        yield _row(rounds, vessels, 5, 15, "single", paper)
 
 
 def _row(
-    timer: Timer,
     rounds: int,
     vessels: int,
     directions: int,
@@ -71,7 +67,7 @@ def _row(
     paper: tuple[float, ...],
 ) -> SpeedRow:
     sea = (frequencies, directions)
-    timed = [timer("smarty", vessels, sea, precision) for _ in range(rounds)]
+    timed = [time_case("smarty", vessels, sea, precision) for _ in range(rounds)]
     best = max(timed, key=lambda row: float(row["real_time_factor"]))
     return SpeedRow(
         vessels=vessels,
@@ -82,3 +78,15 @@ def _row(
         us_per_vehicle_step=float(best["us_per_vehicle_step"]),
         paper=paper,
     )
+
+
+def judge(rows: list[SpeedRow]) -> list[Claim]:
+    """Whether every row that the paper has is faster than its best column."""
+    slowest = min(row.ratio for row in rows if row.ratio is not None)
+    return [
+        Claim(
+            "every row of tables III and IV is faster than the paper's best column",
+            slowest > 1.0,
+            f"at least {slowest:.1f} times",
+        )
+    ]
