@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from pydantic import ValidationError
 
@@ -38,6 +37,7 @@ from seatrial.engine.plan import Fleet, Plan
 from seatrial.errors import Problem, SpecError
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
+from seatrial.pytree import constant
 from seatrial.spec import scenario as spec
 from seatrial.spec.faults import parse_fault
 from seatrial.spec.loading import dump, load
@@ -274,13 +274,15 @@ def _fleet(scenario: spec.Scenario, members: list[Member], kinds: _Kinds) -> Fle
         limits=_limits(scenario, first.vehicle),
         varied=varied,
     )
+    # All arrays at once, not at every call of a program.
+    group, ocean = jax.device_put((group, ocean))
     return Fleet(names, group, ocean, tuple(info.name for info in kind.sensors.infos), legs)
 
 
 def _limits(scenario: spec.Scenario, vehicle: Vehicle) -> Limits:
     return Limits(
-        speed=jnp.asarray(believable_speed(vehicle.length)),
-        spin=jnp.asarray(MOST_SPIN),
+        speed=constant(believable_speed(vehicle.length)),
+        spin=constant(MOST_SPIN),
         stop_when_grounded=scenario.stop_when_grounded,
         stop_when_capsized=scenario.stop_when_capsized,
     )
@@ -304,10 +306,10 @@ def _initial(
     actuators[: len(channels)] = np.array([states[m.index] for m in members]).T
     starts = [m.participant.start for m in members]
     described = Start(
-        position=jnp.asarray(np.array([m.position for m in members]).T, dtype),
-        euler=jnp.asarray(np.array([(s.roll, s.pitch, s.heading) for s in starts]).T, dtype),
-        speed=jnp.asarray(np.array([s.speed for s in starts]), dtype),
-        actuators=jnp.asarray(actuators, dtype),
+        position=constant(np.array([m.position for m in members]).T, dtype),
+        euler=constant(np.array([(s.roll, s.pitch, s.heading) for s in starts]).T, dtype),
+        speed=constant(np.array([s.speed for s in starts]), dtype),
+        actuators=constant(actuators, dtype),
     )
     put_in = compile_program(launch, vehicle.model, ocean, described)
     launched: State = put_in(vehicle.model, ocean, described)
@@ -337,9 +339,7 @@ def _commander(
         path = ("vehicles", i, "commands")
         tables[i] = np.array([resolve_channels(scenario, path, row, channels) for row in rows_at])
     values = np.stack([tables[m.index] for m in members], axis=-1)
-    return Timetable(
-        times=jnp.asarray([-math.inf, *ordered[1:]]), values=jnp.asarray(values, dtype)
-    )
+    return Timetable(times=constant([-math.inf, *ordered[1:]]), values=constant(values, dtype))
 
 
 def _value_at(rows: float | tuple[tuple[float, float], ...], time: float) -> float:
@@ -361,15 +361,15 @@ def _manoeuvre(members: list[Member], vehicle: CompiledVehicle, dtype: DType) ->
 
     def orders_of(table: str) -> jax.Array:
         values = resolve_channels(orders, (table,), getattr(orders, table), channels)
-        return jnp.asarray(np.array(values)[:, None], dtype)
+        return constant(np.array(values)[:, None], dtype)
 
     return Manoeuvre(
-        helm=jnp.asarray(column("helm"), dtype),
-        heading_change=jnp.asarray(column("heading_change"), dtype),
-        approach=jnp.asarray(column("approach")),
-        hold=jnp.asarray(column("turn" if first.type == "pull_out" else "hold")),
-        engine=jnp.asarray(column("engine", 1.0), dtype),
-        astern=jnp.asarray(column("astern", -1.0), dtype),
+        helm=constant(column("helm"), dtype),
+        heading_change=constant(column("heading_change"), dtype),
+        approach=constant(column("approach")),
+        hold=constant(column("turn" if first.type == "pull_out" else "hold")),
+        engine=constant(column("engine", 1.0), dtype),
+        astern=constant(column("astern", -1.0), dtype),
         helm_command=orders_of("helm"),
         engine_command=orders_of("ahead"),
         type=first.type,

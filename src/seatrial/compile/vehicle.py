@@ -4,7 +4,6 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
@@ -30,6 +29,7 @@ from seatrial.core.forces.wave_excitation import WaveExcitation
 from seatrial.core.forces.wind import WindLoads
 from seatrial.core.types import Model
 from seatrial.ocean import Ocean
+from seatrial.pytree import constant
 from seatrial.spec import actuators as actuator_spec
 from seatrial.spec import vehicle as spec
 
@@ -85,7 +85,7 @@ def compile_vehicle(
         ),
         restoring=restoring,
         actuators=runtime,
-        reference_density=jnp.asarray(vehicle.hydrodynamics.reference_density, dtype),
+        reference_density=constant(vehicle.hydrodynamics.reference_density, dtype),
         coefficients=_polynomial(vehicle, polynomial, dtype),
         crossflow=crossflow,
         wind=_wind(vehicle, dtype) if ocean.wind is not None else None,
@@ -171,8 +171,8 @@ def _polynomial(vehicle: spec.Vehicle, polynomial: Polynomial, dtype: DType) -> 
     if not polynomial.terms:
         return None
     return Coefficients(
-        values=jnp.asarray(polynomial.values, dtype),
-        about_speed=jnp.asarray(vehicle.hydrodynamics.about_speed, dtype),
+        values=constant(polynomial.values, dtype),
+        about_speed=constant(vehicle.hydrodynamics.about_speed, dtype),
         terms=polynomial.terms,
     )
 
@@ -197,9 +197,9 @@ def _crossflow(vehicle: spec.Vehicle, dtype: DType) -> tuple[CrossFlow | None, d
         return None, extra
     return (
         CrossFlow(
-            x=jnp.asarray(x, dtype),
-            sway=jnp.asarray(unit * flow.draught, dtype),
-            heave=jnp.asarray(unit * flow.beam, dtype) if flow.vertical_plane else None,
+            x=constant(x, dtype),
+            sway=constant(unit * flow.draught, dtype),
+            heave=constant(unit * flow.beam, dtype) if flow.vertical_plane else None,
         ),
         {},
     )
@@ -216,9 +216,9 @@ def _grounding(vehicle: spec.Vehicle, mass_matrix: Array, dtype: DType) -> Groun
     mass = float(mass_matrix[2, 2])
     omega = 2.0 * math.pi / CONTACT_PERIOD
     return Grounding(
-        extent=jnp.asarray(_below_origin(vehicle), dtype),
-        stiffness=jnp.asarray(mass * omega**2, dtype),
-        damping=jnp.asarray(1.4 * mass * omega, dtype),
+        extent=constant(_below_origin(vehicle), dtype),
+        stiffness=constant(mass * omega**2, dtype),
+        damping=constant(1.4 * mass * omega, dtype),
     )
 
 
@@ -231,9 +231,9 @@ def _wind(vehicle: spec.Vehicle, dtype: DType) -> WindLoads | None:
         vehicle.buoyancy.waterline if isinstance(vehicle.buoyancy, spec.SurfaceBuoyancy) else 0.0
     )
     return WindLoads(
-        surge=jnp.asarray(loads.surge * loads.frontal_area, dtype),
-        sway=jnp.asarray(loads.sway * loads.lateral_area, dtype),
-        yaw=jnp.asarray(loads.yaw * loads.lateral_area * vehicle.length, dtype),
-        lever=jnp.asarray(loads.height - waterline, dtype),
+        surge=constant(loads.surge * loads.frontal_area, dtype),
+        sway=constant(loads.sway * loads.lateral_area, dtype),
+        yaw=constant(loads.yaw * loads.lateral_area * vehicle.length, dtype),
+        lever=constant(loads.height - waterline, dtype),
         sheltered=not surface,
     )

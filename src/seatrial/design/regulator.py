@@ -7,11 +7,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from seatrial.design.authority import authority, prepare, response_times
+from seatrial.design.authority import Craft, authority, response_times
 from seatrial.design.linearisation import linearise
 from seatrial.design.loop_bench import DEAD_TIME, LAG_LIMIT, SHARE
 from seatrial.gnc.control.lqr import StateFeedback, lqr
-from seatrial.spec.vehicle import Vehicle
 
 DType = np.dtype[Any]
 
@@ -33,27 +32,24 @@ class Regulator:
     """Of the vehicle with the loop closed, rad/s."""
 
 
-def regulate(vehicle: Vehicle, dtype: DType, *, period: float = 0.1) -> Regulator:
+def regulate(craft: Craft, dtype: DType, *, period: float = 0.1) -> Regulator:
     """Regulator for the degrees of freedom that the vehicle controls at rest.
 
     Weights by Bryson's rule: an error of the vehicle's length or of 0.3 rad costs as much as the
     force that actuators can give. Forces are made dearer until every pole is slow enough for the
     lag of the actuators. Call inside `jax.enable_x64(True)`.
     """
-    craft = prepare(vehicle)
     linear = linearise(craft, 0.0)
     dofs = list(craft.dofs)
     kept = [*dofs, *(6 + d for d in dofs)]
     A = linear.A[np.ix_(kept, kept)]
     B = (linear.B @ linear.carried)[np.ix_(kept, dofs)]
-    sizes = np.array([vehicle.length if d < 3 else ANGLE for d in dofs])
+    sizes = np.array([craft.length if d < 3 else ANGLE for d in dofs])
     forces = np.array([SHARE * authority(craft, 0.0, linear.wrench, d) for d in dofs])
     if len(dofs) == 0 or forces.min() <= 0.0:
-        raise vehicle.error(
-            ("actuators",),
-            f"`{vehicle.name}` cannot hold a pose at rest",
-            expected="thrusters for what it controls: fins need way on",
-            mend="use the autopilot of `seatrial tune` instead",
+        raise ValueError(
+            f"`{craft.name}` cannot hold a pose at rest: what it controls needs thrusters, fins "
+            "need way on"
         )
     Q = np.diag(np.concatenate([1.0 / sizes**2, np.zeros(len(dofs))]))
     lag = max(response_times(craft, 0.0, d)[0] for d in dofs)

@@ -190,9 +190,7 @@ class Engine:
                 known = True
                 forced = np.array(faults.forced)
                 forced[infos[names[0]].index(fault), chosen] = on
-                carries[m] = carries[m]._replace(
-                    faults=faults._replace(forced=jnp.asarray(forced))
-                )
+                carries[m] = carries[m]._replace(faults=faults._replace(forced=jnp.asarray(forced)))
             self._carries[i] = tuple(carries)
         if not known:
             names = sorted({name for faults in infos.values() for name in faults})

@@ -18,7 +18,6 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,6 +26,7 @@ from seatrial.ocean.integrals import cumulative
 from seatrial.ocean.spectra import Spectrum
 from seatrial.ocean.spreading import Spreading
 from seatrial.ocean.waves import Waves
+from seatrial.pytree import constant
 
 Array = NDArray[np.float64]
 
@@ -93,12 +93,12 @@ def waves_from(
     """Put the components of all systems together, with their wavenumbers at this water depth."""
     joined = Components(*(np.concatenate(parts) for parts in zip(*systems, strict=True)))
     return Waves(
-        amplitude=jnp.asarray(joined.amplitude, dtype),
-        omega=jnp.asarray(joined.omega, jnp.float64),
-        wavenumber=jnp.asarray(wavenumber(joined.omega, depth), dtype),
-        direction=jnp.asarray(joined.direction, dtype),
-        phase=jnp.asarray(joined.phase, dtype),
-        depth=None if depth is None else jnp.asarray(depth, dtype),
+        amplitude=constant(joined.amplitude, dtype),
+        omega=constant(joined.omega, np.float64),
+        wavenumber=constant(wavenumber(joined.omega, depth), dtype),
+        direction=constant(joined.direction, dtype),
+        phase=constant(joined.phase, dtype),
+        depth=None if depth is None else constant(depth, dtype),
         stretching=stretching,
     )
 

@@ -26,6 +26,8 @@ from seatrial.gnc.allocation.authority import DOFS, groups_of, independent, stre
 from seatrial.gnc.allocation.curves import Curve, OpenWaterThrust, PolynomialThrust, thrusts
 from seatrial.gnc.allocation.effectors import Azimuths, Effectors
 from seatrial.ocean import Ocean, Water
+from seatrial.programs import call
+from seatrial.pytree import constant
 from seatrial.spec import actuators as actuator_spec
 from seatrial.spec.vehicle import Vehicle
 
@@ -37,6 +39,9 @@ TABLE = 65
 
 MOST_VARIANTS = 128
 """Combinations of convex pieces of azimuth sectors; all of them are tried at every instant."""
+
+
+_thrusts = jax.jit(thrusts)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,16 +93,16 @@ def build_effectors(
     ahead, astern = _columns(vehicle, members, turning, curves, low, high, water)
     fin = np.array([[isinstance(m.actuator, Fin)] for m in members])
     draft = Effectors(
-        columns=jnp.asarray(ahead, dtype),
-        astern=jnp.asarray(astern, dtype),
-        inflow=jnp.asarray(_inflow(members, turning), dtype),
-        low=jnp.asarray(low, dtype),
-        high=jnp.asarray(high, dtype),
+        columns=constant(ahead, dtype),
+        astern=constant(astern, dtype),
+        inflow=constant(_inflow(members, turning), dtype),
+        low=constant(low, dtype),
+        high=constant(high, dtype),
         rate=_optional([_drive(m).rate_limit for m in members], math.inf, dtype),
         dead_band=_optional([_drive(m).dead_band for m in members], 0.0, dtype),
         reluctance=_weights(spec, reluctance, [m.name for m in members], dtype),
         importance=_weights(spec, importance, list(DOFS), dtype),
-        fin=jnp.asarray(fin),
+        fin=constant(fin),
         curves=curves,
         azimuths=_azimuths(spec, members, turning, forbidden or {}, dtype),
         names=tuple(m.name for m in members),
@@ -149,7 +154,7 @@ def _drive(member: _Member) -> Drive:
 def _optional(values: Sequence[jax.Array | None], absent: float, dtype: DType) -> jax.Array | None:
     if all(v is None for v in values):
         return None
-    return jnp.asarray([[absent if v is None else float(v)] for v in values], dtype)
+    return constant([[absent if v is None else float(v)] for v in values], dtype)
 
 
 def _weights(
@@ -164,7 +169,7 @@ def _weights(
                 expected=f"a positive weight of one of {', '.join(names)}",
                 mend="rename it or remove it",
             )
-    return jnp.asarray([[(given or {}).get(name, 1.0)] for name in names], dtype)
+    return constant([[(given or {}).get(name, 1.0)] for name in names], dtype)
 
 
 def _curves(
@@ -205,9 +210,9 @@ def _polynomial(
             thrust = np.polynomial.polynomial.polyval(speeds[side, i], c)
             roots[side, i] = np.sqrt(np.maximum.accumulate(np.maximum(thrust, 0.0)))
     return PolynomialThrust(
-        coefficients=jnp.asarray(coefficients[..., None], dtype),
-        speeds=jnp.asarray(speeds[..., None], dtype),
-        roots=jnp.asarray(roots[..., None], dtype),
+        coefficients=constant(coefficients[..., None], dtype),
+        speeds=constant(speeds[..., None], dtype),
+        roots=constant(roots[..., None], dtype),
         rows=tuple(i for i, _, _ in thrusters),
     )
 
@@ -228,17 +233,17 @@ def _open_water(
     table[:2][np.isinf(table[:2])] = 0.0
 
     def column(values: list[jax.Array]) -> jax.Array:
-        return jnp.asarray([[float(v)] for v in values], dtype)
+        return constant([[float(v)] for v in values], dtype)
 
     curves = [curve for _, curve in thrusters]
     return OpenWaterThrust(
         scale=column([density * c.deduction_factor * c.diameter**4 for c in curves]),
         advance=column([c.wake_factor / c.diameter for c in curves]),
         astern=column([c.astern_factor * c.kt.at_zero for c in curves]),
-        intercept=jnp.asarray(table[0][..., None], dtype),
-        slope=jnp.asarray(table[1][..., None], dtype),
-        first=jnp.asarray(table[2][..., None], dtype),
-        last=jnp.asarray(table[3][..., None], dtype),
+        intercept=constant(table[0][..., None], dtype),
+        slope=constant(table[1][..., None], dtype),
+        first=constant(table[2][..., None], dtype),
+        last=constant(table[3][..., None], dtype),
         rows=tuple(i for i, _ in thrusters),
     )
 
@@ -279,7 +284,7 @@ def _columns(
     """
     count, width = len(members), len(members) + len(turning)
     orders = np.where(high >= -low, high, low)
-    efforts = np.asarray(jax.jit(thrusts)(curves, orders, np.zeros_like(orders)))[:, 0]
+    efforts = np.asarray(call(_thrusts, curves, orders, np.zeros_like(orders)))[:, 0]
     speed = reference_speed(vehicle)
     # Columns: each effort by itself at rest, nothing at all, and the angles of fins at speed.
     states = np.zeros((vehicle.actuator_states, 3 * width + 1))
@@ -294,7 +299,7 @@ def _columns(
     model = dataclasses.replace(vehicle.model, impairment=None)
     loads, slopes = (
         np.asarray(a)
-        for a in _wrenches(model, *(jnp.asarray(a) for a in (states, shifts, speeds, density)))
+        for a in call(_wrenches, model, states, shifts, speeds, np.asarray(density, float))
     )
     ahead = (loads[:, :width] - loads[:, width : width + 1]) / [*efforts, *efforts[turning]]
     astern = ahead.copy()
@@ -378,12 +383,12 @@ def _azimuths(
     )
     rates = [math.inf if d.rate_limit is None else float(d.rate_limit) for d in drives]
     return Azimuths(
-        limit=jnp.asarray([[x] for x in limits], dtype),
-        rate=jnp.asarray([[x] for x in rates], dtype),
-        allowed=jnp.asarray(allowed, dtype),
-        normals=jnp.asarray(normals, dtype),
-        reach=jnp.asarray(reach, dtype),
-        side=jnp.asarray(sides),
+        limit=constant([[x] for x in limits], dtype),
+        rate=constant([[x] for x in rates], dtype),
+        allowed=constant(allowed, dtype),
+        normals=constant(normals, dtype),
+        reach=constant(reach, dtype),
+        side=constant(sides),
         effectors=tuple(turning),
         channels=tuple(t.azimuth_channel for t in thrusters),
     )

@@ -3,12 +3,12 @@
 import dataclasses
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.gnc.allocation.curves import thrusts
 from seatrial.gnc.allocation.effectors import Effectors, Group
+from seatrial.programs import call
 
 Array = NDArray[np.float64]
 
@@ -20,6 +20,9 @@ there for the pitch, not for the heave that comes with it."""
 
 INDEPENDENT = 1e-3
 """Share of a degree of freedom that others must leave for it to count as controllable."""
+
+
+_thrusts = jax.jit(thrusts)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,10 +49,9 @@ def controllability(effectors: Effectors, speed: float, length: float) -> Contro
 
 def strength(effectors: Effectors, speed: float) -> Array:
     """Largest wrench of every effort (6, E), fins at the given speed."""
-    rest = jnp.zeros_like(effectors.low)
-    at_rest = jax.jit(thrusts)
+    rest = np.zeros_like(effectors.low)
     low, high = (
-        np.asarray(at_rest(effectors.curves, limit, rest))
+        np.asarray(call(_thrusts, effectors.curves, limit, rest))
         for limit in (effectors.low, effectors.high)
     )
     size: Array = np.maximum(high, -low) * np.where(np.asarray(effectors.fin), speed**2, 1.0)
