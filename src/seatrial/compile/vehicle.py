@@ -17,7 +17,7 @@ from seatrial.compile.actuators import (
     expand,
     symbols_of,
 )
-from seatrial.compile.coefficients import Polynomial, compile_coefficients
+from seatrial.compile.coefficients import Polynomial, compile_coefficients, low_speed_pull
 from seatrial.compile.hull import compile_excitation, compile_restoring
 from seatrial.core import rigid_body
 from seatrial.core.forces.coefficients import Coefficients
@@ -200,9 +200,13 @@ def _check_mass_matrix(vehicle: spec.Vehicle, rigid: Array, added: Array) -> Non
 def _polynomial(vehicle: spec.Vehicle, polynomial: Polynomial, dtype: DType) -> Coefficients | None:
     if not polynomial.terms:
         return None
+    prime = vehicle.hydrodynamics.nondimensional
+    pull = low_speed_pull(polynomial, vehicle.hydrodynamics.about_speed)
     return Coefficients(
         values=jnp.asarray(polynomial.values, dtype),
         about_speed=jnp.asarray(vehicle.hydrodynamics.about_speed, dtype),
+        pull=None if pull is None else jnp.asarray(pull, dtype),
+        length=jnp.asarray(vehicle.length if prime is None else prime.length, dtype),
         terms=polynomial.terms,
     )
 

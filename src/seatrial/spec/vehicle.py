@@ -163,8 +163,13 @@ class Hydrodynamics(Spec):
     """Coefficients by name, for example `X_u_au`, `Y_vd`, `N_ur`, `Y_v_v_delta`, `Y_0`."""
     nondimensional: Nondimensional | None = None
     """Present when the coefficients are in the prime system."""
+    dimensional_coefficients: dict[str, Number] = {}
+    """Coefficients in SI units beside those of the prime system, for example a damping that does
+    not vanish when the vehicle stops, or an added mass in kilograms."""
     about_speed: Annotated[MetresPerSecond, Field(ge=0)] = 0.0
-    """Surge speed about which the coefficients are a perturbation: u stands for u − this."""
+    """Surge speed about which the coefficients are a perturbation: u stands for u − this. With an
+    `instantaneous` reference speed the polynomial is used as it stands down to two thirds of this
+    speed on a straight course, and continued below that down to rest and astern."""
     rigid_body_coriolis: bool = True
     """False when the coefficients already hold the rigid body's Coriolis terms."""
     added_mass_coriolis: bool = True
@@ -174,6 +179,15 @@ class Hydrodynamics(Spec):
     coefficients are known."""
     crossflow: CrossFlow | None = None
     """Cross-flow drag by strips."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.dimensional_coefficients and self.nondimensional is None:
+            raise ValueError(
+                "`dimensional_coefficients` stand beside those of the prime system; without "
+                "`nondimensional` all coefficients are dimensional: write them into `coefficients`"
+            )
+        return self
 
 
 class WindLoads(Spec):
