@@ -1,7 +1,7 @@
 """Reads coefficient names: `X_u_au`, `N_ur`, `Y_vd`, `Y_v_v_delta`, `Y_0u`."""
 
 import difflib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,36 +33,49 @@ class Factors:
 
 
 def parse(name: str, symbols: dict[str, int]) -> Factors | None:
-    """Meaning of a coefficient's name, or None; `symbols` maps actuator names to states."""
+    """Meaning of a coefficient's name, or None; `symbols` maps actuator names to states.
+
+    Where a name can be read in several ways, the longest actuator's name comes first.
+    """
+    found = readings(name, symbols)
+    return found[0] if found else None
+
+
+def readings(name: str, symbols: dict[str, int]) -> list[Factors]:
+    """Every meaning that a coefficient's name can have with these actuators."""
     head, _, rest = name.partition("_")
     if head not in FORCES or len(head) != 1 or not rest:
-        return None
+        return []
     dof = FORCES.index(head)
-    if len(rest) == 2 and rest[0] in VELOCITIES and rest[1] == "d":
-        return Factors(dof, acceleration=VELOCITIES.index(rest[0]))
-    tokens = rest.split("_")
-    velocities: list[int] = []
-    absolutes: list[int] = []
-    actuators: list[int] = []
-    i = 0
-    while i < len(tokens):
-        length = _symbol_length(tokens[i:], symbols)
-        if length:
-            actuators.append(symbols["_".join(tokens[i : i + length])])
-            i += length
-        elif _read_velocities(tokens[i], velocities, absolutes):
-            i += 1
-        else:
-            return None
-    return Factors(dof, tuple(velocities), tuple(absolutes), tuple(actuators))
+    if _is_acceleration(rest):
+        return [Factors(dof, acceleration=VELOCITIES.index(rest[0]))]
+    return _readings(rest.split("_"), Factors(dof), symbols)
 
 
-def _symbol_length(tokens: list[str], symbols: dict[str, int]) -> int:
-    """How many leading tokens form an actuator's name; the longest such name wins."""
+def _readings(tokens: list[str], so_far: Factors, symbols: dict[str, int]) -> list[Factors]:
+    if not tokens:
+        return [so_far]
+    found: list[Factors] = []
     for length in range(len(tokens), 0, -1):
-        if "_".join(tokens[:length]) in symbols:
-            return length
-    return 0
+        symbol = "_".join(tokens[:length])
+        if symbol in symbols:
+            actuators = (*so_far.actuators, symbols[symbol])
+            found += _readings(tokens[length:], replace(so_far, actuators=actuators), symbols)
+    velocities, absolutes = list(so_far.velocities), list(so_far.absolutes)
+    if _read_velocities(tokens[0], velocities, absolutes):
+        moving = replace(so_far, velocities=tuple(velocities), absolutes=tuple(absolutes))
+        found += _readings(tokens[1:], moving, symbols)
+    return list(dict.fromkeys(found))
+
+
+def reads_as_velocities(symbol: str) -> bool:
+    """Whether an actuator of this name would take over coefficients of the velocities."""
+    tokens = symbol.split("_")
+    return _is_acceleration(symbol) or all(_read_velocities(t, [], []) for t in tokens)
+
+
+def _is_acceleration(text: str) -> bool:
+    return len(text) == 2 and text[0] in VELOCITIES and text[1] == "d"
 
 
 def _read_velocities(token: str, velocities: list[int], absolutes: list[int]) -> bool:
@@ -109,10 +122,12 @@ def compile_coefficients(
         ("dimensional_coefficients", None),
     ):
         for name, value in getattr(hydrodynamics, table).items():
-            factors = parse(name, symbols)
-            if factors is None:
-                problems.append(_unknown(hydrodynamics, table, name, symbols))
+            meanings = readings(name, symbols)
+            if len(meanings) != 1:
+                problem = _ambiguous if meanings else _unknown
+                problems.append(problem(hydrodynamics, table, name, symbols))
                 continue
+            factors = meanings[0]
             density = hydrodynamics.reference_density
             perturbed = table != "coefficients" and hydrodynamics.about_speed > 0.0
             if perturbed and _names_surge(factors):
@@ -193,6 +208,18 @@ def _beside_perturbation(hydrodynamics: Hydrodynamics, table: str, name: str) ->
         value=getattr(hydrodynamics, table)[name],
         expected="dimensional coefficients of the other velocities",
         mend="give it in the prime system among `coefficients`",
+    )
+
+
+def _ambiguous(
+    hydrodynamics: Hydrodynamics, table: str, name: str, symbols: dict[str, int]
+) -> Problem:
+    return hydrodynamics.problem(
+        (table, name),
+        f"the coefficient name `{name}` can be read in more than one way",
+        value=getattr(hydrodynamics, table)[name],
+        expected=f"one product only; actuators of this vehicle: {', '.join(symbols)}",
+        mend="rename the actuator whose name is made of others' names or of velocities",
     )
 
 
