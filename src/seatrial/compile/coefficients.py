@@ -141,9 +141,9 @@ def compile_coefficients(
             terms.append(_term(factors, power))
             values.append(value * scale)
     for name, value in extra.items():
-        factors = parse(name, symbols)
-        assert factors is not None, name
-        terms.append(_term(factors, 0))
+        fitted = parse(name, symbols)
+        assert fitted is not None, name
+        terms.append(_term(fitted, 0))
         values.append(value)
     if problems:
         raise SpecError(problems)

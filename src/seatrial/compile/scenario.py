@@ -18,6 +18,7 @@ from seatrial.compile.schedule import schedule_of, settle_time_step
 from seatrial.compile.sensors.fitting import FittedOut
 from seatrial.compile.swarm import Member, members_of, vary_model
 from seatrial.compile.triggers import Struck
+from seatrial.compile.trim import settle_trim
 from seatrial.compile.vehicle import CompiledVehicle, compile_vehicle, resolve_channels
 from seatrial.compile.wave_forces import load_wave_forces
 from seatrial.compile.world import build_ocean
@@ -65,7 +66,8 @@ def plan_of(
 
 
 def _compile(described: spec.Scenario) -> Plan:
-    scenario = settle_time_step(described)
+    timed = settle_time_step(described)
+    scenario = settle_trim(timed)
     members = [
         member
         for i, participant in enumerate(scenario.vehicles)
@@ -79,7 +81,7 @@ def _compile(described: spec.Scenario) -> Plan:
     schedule = schedule_of(scenario)
     frame_period = schedule.time_step * schedule.substeps * schedule.controls
     return Plan(
-        header=_header(scenario, members, kinds, squads, frame_period),
+        header=_header(timed, members, kinds, squads, frame_period),
         squads=tuple(squads),
         schedule=schedule,
         frames=math.floor(scenario.duration / frame_period + 1e-9) + 1,

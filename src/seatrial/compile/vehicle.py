@@ -278,7 +278,7 @@ def _crossflow(vehicle: spec.Vehicle, dtype: DType) -> tuple[CrossFlow | None, d
 def _below_origin(vehicle: spec.Vehicle) -> float:
     """Distance from the origin to the keel, m."""
     if isinstance(vehicle.buoyancy, spec.SurfaceBuoyancy):
-        return vehicle.buoyancy.waterline + max(b.draught for b in vehicle.buoyancy.blocks)
+        return vehicle.buoyancy.waterline + vehicle.buoyancy.keel_depth
     return vehicle.buoyancy.centre[2] + 0.5 * vehicle.height
 
 

@@ -73,6 +73,10 @@ class SurfaceBuoyancy(Spec):
     figures below where those are left out."""
     waterline: Metres = 0.0
     """z of the waterline at rest in the body frame; 0 puts the origin on the waterline."""
+    draught: Annotated[Metres, Field(gt=0)] | None = None
+    """Depth of the keel under the waterline at rest: what touches the bottom first, and what is
+    left of `height` is freeboard. That of the deepest block when left out; a block that stands for
+    a finer hull is less deep than the hull."""
     waterplane_area: Annotated[SquareMetres, Field(gt=0)] | None = None
     """From the blocks when left out."""
     centre_of_flotation: Metres | None = None
@@ -81,6 +85,21 @@ class SurfaceBuoyancy(Spec):
     """GM_T; from the blocks and the centre of gravity when left out."""
     longitudinal_metacentric_height: Metres | None = None
     """GM_L; likewise."""
+
+    @property
+    def keel_depth(self) -> float:
+        """Draught of the craft, stated or that of its deepest block, m."""
+        return self.draught or max(block.draught for block in self.blocks)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        deepest = max(block.draught for block in self.blocks)
+        if self.draught is not None and self.draught < deepest:
+            raise ValueError(
+                f"`draught` ({self.draught:g} m) must not be less than that of the deepest block "
+                f"({deepest:g} m): the blocks are inside the hull"
+            )
+        return self
 
 
 class SubmergedBuoyancy(Spec):
@@ -92,13 +111,18 @@ class SubmergedBuoyancy(Spec):
     """Displaced volume when fully under water."""
     force: Annotated[Newtons, Field(gt=0)] | None = None
     """Buoyancy in water of the reference density, an alternative to `volume`."""
+    trim: Literal["neutral"] | None = None
+    """An alternative to `volume` and `force`: `neutral` for a craft that is ballasted before every
+    run until it weighs what it displaces in the scenario's water at the depth where it starts."""
     centre: Position = (0.0, 0.0, 0.0)
     """Centre of buoyancy in the body frame."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if (self.volume is None) == (self.force is None):
-            raise ValueError("give either `volume` (m³) or `force` (N in reference water)")
+        if sum(given is not None for given in (self.volume, self.force, self.trim)) != 1:
+            raise ValueError(
+                "give either `volume` (m³), `force` (N in reference water) or `trim: neutral`"
+            )
         return self
 
 
