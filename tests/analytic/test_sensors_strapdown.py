@@ -184,7 +184,7 @@ def missed(seen, fixed, rate=RATE, order=4, every=1):
 
 
 def test_every_vehicle_of_the_library_is_tried():
-    variants = {"sookshma_awash", "wamv_azimuth"}  # hulls of others, trimmed or driven otherwise
+    variants = {"wamv_azimuth"}  # the hull of another, driven otherwise
     assert set(TURNING) == set(library_names("vehicle")) - variants
 
 

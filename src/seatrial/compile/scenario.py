@@ -14,10 +14,12 @@ from pydantic import ValidationError
 from seatrial._version import __version__
 from seatrial.channels import resolve_channels
 from seatrial.compile.faults import compile_faults, fault_infos
+from seatrial.compile.limits import believable_speed
 from seatrial.compile.schedule import schedule_of, settle_time_step
 from seatrial.compile.sensors.fitting import FittedOut
 from seatrial.compile.swarm import Member, members_of, vary_model
 from seatrial.compile.triggers import FaultContext
+from seatrial.compile.trim import settle_trim
 from seatrial.compile.vehicle import CompiledVehicle, compile_vehicle
 from seatrial.compile.wave_forces import load_wave_forces
 from seatrial.compile.world import build_ocean
@@ -30,7 +32,7 @@ from seatrial.engine.frames import (
     RunHeader,
     VehicleInfo,
 )
-from seatrial.engine.judging import MOST_SPIN, Limits, believable_speed
+from seatrial.engine.judging import MOST_SPIN, Limits
 from seatrial.engine.launch import Start, launch
 from seatrial.engine.loop import Group
 from seatrial.engine.plan import Fleet, Plan
@@ -73,7 +75,8 @@ def described_by(scenario: str | Path | spec.Scenario | Plan) -> spec.Scenario:
 
 
 def _compile(described: spec.Scenario) -> Plan:
-    scenario = settle_time_step(described)
+    timed = settle_time_step(described)
+    scenario = settle_trim(timed)
     members = [
         member
         for i, participant in enumerate(scenario.vehicles)
@@ -87,7 +90,7 @@ def _compile(described: spec.Scenario) -> Plan:
     schedule = schedule_of(scenario)
     frame_period = schedule.time_step * schedule.substeps * schedule.controls
     return Plan(
-        header=_header(scenario, members, kinds, fleets, frame_period),
+        header=_header(timed, members, kinds, fleets, frame_period),
         fleets=tuple(fleets),
         schedule=schedule,
         frames=math.floor(scenario.duration / frame_period + 1e-9) + 1,
@@ -96,7 +99,7 @@ def _compile(described: spec.Scenario) -> Plan:
             for m in members
             if m.participant.manoeuvre is not None
         },
-        scenario=scenario,
+        scenario=described,
     )
 
 
@@ -271,7 +274,7 @@ def _fleet(scenario: spec.Scenario, members: list[Member], kinds: _Kinds) -> Fle
         initial=initial,
         suite=kind.sensors.suite(names, faults.sensors),
         faults=faults.faults,
-        limits=_limits(scenario, first.vehicle),
+        limits=_limits(scenario, first.vehicle, ocean),
         varied=varied,
     )
     # All arrays at once, not at every call of a program.
@@ -279,9 +282,9 @@ def _fleet(scenario: spec.Scenario, members: list[Member], kinds: _Kinds) -> Fle
     return Fleet(names, group, ocean, tuple(info.name for info in kind.sensors.infos), legs)
 
 
-def _limits(scenario: spec.Scenario, vehicle: Vehicle) -> Limits:
+def _limits(scenario: spec.Scenario, vehicle: Vehicle, ocean: Ocean) -> Limits:
     return Limits(
-        speed=constant(believable_speed(vehicle.length)),
+        speed=constant(believable_speed(vehicle, ocean)),
         spin=constant(MOST_SPIN),
         stop_when_grounded=scenario.stop_when_grounded,
         stop_when_capsized=scenario.stop_when_capsized,

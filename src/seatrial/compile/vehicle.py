@@ -14,7 +14,12 @@ from seatrial.compile.actuators import (
     expand,
     symbols_of,
 )
-from seatrial.compile.coefficients import Polynomial, compile_coefficients
+from seatrial.compile.coefficients import (
+    Polynomial,
+    compile_coefficients,
+    low_speed_pull,
+    reads_as_velocities,
+)
 from seatrial.compile.hull import compile_excitation, compile_restoring
 from seatrial.core import rigid_body
 from seatrial.core.forces.coefficients import Coefficients
@@ -107,11 +112,42 @@ def _check_names(vehicle: spec.Vehicle, channels: list[Channel]) -> None:
                 expected="every actuator with a name of its own",
                 mend="rename one of them",
             )
+    _check_symbols(vehicle, names)
     if vehicle.manoeuvring is not None:
         for table in ("helm", "ahead"):
             resolve_channels(
                 vehicle.manoeuvring, (table,), getattr(vehicle.manoeuvring, table), channels
             )
+
+
+def _check_symbols(vehicle: spec.Vehicle, channels: list[str]) -> None:
+    """Refuse names by which one coefficient could mean two things."""
+    owners: dict[str, str] = {}
+    for i, actuator in enumerate(vehicle.actuators):
+        for key in ("name", "symbol"):
+            word = getattr(actuator, key, None)
+            # the fins of a set are called after it and after their places
+            if word is None or isinstance(actuator, actuator_spec.FinSet):
+                continue
+            if reads_as_velocities(word):
+                raise vehicle.error(
+                    ("actuators", i, key),
+                    f"an actuator called `{word}` would take over the coefficients of the "
+                    f"velocities, such as `X_{word}`",
+                    value=word,
+                    expected="a name that cannot be read as velocities: u v w p q r, `a` before "
+                    "one for its absolute value, `d` behind one for an added mass",
+                    mend=f"rename it, for example `{actuator.kind}_{word}`",
+                )
+            owner = owners.setdefault(word, actuator.name)
+            if owner != actuator.name or (key == "symbol" and word != owner and word in channels):
+                raise vehicle.error(
+                    ("actuators", i, key),
+                    f"`{word}` names two actuators in the coefficients",
+                    value=word,
+                    expected="symbols and names that belong to one actuator each",
+                    mend="give each its own, such as `delta_port` and `delta_starboard`",
+                )
 
 
 def _check_fins(
@@ -170,9 +206,13 @@ def _check_mass_matrix(vehicle: spec.Vehicle, rigid: Array, added: Array) -> Non
 def _polynomial(vehicle: spec.Vehicle, polynomial: Polynomial, dtype: DType) -> Coefficients | None:
     if not polynomial.terms:
         return None
+    prime = vehicle.hydrodynamics.nondimensional
+    pull = low_speed_pull(polynomial, vehicle.hydrodynamics.about_speed)
     return Coefficients(
         values=constant(polynomial.values, dtype),
         about_speed=constant(vehicle.hydrodynamics.about_speed, dtype),
+        pull=None if pull is None else constant(pull, dtype),
+        length=constant(vehicle.length if prime is None else prime.length, dtype),
         terms=polynomial.terms,
     )
 
@@ -208,7 +248,7 @@ def _crossflow(vehicle: spec.Vehicle, dtype: DType) -> tuple[CrossFlow | None, d
 def _below_origin(vehicle: spec.Vehicle) -> float:
     """Distance from the origin to the keel, m."""
     if isinstance(vehicle.buoyancy, spec.SurfaceBuoyancy):
-        return vehicle.buoyancy.waterline + max(b.draught for b in vehicle.buoyancy.blocks)
+        return vehicle.buoyancy.waterline + vehicle.buoyancy.keel_depth
     return vehicle.buoyancy.centre[2] + 0.5 * vehicle.height
 
 
