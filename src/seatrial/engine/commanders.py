@@ -128,10 +128,15 @@ def select(commander: Commander, index: NDArray[np.int64]) -> Commander:
     )
 
 
-def command(commander: Commander, memory: Any, state: State, t: jax.Array) -> tuple[Any, jax.Array]:
-    """Updated memory and the (A, N) command for the control period that starts at `t`."""
+def command(
+    commander: Commander, memory: Any, state: State, t: jax.Array, since: jax.Array | None = None
+) -> tuple[Any, jax.Array]:
+    """Updated memory and the (A, N) command for the control period that starts at `t`.
+
+    `since` (F, N) is when each fault set in, of which a pilot is told what monitoring would report.
+    """
     if isinstance(commander, Pilot):
-        return pilot.decide(commander, memory, state, t)
+        return pilot.decide(commander, memory, state, t, since)
     if isinstance(commander, Timetable):
         row = jnp.sum(commander.times <= t + TIME_TOLERANCE) - 1
         return memory, commander.values[row]

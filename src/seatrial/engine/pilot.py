@@ -50,6 +50,18 @@ class Navigator:
 
 
 @pytree
+class Alarm:
+    """What the vehicle's own monitoring reports of a broken actuator."""
+
+    delay: jax.Array
+    """From the onset to the report, s."""
+    fault: int = static()
+    """Row in `Trouble.since`."""
+    effector: int = static()
+    """Which one is then left out."""
+
+
+@pytree
 class Pilot:
     """Everything that decides."""
 
@@ -62,6 +74,8 @@ class Pilot:
     avoidance: Avoidance | None
     fence: jax.Array | None
     """(P, 2) corners of the area that it must not leave."""
+    alarms: tuple[Alarm, ...]
+    """Faults that it is told of."""
     deceleration: jax.Array
     """With which it slows down before a station, m/s²."""
     reach: jax.Array
@@ -197,8 +211,10 @@ def feel(
     return memory._replace(filter=moved)
 
 
-def decide(pilot: Pilot, memory: Memory, state: State, t: jax.Array) -> tuple[Memory, jax.Array]:
-    """Orders for the next control period."""
+def decide(
+    pilot: Pilot, memory: Memory, state: State, t: jax.Array, since: jax.Array | None = None
+) -> tuple[Memory, jax.Array]:
+    """Orders for the next control period; faults set in at `since` (F, N), infinite while away."""
     navigator = pilot.navigator
     dtype = state.velocity.dtype
     if navigator is not None:
@@ -231,7 +247,8 @@ def decide(pilot: Pilot, memory: Memory, state: State, t: jax.Array) -> tuple[Me
     turned = rotation(believed.attitude)
     water = jnp.stack(turned.to_body(vec3(believed.current)))
     through = believed.velocity.at[:3].add(-water)
-    given = allocate(pilot.effectors, demand, through, memory.orders, pilot.period)
+    health = _health(pilot, since, t)
+    given = allocate(pilot.effectors, demand, through, memory.orders, pilot.period, health)
     memory = Memory(
         filter=memory.filter,
         boxes=memory.boxes,
@@ -264,6 +281,17 @@ def report(pilot: Pilot, memory: Memory, state: State) -> tuple[jax.Array, jax.A
     believed = _estimate(pilot, memory, state, dtype)
     spread = navigation.position_deviation(memory.filter).astype(dtype)
     return jnp.concatenate([*believed, spread]), guidance
+
+
+def _health(pilot: Pilot, since: jax.Array | None, t: jax.Array) -> jax.Array | None:
+    """Share (A, N) of its wrench that each effector is known to make; None where all are well."""
+    if since is None or not pilot.alarms:
+        return None
+    health = jnp.ones((len(pilot.effectors.names), *since.shape[1:]), since.dtype)
+    for alarm in pilot.alarms:
+        reported = t >= since[alarm.fault] + alarm.delay
+        health = health.at[alarm.effector].multiply(jnp.where(reported, 0.0, 1.0))
+    return health
 
 
 def _estimate(pilot: Pilot, memory: Memory, state: State, dtype: Any) -> Estimate:

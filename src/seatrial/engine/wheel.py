@@ -179,7 +179,8 @@ def stretch(
     )
 
     def decide(carry: Carry, t: jax.Array) -> tuple[Any, jax.Array]:
-        memory, scripted = commanding.command(group.commander, carry.memory, carry.state, t)
+        since = None if carry.trouble is None else carry.trouble.since
+        memory, scripted = commanding.command(group.commander, carry.memory, carry.state, t, since)
         return memory, scripted if given is None else jnp.where(given[0], given[1], scripted)
 
     def turn(j: jax.Array, inner: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -71,16 +71,16 @@ class _Free(NamedTuple):
     yy: jax.Array
 
 
-def least(columns: jax.Array, demand: jax.Array, pull: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """The x nearest to `pull` that meets the demand without limits, and the demand that it meets.
+def least(columns: jax.Array, demand: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The least x that meets the demand without limits, and the demand that it meets.
 
     A demand outside of what the columns can make is met as well as possible (least squares).
-    `columns` is (E, k, ...), the others (k, ...) and (E, ...).
+    `columns` is (E, k, ...), the demand (k, ...).
     """
     matrix = _gram(columns, columns, SOFTNESS)
-    x = pull
-    for _ in range(2):  # the second time for what the softness leaves
-        x = x + transposed(columns, _solve(matrix, demand - times(columns, x)))
+    x = transposed(columns, _solve(matrix, demand))
+    # Once more for what the softness leaves.
+    x = x + transposed(columns, _solve(matrix, demand - times(columns, x)))
     return x, times(columns, x)
 
 
@@ -92,18 +92,6 @@ def inside(limits: Limits, x: jax.Array, tolerance: float = 1e-9) -> jax.Array:
         over = _along(limits.normals, x[n:]) - limits.reach
         good = good & jnp.all(over <= tolerance, axis=(0, 1))
     return good
-
-
-def shrink(limits: Limits, x: jax.Array) -> jax.Array:
-    """The largest part of x that keeps to its limits, which hold the origin."""
-    n = limits.low.shape[0]
-    rows = [x[:n] / jnp.where(limits.high > 0, limits.high, 1e-300)]
-    rows.append(x[:n] / jnp.where(limits.low < 0, limits.low, -1e-300))
-    if limits.normals is not None and limits.reach is not None:
-        along = _along(limits.normals, x[n:])
-        rows.append((along / jnp.maximum(limits.reach, 1e-300)).reshape(-1, *along.shape[2:]))
-    most = jnp.max(jnp.concatenate(rows), axis=0)
-    return x / jnp.maximum(most, 1.0)
 
 
 def follow(
