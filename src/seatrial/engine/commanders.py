@@ -17,6 +17,7 @@ from seatrial.engine import pilot
 from seatrial.engine.pilot import Pilot
 from seatrial.engine.suite import Fitted, Sensing
 from seatrial.pytree import pytree, static
+from seatrial.spatial.gradients import bearing
 from seatrial.spatial.rotations import rotation
 from seatrial.spatial.trig import wrap_signed
 
@@ -174,7 +175,7 @@ def _zigzag(
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Memory holds the side of the helm (0 before the first execute) and the base course."""
     turned = rotation(state.attitude)
-    heading = jnp.arctan2(turned.r10, turned.r00)
+    heading = bearing(turned.r10, turned.r00)
     side, base = memory[0], memory[1]
     first = executed & (side == 0)
     side = jnp.where(first, 1.0, side)

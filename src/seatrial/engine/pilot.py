@@ -29,6 +29,7 @@ from seatrial.gnc.navigation import dispatch as navigation
 from seatrial.gnc.navigation.dispatch import AnyFilter
 from seatrial.gnc.types import Estimate, Setpoint
 from seatrial.pytree import pytree, static
+from seatrial.spatial.gradients import bearing, root
 from seatrial.spatial.rotations import rotation
 from seatrial.spatial.vectors import vec3
 
@@ -312,7 +313,7 @@ def _soft_aim(leg: Leg, believed: Estimate) -> jax.Array:
 def _speed(pilot: Pilot, leg: Leg, believed: Estimate) -> jax.Array:
     """Speed asked for on a leg: slower towards a station."""
     away = leg.end - believed.position
-    distance = jnp.sqrt(away[0] ** 2 + away[1] ** 2)
+    distance = root(away[0] ** 2 + away[1] ** 2)
     stops = leg.last | (leg.kind == HOLD) | (leg.kind == DOCK)
     still = jnp.zeros_like(leg.speed)
     slowing = braking_speed(leg.speed, distance, pilot.deceleration, still)
@@ -325,7 +326,7 @@ def _at_station(pilot: Pilot, leg: Leg, believed: Estimate, along: Setpoint) -> 
     on_station = (leg.kind == HOLD) | (leg.kind == DOCK) | (leg.done & ~keeps)
     away = leg.end - believed.position
     nothing = jnp.full_like(away[0], jnp.nan)
-    distance = jnp.sqrt(away[0] ** 2 + away[1] ** 2)
+    distance = root(away[0] ** 2 + away[1] ** 2)
     if pilot.holds_station:
         velocity = jnp.where(on_station, jnp.nan, along.velocity)
         heading = jnp.where(on_station, leg.heading, along.heading)
@@ -334,7 +335,7 @@ def _at_station(pilot: Pilot, leg: Leg, believed: Estimate, along: Setpoint) -> 
     else:
         # Turn towards the station and come back to it; near it, let the vehicle drift.
         near = distance < pilot.reach
-        back = jnp.arctan2(away[1], away[0])
+        back = bearing(away[1], away[0])
         surge = jnp.where(near, 0.0, along.velocity[0])
         velocity = along.velocity.at[0].set(jnp.where(on_station, surge, along.velocity[0]))
         heading = jnp.where(on_station, jnp.where(near, nothing, back), along.heading)

@@ -3,6 +3,8 @@
 import jax
 import jax.numpy as jnp
 
+from seatrial.spatial.gradients import root
+
 
 def braking_speed(
     speed: jax.Array, remaining: jax.Array, deceleration: jax.Array, final: jax.Array
@@ -12,4 +14,4 @@ def braking_speed(
     min(U, √(U_f² + 2 a s)) for a way s and a deceleration a; U_f once the end is passed.
     """
     way = jnp.maximum(remaining, 0.0)
-    return jnp.minimum(speed, jnp.sqrt(final * final + 2.0 * deceleration * way))
+    return jnp.minimum(speed, root(final * final + 2.0 * deceleration * way))
