@@ -17,12 +17,13 @@ from seatrial.compile.world import build_ocean
 from seatrial.conventions import GRAVITY
 from seatrial.core.step import derivative, step
 from seatrial.core.types import State
-from seatrial.gnc.navigation.strapdown import Navigated, integrate
+from seatrial.gnc.navigation.strapdown import Navigated
 from seatrial.spatial.rotations import from_euler
 from seatrial.spec.library import library_names
 from seatrial.spec.loading import load
 from seatrial.spec.vehicle import Vehicle
 from seatrial.spec.world import World
+from strapdown import integrate
 
 RATE = 200
 SECONDS = 60
