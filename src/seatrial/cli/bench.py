@@ -165,7 +165,7 @@ def spread(one: Group, count: int) -> Group:
     many: State = jax.tree.map(lambda a: jnp.repeat(a, count, axis=-1), one.initial)
     places = np.random.default_rng(0).uniform(-200.0, 200.0, size=(2, count))
     position = many.position.at[:2].set(jnp.asarray(places, many.position.dtype))
-    initial = State(position, many.attitude, many.velocity, many.actuators)
+    initial = dataclasses.replace(many, position=position)
     assert isinstance(one.commander, Timetable)
     commander = select(one.commander, np.zeros(count, np.int64))
     return dataclasses.replace(one, initial=initial, commander=commander)

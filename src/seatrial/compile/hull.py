@@ -81,6 +81,7 @@ def _surface_restoring(
     return SurfaceRestoring(
         mass=jnp.asarray(vehicle.inertia.mass, dtype),
         volume=jnp.asarray(volume, dtype),
+        gravity_centre=jnp.asarray(vehicle.inertia.centre_of_gravity, dtype),
         waterplane_area=jnp.asarray(buoyancy.waterplane_area or blocks.area, dtype),
         flotation=jnp.asarray([flotation, 0.0, buoyancy.waterline], dtype),
         freeboard=jnp.asarray(vehicle.height - draught, dtype),

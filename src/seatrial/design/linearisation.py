@@ -15,6 +15,7 @@ from scipy.optimize import brentq
 
 from seatrial.compile.vehicle import resolve_channels
 from seatrial.core.environment import surroundings
+from seatrial.core.forces.memory import memory_at_rest
 from seatrial.core.rigid_body import acceleration
 from seatrial.core.step import accelerate
 from seatrial.core.types import Model, State
@@ -135,10 +136,11 @@ def _evaluate(craft: Craft, x: Array, wrench: Array) -> tuple[Array, Array, Arra
 def _equations(model: Model, ocean: Ocean, x: Any, wrench: Any, actuators: Any) -> jax.Array:
     """ẋ under a wrench beside that of the actuators."""
     attitude = from_euler(x[3], x[4], x[5])
-    state = State(x[:3], attitude, x[6:], actuators)
+    memory = memory_at_rest(model.memory_forces, x[6:])
+    state = State(x[:3], attitude, x[6:], actuators, memory)
     t = jnp.zeros(())
     around = surroundings(model, ocean, state, t)
-    rates = accelerate(model, ocean, state, around, t)
+    rates = accelerate(model, ocean, state, around, t).velocity
     extra = acceleration(model.inertia, Wrench(*wrench), around.wet)
     turning = derivative(attitude, vec3(x[9:]))
     _, angles = jax.jvp(to_euler, (attitude,), (turning,))

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from seatrial.core.environment import drift, surroundings
+from seatrial.core.environment import surroundings
 from seatrial.core.forces.grounding import penetration
 from seatrial.core.step import step_with_rates
 from seatrial.core.types import Model, State
@@ -22,7 +22,8 @@ from seatrial.engine.commanders import Commander
 from seatrial.engine.suite import Fitted, Sample, Sensing, Window
 from seatrial.faults import faults as faulting
 from seatrial.faults.faults import Faults, Trouble
-from seatrial.ocean import Ocean, waves, wind
+from seatrial.ocean import Ocean, wind
+from seatrial.ocean.motion import motion
 from seatrial.pytree import pytree, static
 from seatrial.sensors.look import Look
 from seatrial.spatial.vectors import vec3
@@ -334,12 +335,9 @@ def observe(group: Group, ocean: Ocean, carry: Carry, outset: Outset, t: jax.Arr
     struck = none if trouble is None else jnp.isfinite(trouble.since)
     position = vec3(state.position)
     around = surroundings(model, ocean, state, t)
-    flow, _ = drift(ocean, position, t)
+    water = motion(ocean, position, t)
     zero = jnp.zeros_like(state.position)
-    elevation, orbital, air = zero[0], zero, zero
-    if ocean.waves is not None:
-        wave = waves.sample(ocean.waves, position, t)
-        elevation, orbital = jnp.asarray(wave.elevation), jnp.stack(wave.velocity)
+    air = zero
     if ocean.wind is not None:
         x, y = state.position[0], state.position[1]
         air = jnp.stack(
@@ -352,9 +350,9 @@ def observe(group: Group, ocean: Ocean, carry: Carry, outset: Outset, t: jax.Arr
         acceleration=outset.rates,
         actuators=state.actuators[: model.channels],
         command=outset.orders,
-        current=zero if flow is None else jnp.stack(flow),
-        wave_elevation=elevation,
-        wave_velocity=orbital,
+        current=zero if water.drift is None else jnp.stack(water.drift),
+        wave_elevation=zero[0] + water.elevation,
+        wave_velocity=zero if water.orbital is None else jnp.stack(water.orbital),
         wind=air,
         density=jnp.broadcast_to(around.density, zero[0].shape),
         wet_fraction=jnp.broadcast_to(around.wet, zero[0].shape),
@@ -370,9 +368,8 @@ def judge(
 ) -> tuple[Carry, Samples]:
     """Stop vehicles that diverged (at their last good state) or ran aground, and their sensors."""
     state = after.state
-    parts = [state.position, state.attitude, state.velocity, state.actuators]
     sane = jnp.all(jnp.abs(state.velocity) < SPEED_LIMIT, axis=0)
-    for part in parts:
+    for part in jax.tree.leaves(state):
         sane &= jnp.all(jnp.isfinite(part), axis=0)
     running = before.status == RUNNING
     moved = running & sane
