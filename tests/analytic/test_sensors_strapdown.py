@@ -78,7 +78,7 @@ def rollout(model, ocean, first, orders, later, begin, dt, frames):
         def half(k, state):
             return step(model, ocean, state, told, t + k * 0.5 * dt, 0.5 * dt)
 
-        return jax.lax.fori_loop(0, 2, half, at), (at, derivative(model, ocean, at, t))
+        return jax.lax.fori_loop(0, 2, half, at), (at, derivative(model, ocean, at, t).velocity)
 
     seen = jax.lax.scan(frame, first, jnp.arange(frames))[1]
     return jax.tree.map(lambda a: jnp.moveaxis(a, 0, -1), seen)

@@ -81,6 +81,7 @@ def _surface_restoring(
     return SurfaceRestoring(
         mass=constant(vehicle.inertia.mass, dtype),
         volume=constant(volume, dtype),
+        gravity_centre=constant(vehicle.inertia.centre_of_gravity, dtype),
         waterplane_area=constant(buoyancy.waterplane_area or blocks.area, dtype),
         flotation=constant([flotation, 0.0, buoyancy.waterline], dtype),
         freeboard=constant(vehicle.height - draught, dtype),

@@ -19,6 +19,7 @@ from seatrial.core.actuators.drive import Drive
 from seatrial.core.actuators.fin import FIXED, Fin
 from seatrial.core.actuators.thruster import OpenWater, ThrustCurve, Thruster
 from seatrial.core.environment import surroundings
+from seatrial.core.forces.memory import memory_at_rest
 from seatrial.core.forces.restoring import SurfaceRestoring
 from seatrial.core.types import Model, State
 from seatrial.gnc.allocation import sectors
@@ -283,9 +284,10 @@ def _wrenches(
     velocity = jnp.zeros((6, *shape)).at[0].set(speed)
     ocean = Ocean(water=Water(density, density, density, density))
     t = jnp.zeros(())
+    memory = memory_at_rest(model.memory_forces, velocity)
 
     def total(actuators: jax.Array) -> jax.Array:
-        state = State(position, attitude, velocity, actuators)
+        state = State(position, attitude, velocity, actuators, memory)
         load = step.wrench(model, ocean, state, surroundings(model, ocean, state, t), t)
         return jnp.stack([jnp.broadcast_to(part, shape) for part in load])
 
