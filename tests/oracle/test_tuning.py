@@ -15,11 +15,9 @@ from seatrial.core.step import step
 from seatrial.core.types import State
 from seatrial.design.linearisation import linearise, service_speed
 from seatrial.design.loop_design import design_loops
-from seatrial.design.regulator import regulate
 from seatrial.errors import SpecError
 from seatrial.gnc.allocation import allocate
 from seatrial.gnc.control import begin, control
-from seatrial.gnc.control.lqr import hold_pose
 from seatrial.gnc.types import Estimate, Setpoint
 from seatrial.spatial.rotations import from_euler, to_euler
 from seatrial.spec.loading import load
@@ -76,11 +74,6 @@ def voyage(model, ocean, effectors, pilot, state, memory, wanted, periods, law):
 
 def steer(pilot, memory, wanted, known, achieved):
     return control(pilot, memory, wanted, known, achieved, PERIOD)
-
-
-def regulated(pilot, memory, wanted, known, achieved):
-    law, bias = pilot
-    return memory, hold_pose(law, bias, wanted, known)
 
 
 def sail(name, wanted, seconds, pilot, memory, law, speed=0.0, pitch=0.0):
@@ -246,17 +239,6 @@ def test_margins_agree_with_transfer_functions_of_scipy():
 
 
 @pytest.mark.usefixtures("x64")
-def test_regulator_from_the_model_holds_a_pose():
-    made = regulate(craft("bluerov2_heavy"), np.dtype(np.float64), period=PERIOD)
-    assert max(p.real for p in made.poles) < 0
-    wanted = setpoint(position=(0.5, -0.4, DEPTH + 0.3), heading=0.6)
-    memory = jnp.zeros((1, 1))
-    track = sail("bluerov2_heavy", wanted, 40.0, (made.law, made.bias), memory, regulated)
-    np.testing.assert_allclose(track[-1, :3], [0.5, -0.4, DEPTH + 0.3], atol=0.02)
-    np.testing.assert_allclose(track[-1, 3:6], [0.0, 0.0, 0.6], atol=0.01)
-
-
-@pytest.mark.usefixtures("x64")
 def test_sliding_mode_steers_a_ship_within_its_design():
     tuning = design(load("mariner", Vehicle), period=PERIOD, heading="sliding").tuning
     assert tuning.loops[-1].margins.sensitivity < 1.7
@@ -289,11 +271,6 @@ def test_wamv_follows_surge_sway_and_yaw_rate_together():
 def test_vehicle_without_a_thruster_ahead_refuses_a_speed():
     with pytest.raises(SpecError, match="cannot choose its speed"):
         design(load("mariner", Vehicle), 5.0)
-
-
-def test_regulator_refuses_a_vehicle_that_needs_way_on():
-    with pytest.raises(ValueError, match="cannot hold a pose"), jax.enable_x64(True):
-        regulate(craft("remus100"), np.dtype(np.float64))
 
 
 @pytest.mark.usefixtures("x64")

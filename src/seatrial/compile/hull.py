@@ -66,7 +66,7 @@ def _surface_restoring(
                 "or say `stable: false`",
             )
         heights.append(height)
-    draught = max(b.draught for b in buoyancy.blocks)
+    draught = buoyancy.keel_depth
     if draught >= vehicle.height:
         raise vehicle.error(
             ("height",),
@@ -81,6 +81,7 @@ def _surface_restoring(
     return SurfaceRestoring(
         mass=constant(vehicle.inertia.mass, dtype),
         volume=constant(volume, dtype),
+        gravity_centre=constant(vehicle.inertia.centre_of_gravity, dtype),
         waterplane_area=constant(buoyancy.waterplane_area or blocks.area, dtype),
         flotation=constant([flotation, 0.0, buoyancy.waterline], dtype),
         freeboard=constant(vehicle.height - draught, dtype),
@@ -94,9 +95,10 @@ def _submerged_restoring(
 ) -> SubmergedRestoring:
     density = vehicle.hydrodynamics.reference_density
     volume = buoyancy.volume
-    if volume is None:
-        assert buoyancy.force is not None  # the description holds one of the two
+    if buoyancy.force is not None:
         volume = buoyancy.force / (density * GRAVITY)
+    elif volume is None:  # neutral, in reference water unless a scenario has settled its own
+        volume = vehicle.inertia.mass / density
     centre = vehicle.inertia.centre_of_gravity
     if vehicle.stable and centre[2] <= buoyancy.centre[2]:
         raise vehicle.error(

@@ -1,22 +1,25 @@
 """A vehicle description and a sea to a Model, or a clear refusal."""
 
-import difflib
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.channels import Channel, resolve_channels
 from seatrial.compile.actuators import (
-    Channel,
     channels_of,
     compile_actuators,
     expand,
     symbols_of,
 )
-from seatrial.compile.coefficients import Polynomial, compile_coefficients
+from seatrial.compile.coefficients import (
+    Polynomial,
+    compile_coefficients,
+    low_speed_pull,
+    reads_as_velocities,
+)
 from seatrial.compile.hull import compile_excitation, compile_restoring
 from seatrial.core import rigid_body
 from seatrial.core.forces.coefficients import Coefficients
@@ -30,12 +33,10 @@ from seatrial.core.forces.grounding import Grounding
 from seatrial.core.forces.wave_excitation import WaveExcitation
 from seatrial.core.forces.wind import WindLoads
 from seatrial.core.types import Model
-from seatrial.errors import Path, Problem, SpecError
 from seatrial.ocean import Ocean
 from seatrial.pytree import constant
 from seatrial.spec import actuators as actuator_spec
 from seatrial.spec import vehicle as spec
-from seatrial.spec.base import Spec
 
 Array = NDArray[np.float64]
 DType = np.dtype[Any]
@@ -111,6 +112,7 @@ def _check_names(vehicle: spec.Vehicle, channels: list[Channel]) -> None:
                 expected="every actuator with a name of its own",
                 mend="rename one of them",
             )
+    _check_symbols(vehicle, names)
     if vehicle.manoeuvring is not None:
         for table in ("helm", "ahead"):
             resolve_channels(
@@ -118,30 +120,34 @@ def _check_names(vehicle: spec.Vehicle, channels: list[Channel]) -> None:
             )
 
 
-def resolve_channels(
-    owner: Spec | None, path: Path, table: Mapping[str, float], channels: list[Channel]
-) -> list[float]:
-    """Values in SI by channel, zero where a channel is not named; `owner` places the error."""
-    values = [0.0] * len(channels)
-    for key, value in table.items():
-        for i, channel in enumerate(channels):
-            factor = channel.split(key)
-            if factor is not None:
-                values[i] = value * factor
-                break
-        else:
-            known = [k for c in channels for k in c.keys]
-            close = difflib.get_close_matches(key, known, n=1)
-            listed = ", ".join(f"{c.name} ({c.unit})" for c in channels) or "none"
-            problem = (owner.problem if owner is not None else Problem)(
-                path=(*path, key),
-                message=f"there is no command channel `{key}`",
-                value=value,
-                expected=f"a channel of this vehicle: {listed}",
-                mend=f"did you mean `{close[0]}`?" if close else "rename it or remove it",
-            )
-            raise SpecError(problem)
-    return values
+def _check_symbols(vehicle: spec.Vehicle, channels: list[str]) -> None:
+    """Refuse names by which one coefficient could mean two things."""
+    owners: dict[str, str] = {}
+    for i, actuator in enumerate(vehicle.actuators):
+        for key in ("name", "symbol"):
+            word = getattr(actuator, key, None)
+            # the fins of a set are called after it and after their places
+            if word is None or isinstance(actuator, actuator_spec.FinSet):
+                continue
+            if reads_as_velocities(word):
+                raise vehicle.error(
+                    ("actuators", i, key),
+                    f"an actuator called `{word}` would take over the coefficients of the "
+                    f"velocities, such as `X_{word}`",
+                    value=word,
+                    expected="a name that cannot be read as velocities: u v w p q r, `a` before "
+                    "one for its absolute value, `d` behind one for an added mass",
+                    mend=f"rename it, for example `{actuator.kind}_{word}`",
+                )
+            owner = owners.setdefault(word, actuator.name)
+            if owner != actuator.name or (key == "symbol" and word != owner and word in channels):
+                raise vehicle.error(
+                    ("actuators", i, key),
+                    f"`{word}` names two actuators in the coefficients",
+                    value=word,
+                    expected="symbols and names that belong to one actuator each",
+                    mend="give each its own, such as `delta_port` and `delta_starboard`",
+                )
 
 
 def _check_fins(
@@ -200,9 +206,13 @@ def _check_mass_matrix(vehicle: spec.Vehicle, rigid: Array, added: Array) -> Non
 def _polynomial(vehicle: spec.Vehicle, polynomial: Polynomial, dtype: DType) -> Coefficients | None:
     if not polynomial.terms:
         return None
+    prime = vehicle.hydrodynamics.nondimensional
+    pull = low_speed_pull(polynomial, vehicle.hydrodynamics.about_speed)
     return Coefficients(
         values=constant(polynomial.values, dtype),
         about_speed=constant(vehicle.hydrodynamics.about_speed, dtype),
+        pull=None if pull is None else constant(pull, dtype),
+        length=constant(vehicle.length if prime is None else prime.length, dtype),
         terms=polynomial.terms,
     )
 
@@ -238,7 +248,7 @@ def _crossflow(vehicle: spec.Vehicle, dtype: DType) -> tuple[CrossFlow | None, d
 def _below_origin(vehicle: spec.Vehicle) -> float:
     """Distance from the origin to the keel, m."""
     if isinstance(vehicle.buoyancy, spec.SurfaceBuoyancy):
-        return vehicle.buoyancy.waterline + max(b.draught for b in vehicle.buoyancy.blocks)
+        return vehicle.buoyancy.waterline + vehicle.buoyancy.keel_depth
     return vehicle.buoyancy.centre[2] + 0.5 * vehicle.height
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.core.environment import surroundings
+from seatrial.core.forces.memory import memory_at_rest
 from seatrial.core.rigid_body import acceleration
 from seatrial.core.step import accelerate
 from seatrial.core.types import Model, State
@@ -141,10 +142,11 @@ def _program(function: Any, craft: Craft) -> Any:
 def _equations(model: Model, ocean: Ocean, x: Any, wrench: Any, actuators: Any) -> jax.Array:
     """ẋ under a wrench beside that of the actuators."""
     attitude = from_euler(x[3], x[4], x[5])
-    state = State(x[:3], attitude, x[6:], actuators)
+    memory = memory_at_rest(model.memory_forces, x[6:])
+    state = State(x[:3], attitude, x[6:], actuators, memory)
     t = jnp.zeros(())
     around = surroundings(model, ocean, state, t)
-    rates = accelerate(model, ocean, state, around, t)
+    rates = accelerate(model, ocean, state, around, t).velocity
     extra = acceleration(model.inertia, Wrench(*wrench), around.wet)
     turning = derivative(attitude, vec3(x[9:]))
     _, angles = jax.jvp(to_euler, (attitude,), (turning,))

@@ -16,7 +16,7 @@ from seatrial.compile.swarm import Member
 from seatrial.compile.vehicle import CompiledVehicle
 from seatrial.core.types import State
 from seatrial.engine.frames import LegInfo
-from seatrial.engine.pilot import Navigator, Pilot
+from seatrial.engine.pilot import Alarm, Navigator, Pilot
 from seatrial.engine.suite import MOST_JITTER
 from seatrial.gnc import mission as runtime
 from seatrial.gnc.guidance import laws, patterns
@@ -25,6 +25,7 @@ from seatrial.gnc.guidance.path import sample
 from seatrial.gnc.guidance.smoothing import fillet, smooth
 from seatrial.ocean import Ocean
 from seatrial.pytree import constant
+from seatrial.spec import faults
 from seatrial.spec import mission as spec
 from seatrial.spec.navigation import Navigation
 from seatrial.spec.scenario import Participant, Scenario
@@ -213,12 +214,13 @@ def build_pilot(
     flat = first.vehicle.buoyancy.craft == "surface"
     holds = "position" in autopilot.follows
     length = first.vehicle.length
+    effectors = designed.effectors_in(dtype)
     pilot = Pilot(
         navigator=_navigator(scenario, members, sensors, ocean, initial),
         mission=_mission(legs, starts, dtype, flat),
         law=_law(first.guidance, length, tuning.trim.speed, dtype),
         autopilot=autopilot,
-        effectors=designed.effectors_in(dtype),
+        effectors=effectors,
         avoidance=None
         if first.avoidance is None
         else build_avoidance(
@@ -227,6 +229,7 @@ def build_pilot(
         fence=_fence(first, legs, dtype),
         deceleration=constant(first.guidance.deceleration, dtype),
         reach=constant(length, dtype),
+        alarms=_alarms(first, effectors.names),
         holds_station=holds,
         soft=first.guidance.handover == "soft",
         period=scenario.control_period,
@@ -263,6 +266,21 @@ def _fence(participant: Participant, legs: list[_Leg], dtype: DType) -> jax.Arra
                 mend="move the waypoint, or widen the fence",
             )
     return constant(polygon, dtype)
+
+
+def _alarms(participant: Participant, effectors: tuple[str, ...]) -> tuple[Alarm, ...]:
+    """Reports of the faults that are detected; a thruster whose angle is stuck is no use either."""
+    return tuple(
+        Alarm(
+            delay=constant(fault.detected_after),
+            fault=row,
+            effector=effectors.index(fault.target.removesuffix("_angle")),
+        )
+        for row, fault in enumerate(participant.faults)
+        if isinstance(fault, faults.PowerLoss | faults.Jam | faults.FreeFloat | faults.Runaway)
+        and fault.detected_after is not None
+        and fault.target.removesuffix("_angle") in effectors
+    )
 
 
 def _triple(place: Array) -> tuple[float, float, float]:

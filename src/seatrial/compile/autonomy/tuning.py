@@ -11,8 +11,9 @@ import jax
 import numpy as np
 
 from seatrial import cache, fingerprint
+from seatrial.channels import resolve_channels
 from seatrial.compile.autonomy.allocation import build_effectors
-from seatrial.compile.vehicle import compile_vehicle, resolve_channels
+from seatrial.compile.vehicle import compile_vehicle
 from seatrial.gnc.allocation.effectors import Effectors
 from seatrial.ocean import Ocean, Water
 from seatrial.pytree import constant

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from seatrial.compile.actuators import Channel
+from seatrial.channels import Channel
 from seatrial.compile.schedule import steps_between_samples
 from seatrial.compile.sensors import inertial, machinery, position, water
 from seatrial.compile.sensors.context import Built, Context
 from seatrial.engine.suite import Fitted
-from seatrial.faults.faults import SensorFault
+from seatrial.faults import SensorFault
 from seatrial.ocean import Ocean
 from seatrial.pytree import constant
 from seatrial.sensors.noise import draws

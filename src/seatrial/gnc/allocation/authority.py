@@ -1,7 +1,5 @@
 """Which motions a vehicle can control, and which parts of its allocation hang together."""
 
-import dataclasses
-
 import jax
 import numpy as np
 from numpy.typing import NDArray
@@ -23,28 +21,6 @@ INDEPENDENT = 1e-3
 
 
 _thrusts = jax.jit(thrusts)
-
-
-@dataclasses.dataclass(frozen=True)
-class Controllability:
-    """Which motions a vehicle can control at all."""
-
-    rank: int
-    """Number of independent wrenches that the effectors make."""
-    dofs: tuple[str, ...]
-    """Degrees of freedom that can be demanded independently of each other."""
-    singular_values: tuple[float, ...]
-    """Of the largest wrenches, moments divided by the vehicle's length, N."""
-
-
-def controllability(effectors: Effectors, speed: float, length: float) -> Controllability:
-    """What the effectors of a vehicle of that length can control, with fins at that speed."""
-    values = np.linalg.svd(_per_length(strength(effectors, speed), length), compute_uv=False)
-    return Controllability(
-        rank=int(np.sum(values > 1e-6 * values[0])) if values[0] > 0 else 0,
-        dofs=tuple(DOFS[d] for d in effectors.dofs),
-        singular_values=tuple(float(v) for v in values),
-    )
 
 
 def strength(effectors: Effectors, speed: float) -> Array:
