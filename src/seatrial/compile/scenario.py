@@ -261,7 +261,8 @@ def _squad(scenario: spec.Scenario, members: list[Member], kinds: _Kinds) -> Squ
         varied=varied,
         stop_when_grounded=scenario.stop_when_grounded,
     )
-    return Squad(names, group, ocean, tuple(info.name for info in kind.sensors.infos), legs)
+    sensors = tuple(info.name for info in kind.sensors.infos)
+    return Squad(names, group, ocean, sensors, legs, kind.sensors.dense)
 
 
 def _initial(

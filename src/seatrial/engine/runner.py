@@ -6,7 +6,7 @@ import time as wall_clock
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Event, current_thread, main_thread
 from types import FrameType
 from typing import Any
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.engine import suite as sensing
+from seatrial.engine import taps
 from seatrial.engine.commanders import select
 from seatrial.engine.frames import (
     Array,
@@ -43,6 +44,7 @@ from seatrial.engine.wheel import (
 from seatrial.faults import faults as faulting
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
+from seatrial.sensors.tap import DenseSensor
 from seatrial.signals import Measurements
 
 FRAMES_PER_BLOCK = 100
@@ -72,6 +74,8 @@ class Squad:
     """Names of the sensors in the group's suite."""
     legs: dict[str, tuple[LegInfo, ...]]
     """Legs of each vehicle that has a mission."""
+    dense: dict[str, DenseSensor] = field(default_factory=dict)
+    """What expands the taps of the dense sensors, by name."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +165,7 @@ def _run(
     progress: Callable[[float], None] | None,
     pool: ThreadPoolExecutor,
 ) -> tuple[RunSummary, float]:
-    rows = sum(squad.group.count * _rows(squad.group, plan.schedule) for squad in plan.squads)
+    rows = sum(squad.group.count * _rows(squad, plan.schedule) for squad in plan.squads)
     size = min(plan.frames, FRAMES_PER_BLOCK, max(1, SAMPLES_PER_BLOCK // rows))
     squads = list(pool.map(lambda squad: _prepare(plan, squad, size), plan.squads))
     tallies = [Tally(squad.names, set(plan.manoeuvres)) for squad in plan.squads]
@@ -232,10 +236,14 @@ def _prepare(plan: Plan, squad: Squad, frames: int) -> list[_Part]:
         return [_Part(group, squad.ocean, new, program) for group, new in parts]
 
 
-def _rows(group: Group, schedule: Schedule) -> int:
-    """Frames and samples that one vehicle of a group gives per frame period."""
+def _rows(squad: Squad, schedule: Schedule) -> int:
+    """Frames and samples that one vehicle gives per frame period; arrays count by their size."""
     steps = schedule.substeps * schedule.controls
-    return 1 + sum(steps // fitted.period for fitted in group.suite)
+    total = 1
+    for name, fitted in zip(squad.sensors, squad.group.suite, strict=True):
+        weight = taps.weight(squad.dense[name]) if name in squad.dense else 1
+        total += weight * (steps // fitted.period)
+    return total
 
 
 def _joined(parts: list[Seen]) -> Seen:
@@ -292,4 +300,7 @@ def measurements_of(
             valid=rows[..., -3] > 0.5,
             fault=rows[..., -1].astype(np.int32),
         )
+        if name in squad.dense:
+            keys = np.asarray(fitted.keys)
+            found[name] = taps.expand(squad.dense[name], found[name], keys, squad.ocean)
     return found
