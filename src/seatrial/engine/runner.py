@@ -242,7 +242,7 @@ def _rows(squad: Squad, schedule: Schedule) -> int:
     total = 1
     for name, fitted in zip(squad.sensors, squad.group.suite, strict=True):
         weight = taps.weight(squad.dense[name]) if name in squad.dense else 1
-        total += weight * (steps // fitted.period)
+        total += weight * steps // fitted.period
     return total
 
 

@@ -24,9 +24,9 @@ def _read_leg(data: dict[str, Any]) -> LegInfo:
 def _read_sensor(data: dict[str, Any]) -> SensorInfo:
     facts = {name: tuple(numbers) for name, numbers in data["facts"].items()}
     payload = data.get("payload")
-    if payload is not None:
-        payload = PayloadInfo(
-            **{k: tuple(v) if isinstance(v, list) else v for k, v in payload.items()}
-        )
-    fields = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}
-    return SensorInfo(**(fields | {"facts": facts, "payload": payload}))
+    whole = {"facts": facts, "payload": None if payload is None else PayloadInfo(**_plain(payload))}
+    return SensorInfo(**(_plain(data) | whole))
+
+
+def _plain(data: dict[str, Any]) -> dict[str, Any]:
+    return {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}

@@ -37,7 +37,6 @@ def echo_sounder(described: spec.EchoSounder, context: Context) -> Built:
     radius = HALF_POWER / math.sin(0.5 * described.beamwidth) * wavelength / (2.0 * math.pi)
     source = _ratio(described.source_level)
     width = described.range / described.bins
-    pulse = 0.5 * TYPICAL_SOUND_SPEED * described.pulse_length
     dense = EchoSounder(
         tables=bottom_tables(shape, material),
         two_way=shape.two_way,
@@ -56,7 +55,6 @@ def echo_sounder(described: spec.EchoSounder, context: Context) -> Built:
             over_noise=_ratio(described.detection_over_noise),
             strength=_ratio(described.detection_strength),
             scale=source * shape.two_way,
-            rise=1 + math.ceil(pulse / width),
         ),
         exact=ideal,
         ceiling=_ratio(described.saturation) if full else None,
@@ -73,7 +71,7 @@ def echo_sounder(described: spec.EchoSounder, context: Context) -> Built:
         tap,
         COMPONENTS,
         ("m", "dB"),
-        (0.0, 0.0),  # errors of a detection have no one size
+        (0.0 if ideal else width / math.sqrt(12.0), 0.0),  # of a level device over a clear bottom
         {
             "bin_width": (width,),
             "frequency": (described.frequency,),

@@ -3,11 +3,7 @@
 It compares echoes as the scattering strength of the water that would return them, which takes the
 range out, s = I r² 10^(2αr/10) / (I₀ Ψ L), and takes for the bottom the strongest that is both
 above a least strength (Simrad's sounders have −50 dB) and well above the noise. The bottom begins
-with the first bin that reaches a tenth of it. Over a bottom at r₀ the intensity climbs from r₀ to
-r₀ + L and half of it has come at r₀ + L/2, so with P the plateau that follows and r₂ the end of the
-rise
-
-    r₀ = r₂ − Σ min(1, I/P) Δr − L/2
+with the first bin that reaches a tenth of it, and the middle of that bin is told.
 
 The device knows neither its tilt nor the waves: what it tells is a range along the beam.
 """
@@ -52,8 +48,6 @@ class Detector:
     """Least s, 1/m."""
     scale: float
     """I₀ Ψ."""
-    rise: int
-    """Bins in which a bottom comes to its full level, one of them for where it begins."""
 
     def find(
         self, intensity: Array, edges: Array, absorption: Array, pulse: Array, noise: float
@@ -62,7 +56,6 @@ class Detector:
 
         `absorption` in dB/m and `pulse` L in m are (K,).
         """
-        bins, width = intensity.shape[1], edges[1] - edges[0]
         middle = 0.5 * (edges[1:] + edges[:-1])
         strength = intensity * np.exp(NEPERS * absorption[:, None] * middle)
         strength *= middle**2 / (self.scale * pulse)[:, None]
@@ -71,12 +64,5 @@ class Detector:
         strongest = np.max(strength, axis=1, where=loud, initial=0.0)
         peak = np.argmax(loud & (strength >= strongest[:, None]), axis=1)
         first = np.argmax(open_ & (strength >= EDGE * strongest[:, None]), axis=1)
-        rows = np.arange(len(intensity))
-
-        places = np.minimum(first[:, None] + np.arange(self.rise + 1), bins - 1)
-        climb = np.maximum(intensity[rows[:, None], places], SILENCE)
-        plateau = np.max(climb, axis=1, keepdims=True)
-        risen = np.sum(climb[:, :-1] / plateau, axis=1)
-        start = edges[0] + width * (first + self.rise - risen) - 0.5 * pulse
-        excess = 10.0 * np.log10(np.maximum(intensity[rows, peak], SILENCE) / noise)
-        return Found(start, excess, strongest > 0.0)
+        loudest = np.maximum(intensity[np.arange(len(intensity)), peak], SILENCE)
+        return Found(middle[first], 10.0 * np.log10(loudest / noise), strongest > 0.0)
