@@ -26,7 +26,7 @@ FAULTS = {
 BINS = 128
 
 
-def scenario(faulty, duration=3.0, count=1, more_faults=""):
+def scenario(faulty, duration=3.0, swarm="", more_faults=""):
     sensors = "".join(
         f"      - {{type: echo_sounder, name: {name}, rate: 5, position: [0.3, 0, 0.4], "
         f"bins: {BINS}, range: 60, latency: 0.04}}\n"
@@ -46,17 +46,13 @@ world: {{name: bay, seabed: {{depth: 20, type: gravel}}}}
 vehicles:
   - name: boat
     vehicle: otter
-    count: {count}
-    formation: grid
-    spacing: 20
+    {swarm}
     commands: {{left_rpm: 700, right_rpm: 500}}
     sensors:
 {sensors}"""
     if faulty:
         text += "    faults:\n" + faults + more_faults
-    return load_text(
-        text.replace("    count: 1\n    formation: grid\n    spacing: 20\n", ""), Scenario
-    )
+    return load_text(text, Scenario)
 
 
 @pytest.fixture(scope="module")
@@ -183,3 +179,23 @@ def test_a_lost_ping_is_a_gap_in_the_picture(runs):
     np.testing.assert_array_equal(np.isnan(shown).all(axis=0), ~samples(runs[1], "dropout").valid)
     with pytest.raises(RecordingError, match="boat/healthy"):
         echogram.figure(run, "boat", "compass")
+
+
+@pytest.mark.parametrize("suffix", ["mcap", "zarr"])
+def test_a_file_says_what_the_array_is_and_keeps_the_numbers(runs, suffix, tmp_path):
+    run = st.run(scenario(False), out=tmp_path / f"run.{suffix}")
+    kept = st.read(tmp_path / f"run.{suffix}")
+    assert kept.header.vehicles[0].sensors == run.header.vehicles[0].sensors
+    expected = samples(runs[0], "healthy")
+    np.testing.assert_allclose(kept.samples("boat", "healthy").values, expected.values, rtol=1e-6)
+
+
+def test_every_vessel_of_a_swarm_has_pings_of_its_own():
+    """In single precision, in which poses and numbers of samples travel too."""
+    run = st.run(scenario(False, 1.0, "count: 2\n    formation: grid\n    spacing: 20"))
+    one, other = (run.recording.samples(v.name, "healthy") for v in run.header.vehicles)
+    assert one.payload.shape == (6, 1, BINS)
+    assert one.values.dtype == np.float32
+    np.testing.assert_allclose(one.values[:, 0], other.values[:, 0], atol=1.5 * 60 / BINS)
+    assert (one.payload != other.payload).mean() > 0.9
+    assert (one.payload[1:] != one.payload[:-1]).mean() > 0.9

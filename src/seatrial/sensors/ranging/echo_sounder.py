@@ -6,7 +6,8 @@ intensity at the transducer, in µPa², is the sum of
     the bottom          10^(SL/10) · mean echo            see `bottom_echo`
     its second echo     from bottom, surface and bottom: the echo of a bottom at the height h + D
                         under the mirrored surface, D the depth of the water, times the share R of
-                        the intensity that the bottom reflects. Right in time; a few dB in level.
+                        the intensity that the bottom reflects. Right in time, and to a few dB in
+                        level, for a beam near the vertical
     the water           10^(SL/10) · s_V Ψ L / r² · 10^(−2αr/10), as far as the beam has not met the
                         bottom
     the noise           (10^(N_th/10) / D_I + 10^(N_s/10)) / τ, N_th = −15 + 20 log f[kHz] from the
@@ -127,12 +128,12 @@ class EchoSounder:
 
         mean = np.zeros((len(z), self.bins))
         pulse = 0.5 * speed * self.pulse
-        if over.any():
-            some = Geometry(self.tables, height[over], tilt[over])
-            heard = self.tables.mean_echo(some, true[over], pulse[over], absorption[over])
-            again = Geometry(self.tables, height[over] + depth[over], tilt[over])
-            twice = self.tables.mean_echo(again, true[over], pulse[over], absorption[over])
-            mean[over] = heard + self.reflection * twice
+        for share, far in ((1.0, height), (self.reflection, height + depth)):
+            heard = over & (far < true[:, -1])
+            if heard.any():
+                some = Geometry(self.tables, far[heard], tilt[heard])
+                echo = self.tables.mean_echo(some, true[heard], pulse[heard], absorption[heard])
+                mean[heard] += share * echo
         mean += self._water(true, pulse, absorption, over, height, tilt)
         mean *= self.source
         if self.exact:
