@@ -22,8 +22,8 @@ def pings_per_second(bins: int, beamwidth: float) -> tuple[float, float]:
         f" beamwidth_deg: {beamwidth}}}\n",
         Scenario,
     )
-    (squad,) = compile_scenario(scenario).squads
-    dense = squad.dense["sounder"]
+    (fleet,) = compile_scenario(scenario).fleets
+    dense = fleet.dense["sounder"]
     rng = np.random.default_rng(0)
     values = np.zeros((PINGS, 1, rows(2)))
     values[:, 0, 2] = rng.uniform(0.0, 38.0, PINGS)
@@ -39,7 +39,7 @@ def pings_per_second(bins: int, beamwidth: float) -> tuple[float, float]:
         for _ in range(REPEATS):
             began = time.perf_counter()
             for first in range(0, PINGS, part):
-                taps.expand(dense, whole.cut(slice(first, first + part)), keys, squad.ocean)
+                taps.expand(dense, whole.cut(slice(first, first + part)), keys, fleet.ocean)
             fastest = min(fastest, time.perf_counter() - began)
         return PINGS / fastest
 

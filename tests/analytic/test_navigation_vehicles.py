@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import seatrial as st
-from seatrial.cli.navigate import navigate, show_navigation
+from seatrial.cli.navigate import show_navigation
 from seatrial.compile.autonomy.aids import MEMORY, lasting
 from seatrial.compile.autonomy.navigation import build_navigator, first_estimate
 from seatrial.compile.autonomy.twin import build_twin
@@ -25,6 +25,7 @@ from seatrial.spec.navigation import Navigation
 from seatrial.spec.scenario import Scenario
 from seatrial.spec.vehicle import Vehicle
 from seatrial.spec.world import World
+from seatrial.validation.navigation import navigate
 
 BASIN = """
 kind: scenario

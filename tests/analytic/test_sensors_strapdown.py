@@ -11,7 +11,8 @@ from scipy.spatial.transform import Rotation
 
 import motions
 import seatrial
-from seatrial.compile.vehicle import compile_vehicle, resolve_channels
+from seatrial.channels import resolve_channels
+from seatrial.compile.vehicle import compile_vehicle
 from seatrial.compile.world import build_ocean
 from seatrial.conventions import GRAVITY
 from seatrial.core.step import derivative, step

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from seatrial.cli.studies import show_study
-from seatrial.validation import handover
+from seatrial.validation.handover import course as handover
 
 
 @pytest.fixture(scope="module")

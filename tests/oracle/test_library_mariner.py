@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from seatrial.compile.scenario import compile_scenario
-from seatrial.engine.runner import run
+from seatrial.engine.run import run
 from seatrial.spec.loading import load
 from seatrial.spec.scenario import Scenario
 from seatrial.spec.vehicle import Vehicle
@@ -73,7 +73,7 @@ def test_published_polynomial_gives_the_published_turning_circle(published):
 
 
 def test_library_mariner_turns_like_the_published_polynomial(published):
-    summary, _ = run(compile_scenario(load("mariner-turning-circle", Scenario)))
+    summary = run(compile_scenario(load("mariner-turning-circle", Scenario))).summary
     indices = summary.vehicles["mariner"].indices
     assert summary.status == "completed"
     assert indices["advance_over_length"] == pytest.approx(published[0], rel=0.01)

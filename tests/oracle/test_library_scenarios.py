@@ -5,7 +5,7 @@ import pytest
 
 from missions import MISSIONS
 from seatrial.compile.scenario import compile_scenario
-from seatrial.engine.runner import run
+from seatrial.engine.run import run
 from seatrial.spec.library import library_names
 from seatrial.spec.loading import load
 from seatrial.spec.scenario import Scenario
@@ -47,7 +47,7 @@ def play():
     def _play(name):
         if name not in played:
             track = Track()
-            summary, _ = run(compile_scenario(load(name, Scenario)), [track])
+            summary = run(compile_scenario(load(name, Scenario)), [track]).summary
             played[name] = summary, track
         return played[name]
 

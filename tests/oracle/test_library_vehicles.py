@@ -55,7 +55,7 @@ def test_example_of_the_guide_is_a_vehicle_that_floats_at_its_mark():
         duration=1.0,
         vehicles=({"name": "skiff", "vehicle": vehicle},),
     )
-    assert len(compile_scenario(scenario).squads) == 1
+    assert len(compile_scenario(scenario).fleets) == 1
 
 
 def test_library_holds_the_promised_vehicles():

@@ -15,9 +15,10 @@ from seatrial.core.step import step
 from seatrial.core.types import State
 from seatrial.errors import SpecError
 from seatrial.spatial.rotations import from_euler, to_euler
-from seatrial.validation import asvlite, tank, trends
-from seatrial.validation.heading import course, turned_back, without_yaw
-from seatrial.validation.seas import with_structure_of
+from seatrial.validation.asvlite import paper as asvlite
+from seatrial.validation.asvlite import tank, trends
+from seatrial.validation.asvlite.heading import course, turned_back, without_yaw
+from seatrial.validation.asvlite.seas import with_structure_of
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,8 @@ import pytest
 
 import seatrial as st
 from seatrial.compile.scenario import compile_scenario
-from seatrial.engine import runner
+from seatrial.engine import engine
+from seatrial.engine.plan import Fleet
 from seatrial.errors import RecordingError, SpecError
 from seatrial.figures import echogram
 from seatrial.figures.plot import figure
@@ -139,7 +140,7 @@ def test_stepping_gives_the_same_arrays_as_running(runs):
 
 
 def test_blocks_of_any_size_give_the_same_bytes(runs, monkeypatch):
-    monkeypatch.setattr(runner, "FRAMES_PER_BLOCK", 4)
+    monkeypatch.setattr(engine, "FRAMES_PER_BLOCK", 4)
     again = st.run(scenario(True))
     for name in ("healthy", "noise"):
         one, other = samples(runs[1], name), samples(again, name)
@@ -150,9 +151,9 @@ def test_blocks_of_any_size_give_the_same_bytes(runs, monkeypatch):
 def test_arrays_make_blocks_shorter():
     """Payloads are streamed: a block holds a bounded number of bytes, however many vehicles."""
     plan = compile_scenario(scenario(False))
-    (squad,) = plan.squads
-    light = runner.Squad(squad.names, squad.group, squad.ocean, squad.sensors, squad.legs)
-    assert runner._rows(squad, plan.schedule) > 3 * runner._rows(light, plan.schedule)
+    (fleet,) = plan.fleets
+    light = Fleet(fleet.names, fleet.group, fleet.ocean, fleet.sensors, fleet.legs)
+    assert engine._rows(fleet, plan.schedule) > 3 * engine._rows(light, plan.schedule)
 
 
 def test_a_part_of_a_ping_cannot_freeze():

@@ -2,16 +2,14 @@
 
 import math
 
-import jax
 import numpy as np
 import pytest
 
 import seatrial as st
 from seatrial.compile.scenario import compile_scenario
 from seatrial.compile.triggers import merged, poisson_onsets
-from seatrial.engine import runner
-from seatrial.engine.wheel import STATUS
-from seatrial.faults import faults as faulting
+from seatrial.engine.judging import STATUS
+from seatrial.engine.run import run
 from seatrial.seeding import generator
 from seatrial.signals import join
 from seatrial.spec.faults import KINDS, parse_fault
@@ -77,7 +75,7 @@ class Kept:
     def __init__(self, described):
         self._blocks = []
         self.plan = compile_scenario(described)
-        self.summary, _ = runner.run(self.plan, [self])
+        self.summary = run(self.plan, [self]).summary
         parts = [b.groups[0].measurements for b in self._blocks]
         self.measurements = {name: join([p[name].pick(0) for p in parts]) for name in parts[0]}
         self.time = np.concatenate([b.time for b in self._blocks])
@@ -232,8 +230,8 @@ def test_a_fault_leaves_the_bytes_of_other_sensors_and_the_motion_alone(healthy,
 
 def test_the_random_numbers_of_a_fault_do_not_depend_on_other_faults(faulty):
     def of(plan, sensor):
-        squad = plan.squads[0]
-        return squad.group.suite[squad.sensors.index(sensor)].faults
+        fleet = plan.fleets[0]
+        return fleet.group.suite[fleet.sensors.index(sensor)].faults
 
     alone = compile_scenario(scenario([f"noise: noise deviation=2deg {WHEN}"]))
     (one,), (among,) = of(alone, "noise"), of(faulty.plan, "noise")
@@ -419,17 +417,3 @@ def test_a_run_with_every_fault_at_once_ends_with_a_status():
     assert run.summary.vehicles["boat"].status in STATUS.values()
     assert np.isfinite(run.position).all()
     assert run.faults.any(axis=0).all()
-
-
-def test_faults_of_some_vessels_are_picked_with_them():
-    with jax.enable_x64(True):
-        faults = faulting.Faults(
-            triggers=(
-                faulting.Windows(jax.numpy.arange(6.0).reshape(2, 3), jax.numpy.ones((2, 3))),
-                None,
-            ),
-            damages=(),
-        )
-        picked = faulting.select(faults, np.array([2, 0]))
-    np.testing.assert_array_equal(picked.triggers[0].start, [[2.0, 0.0], [5.0, 3.0]])
-    assert picked.triggers[1] is None

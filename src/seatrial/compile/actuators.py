@@ -1,7 +1,6 @@
 """Actuator descriptions to runtime actuators and their command channels."""
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -9,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.conventions import UNIT_SUFFIXES
+from seatrial.channels import Channel
 from seatrial.core.actuators import Actuator
 from seatrial.core.actuators import ballast as ballast_runtime
 from seatrial.core.actuators import fin as fin_runtime
@@ -30,28 +29,6 @@ FIN_ANGLES: dict[str, dict[str, float]] = {
     "three": {"top": -90.0, "lower_starboard": 30.0, "lower_port": 150.0},
 }
 """Angle of each fin's span from starboard towards down, degrees."""
-
-
-@dataclass(frozen=True)
-class Channel:
-    """A command channel: its name and SI unit."""
-
-    name: str
-    unit: str
-
-    def split(self, key: str) -> float | None:
-        """Factor to SI if `key` names this channel (`rudder`, `rudder_deg`), else None."""
-        if key == self.name:
-            return 1.0
-        for suffix, factor in UNIT_SUFFIXES.get(self.unit, {}).items():
-            if key == f"{self.name}_{suffix}":
-                return factor
-        return None
-
-    @property
-    def keys(self) -> list[str]:
-        """Every way to write this channel in a file."""
-        return [self.name, *(f"{self.name}_{s}" for s in UNIT_SUFFIXES.get(self.unit, {}))]
 
 
 def expand(actuators: tuple[spec.Actuator, ...]) -> list[spec.Thruster | spec.Fin | spec.Ballast]:

@@ -10,19 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.compile.actuators import expand
-from seatrial.compile.triggers import Struck, compile_trigger, factor_to_si
+from seatrial.compile.triggers import FaultContext, compile_trigger, factor_to_si
 from seatrial.core.actuators.ballast import Ballast
 from seatrial.core.actuators.drive import Drive
 from seatrial.core.actuators.fin import FIXED, Fin
 from seatrial.core.actuators.thruster import Thruster
 from seatrial.core.types import Model
-from seatrial.faults.faults import (
+from seatrial.faults import (
     MOST_FAULTS,
     ORDER,
-    Damage,
     Faults,
     SensorFault,
     Trigger,
+    VehicleFault,
     drive_of,
 )
 from seatrial.sensors.noise import draws
@@ -42,7 +42,7 @@ class CompiledFaults:
     """What the faults of a participant become."""
 
     faults: Faults | None
-    """Triggers and damages; None without any fault."""
+    """Triggers and vehicle_faults; None without any fault."""
     sensors: dict[str, tuple[SensorFault, ...]]
     """Faults by the name of the sensor that shows them."""
     infos: tuple[FaultInfo, ...]
@@ -59,7 +59,7 @@ def fault_infos(faults: Sequence[spec.AnyFault]) -> tuple[FaultInfo, ...]:
     return tuple(infos)
 
 
-def compile_faults(faults: Sequence[spec.AnyFault], struck: Struck) -> CompiledFaults:
+def compile_faults(faults: Sequence[spec.AnyFault], context: FaultContext) -> CompiledFaults:
     """Build the faults of the vehicles of a group; call inside `jax.enable_x64(True)`."""
     if len(faults) > MOST_FAULTS:
         raise faults[MOST_FAULTS].error(
@@ -70,19 +70,19 @@ def compile_faults(faults: Sequence[spec.AnyFault], struck: Struck) -> CompiledF
         )
     infos = fault_infos(faults)
     triggers: list[Trigger] = []
-    damages: list[Damage] = []
+    vehicle_faults: list[VehicleFault] = []
     sensors: dict[str, tuple[SensorFault, ...]] = {}
     for row, (fault, info) in enumerate(zip(faults, infos, strict=True)):
-        triggers.append(compile_trigger(fault, info.name, struck))
+        triggers.append(compile_trigger(fault, info.name, context))
         if isinstance(fault, spec.SensorFault):
-            built = _sensor_fault(fault, row, info.name, struck)
+            built = _sensor_fault(fault, row, info.name, context)
             some = (*sensors.get(fault.target, ()), built)
             sensors[fault.target] = tuple(sorted(some, key=lambda f: ORDER.index(f.kind)))
         else:
-            damages.append(_damage(fault, row, struck))
+            vehicle_faults.append(_vehicle_fault(fault, row, context))
     if not faults:
         return CompiledFaults(None, {}, ())
-    return CompiledFaults(Faults(tuple(triggers), tuple(damages)), sensors, infos)
+    return CompiledFaults(Faults(tuple(triggers), tuple(vehicle_faults)), sensors, infos)
 
 
 _VALUES = {"stuck": "value", "bias": "value", "drift": "rate", "spikes": "magnitude",
@@ -90,8 +90,10 @@ _VALUES = {"stuck": "value", "bias": "value", "drift": "rate", "spikes": "magnit
 """Which key of a description holds the size of the fault."""
 
 
-def _sensor_fault(fault: spec.SensorFault, row: int, name: str, struck: Struck) -> SensorFault:
-    sensor = _sensor(fault, struck)
+def _sensor_fault(
+    fault: spec.SensorFault, row: int, name: str, context: FaultContext
+) -> SensorFault:
+    sensor = _sensor(fault, context)
     size = len(sensor.components)
     chosen = list(range(size))
     if isinstance(
@@ -105,11 +107,11 @@ def _sensor_fault(fault: spec.SensorFault, row: int, name: str, struck: Struck) 
         mask, sizes = _of_tap(fault, mask, sizes)
     value: jax.Array | None = None
     if fault.kind in _VALUES:
-        value = jnp.asarray(sizes, struck.dtype)
+        value = jnp.asarray(sizes, context.dtype)
     elif isinstance(fault, spec.Delay):
         value = jnp.asarray(fault.delay)
     chance = getattr(fault, "probability", None)
-    keys = [draws.key(struck.seed, f"fault/{vehicle}/{name}/draws") for vehicle in struck.names]
+    keys = [draws.key(context.seed, f"fault/{vehicle}/{name}/draws") for vehicle in context.names]
     return SensorFault(
         keys=jnp.asarray(np.stack(keys, axis=-1)),
         chosen=jnp.asarray(mask),
@@ -138,8 +140,8 @@ def _of_tap(
     return np.concatenate([view, keep, mask]), np.concatenate([nothing, sizes])
 
 
-def _sensor(fault: spec.SensorFault, struck: Struck) -> SensorInfo:
-    names = [s.name for s in struck.sensors]
+def _sensor(fault: spec.SensorFault, context: FaultContext) -> SensorInfo:
+    names = [s.name for s in context.sensors]
     if fault.target not in names:
         raise fault.error(
             ("target",),
@@ -148,7 +150,7 @@ def _sensor(fault: spec.SensorFault, struck: Struck) -> SensorInfo:
             expected=f"one of {', '.join(names)}" if names else "a vehicle with sensors",
             mend=did_you_mean(fault.target, names) or "name one of the vehicle's sensors",
         )
-    sensor = struck.sensors[names.index(fault.target)]
+    sensor = context.sensors[names.index(fault.target)]
     if isinstance(fault, spec.LossOfLock) and sensor.type not in LOSES_LOCK:
         raise fault.error(
             ("kind",),
@@ -209,25 +211,25 @@ def _sizes(fault: Any, sensor: SensorInfo, chosen: list[int]) -> Array:
     return sizes
 
 
-def _damage(
-    fault: spec.ActuatorFault | spec.AddedDrag | spec.CommsLoss, row: int, struck: Struck
-) -> Damage:
+def _vehicle_fault(
+    fault: spec.ActuatorFault | spec.AddedDrag | spec.CommsLoss, row: int, context: FaultContext
+) -> VehicleFault:
     if isinstance(fault, spec.AddedDrag):
-        area = jnp.asarray(fault.drag_area, struck.dtype)
-        return Damage(value=area, index=row, kind=fault.kind)
+        area = jnp.asarray(fault.drag_area, context.dtype)
+        return VehicleFault(value=area, index=row, kind=fault.kind)
     if isinstance(fault, spec.CommsLoss):
-        return Damage(value=None, index=row, kind=fault.kind, zero=fault.then == "zero")
-    model = struck.compiled.model
-    actuator, channel = _actuator(fault, struck)
+        return VehicleFault(value=None, index=row, kind=fault.kind, zero=fault.then == "zero")
+    model = context.compiled.model
+    actuator, channel = _actuator(fault, context)
     _check_possible(fault, model, actuator, channel)
     value: float | None = None
     if isinstance(fault, spec.Reduced):
         value = fault.effectiveness
     elif isinstance(fault, spec.Jam) and fault.value is not None:
         moved = drive_of(model.actuators[actuator], channel)
-        value = _jammed_at(fault, fault.value, moved, struck.compiled.channels[channel].unit)
-    return Damage(
-        value=None if value is None else jnp.asarray(value, struck.dtype),
+        value = _jammed_at(fault, fault.value, moved, context.compiled.channels[channel].unit)
+    return VehicleFault(
+        value=None if value is None else jnp.asarray(value, context.dtype),
         index=row,
         kind=fault.kind,
         actuator=actuator,
@@ -236,10 +238,10 @@ def _damage(
     )
 
 
-def _actuator(fault: spec.FaultSpec, struck: Struck) -> tuple[int, int]:
+def _actuator(fault: spec.FaultSpec, context: FaultContext) -> tuple[int, int]:
     """Index among the actuators, and command channel, of what a fault strikes."""
-    channels = [c.name for c in struck.compiled.channels]
-    owners = {a.name: i for i, a in enumerate(expand(struck.vehicle.actuators))}
+    channels = [c.name for c in context.compiled.channels]
+    owners = {a.name: i for i, a in enumerate(expand(context.vehicle.actuators))}
     name = fault.target
     if name in owners:
         return owners[name], channels.index(name) if name in channels else FIXED

@@ -1,4 +1,4 @@
-"""A scenario description to a Plan that the runner can turn."""
+"""A scenario description to a Plan that the engine can turn."""
 
 import math
 from collections.abc import Sequence
@@ -13,12 +13,13 @@ import numpy as np
 from pydantic import ValidationError
 
 from seatrial._version import __version__
+from seatrial.channels import resolve_channels
 from seatrial.compile.faults import compile_faults, fault_infos
 from seatrial.compile.schedule import schedule_of, settle_time_step
 from seatrial.compile.sensors.fitting import FittedOut
 from seatrial.compile.swarm import Member, members_of, vary_model
-from seatrial.compile.triggers import Struck
-from seatrial.compile.vehicle import CompiledVehicle, compile_vehicle, resolve_channels
+from seatrial.compile.triggers import FaultContext
+from seatrial.compile.vehicle import CompiledVehicle, compile_vehicle
 from seatrial.compile.wave_forces import load_wave_forces
 from seatrial.compile.world import build_ocean
 from seatrial.core.types import State
@@ -30,15 +31,17 @@ from seatrial.engine.frames import (
     RunHeader,
     VehicleInfo,
 )
+from seatrial.engine.judging import MOST_SPIN, Limits, believable_speed
 from seatrial.engine.launch import Start, launch
-from seatrial.engine.runner import Plan, Squad
-from seatrial.engine.wheel import Group
+from seatrial.engine.loop import Group
+from seatrial.engine.plan import Fleet, Plan
 from seatrial.errors import Problem, SpecError
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
 from seatrial.spec import scenario as spec
 from seatrial.spec.faults import parse_fault
 from seatrial.spec.loading import dump, load
+from seatrial.spec.vehicle import Vehicle
 from seatrial.spec.wording import did_you_mean
 
 DType = np.dtype[Any]
@@ -56,12 +59,17 @@ def plan_of(
     duration: float | None = None,
 ) -> Plan:
     """The plan of a scenario given by name, by file, as an object, or compiled already."""
-    if isinstance(scenario, Plan):
-        if seed is not None or duration is not None:
-            raise ValueError("a compiled plan has its seed and duration already")
+    if isinstance(scenario, Plan) and seed is None and duration is None:
         return scenario
-    described = scenario if isinstance(scenario, spec.Scenario) else load(scenario, spec.Scenario)
-    return compile_scenario(with_overrides(described, seed, duration))
+    return compile_scenario(with_overrides(described_by(scenario), seed, duration))
+
+
+def described_by(scenario: str | Path | spec.Scenario | Plan) -> spec.Scenario:
+    """The description of a scenario given by name, by file, as an object, or compiled already."""
+    if isinstance(scenario, Plan):
+        assert isinstance(scenario.scenario, spec.Scenario)
+        return scenario.scenario
+    return scenario if isinstance(scenario, spec.Scenario) else load(scenario, spec.Scenario)
 
 
 def _compile(described: spec.Scenario) -> Plan:
@@ -73,14 +81,14 @@ def _compile(described: spec.Scenario) -> Plan:
     ]
     _check_distinct(scenario, members)
     kinds = _Kinds(scenario)
-    squads: list[Squad] = []
+    fleets: list[Fleet] = []
     for _, some in groupby(sorted(members, key=kinds.key), key=kinds.key):
-        squads.append(_squad(scenario, list(some), kinds))
+        fleets.append(_fleet(scenario, list(some), kinds))
     schedule = schedule_of(scenario)
     frame_period = schedule.time_step * schedule.substeps * schedule.controls
     return Plan(
-        header=_header(scenario, members, kinds, squads, frame_period),
-        squads=tuple(squads),
+        header=_header(scenario, members, kinds, fleets, frame_period),
+        fleets=tuple(fleets),
         schedule=schedule,
         frames=math.floor(scenario.duration / frame_period + 1e-9) + 1,
         manoeuvres={
@@ -88,6 +96,7 @@ def _compile(described: spec.Scenario) -> Plan:
             for m in members
             if m.participant.manoeuvre is not None
         },
+        scenario=scenario,
     )
 
 
@@ -140,16 +149,20 @@ class _Kinds:
         return np.dtype(np.float64 if chosen == "double" else np.float32)
 
     def _find(self, participant: spec.Participant) -> int | None:
-        for i, other in enumerate(kind.participant for kind in self._kinds):
-            shared = (
-                *("vehicle", "vary", "wave_forces", "fitted", "faults"),
-                *("mission", "guidance", "control", "navigation", "feedback", "avoidance"),
-            )
-            if self.dtype(other) == self.dtype(participant) and all(
-                getattr(other, name) == getattr(participant, name) for name in shared
-            ):
+        wanted = self._alike(participant)
+        for i, kind in enumerate(self._kinds):
+            if self._alike(kind.participant) == wanted:
                 return i
         return None
+
+    def _alike(self, participant: spec.Participant) -> tuple[DType, spec.Participant]:
+        """Equal for vehicles that share a model, sensors, faults and a pilot.
+
+        Only what tells vehicles of one kind apart, or is put into arrays per vehicle, is blanked.
+        """
+        own = {"name": "any", "start": spec.Start(), "commands": {}, "manoeuvre": None}
+        swarm = {"controller": None, "count": 1, "formation": "grid", "spacing": 1.0}
+        return self.dtype(participant), participant.model_copy(update=own | swarm)
 
     def _compile(self, participant: spec.Participant, index: int) -> "_Kind":
         dtype = self.dtype(participant)
@@ -180,10 +193,10 @@ def _header(
     scenario: spec.Scenario,
     members: list[Member],
     kinds: _Kinds,
-    squads: list[Squad],
+    fleets: list[Fleet],
     frame_period: float,
 ) -> RunHeader:
-    legs = {name: found for squad in squads for name, found in squad.legs.items()}
+    legs = {name: found for fleet in fleets for name, found in fleet.legs.items()}
 
     def info(member: Member) -> VehicleInfo:
         vehicle = member.participant.vehicle
@@ -221,7 +234,7 @@ def _water_depth(scenario: spec.Scenario) -> float | None:
     return None if seabed is None else seabed.depth
 
 
-def _squad(scenario: spec.Scenario, members: list[Member], kinds: _Kinds) -> Squad:
+def _fleet(scenario: spec.Scenario, members: list[Member], kinds: _Kinds) -> Fleet:
     first = members[0].participant
     dtype = kinds.dtype(first)
     ocean = kinds.ocean(dtype)
@@ -231,7 +244,7 @@ def _squad(scenario: spec.Scenario, members: list[Member], kinds: _Kinds) -> Squ
     model, varied = vary_model(scenario, members, vehicle.model, dtype)
     faults = compile_faults(
         first.faults,
-        Struck(
+        FaultContext(
             names=names,
             vehicle=first.vehicle,
             compiled=vehicle,
@@ -258,11 +271,20 @@ def _squad(scenario: spec.Scenario, members: list[Member], kinds: _Kinds) -> Squ
         initial=initial,
         suite=kind.sensors.suite(names, faults.sensors),
         faults=faults.faults,
+        limits=_limits(scenario, first.vehicle),
         varied=varied,
-        stop_when_grounded=scenario.stop_when_grounded,
     )
     sensors = tuple(info.name for info in kind.sensors.infos)
-    return Squad(names, group, ocean, sensors, legs, kind.sensors.dense)
+    return Fleet(names, group, ocean, sensors, legs, kind.sensors.dense)
+
+
+def _limits(scenario: spec.Scenario, vehicle: Vehicle) -> Limits:
+    return Limits(
+        speed=jnp.asarray(believable_speed(vehicle.length)),
+        spin=jnp.asarray(MOST_SPIN),
+        stop_when_grounded=scenario.stop_when_grounded,
+        stop_when_capsized=scenario.stop_when_capsized,
+    )
 
 
 def _initial(

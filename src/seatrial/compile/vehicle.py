@@ -1,8 +1,6 @@
 """A vehicle description and a sea to a Model, or a clear refusal."""
 
-import difflib
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.channels import Channel, resolve_channels
 from seatrial.compile.actuators import (
-    Channel,
     channels_of,
     compile_actuators,
     expand,
@@ -31,11 +29,9 @@ from seatrial.core.forces.grounding import Grounding
 from seatrial.core.forces.wave_excitation import WaveExcitation
 from seatrial.core.forces.wind import WindLoads
 from seatrial.core.types import Model
-from seatrial.errors import Path, Problem, SpecError
 from seatrial.ocean import Ocean
 from seatrial.spec import actuators as actuator_spec
 from seatrial.spec import vehicle as spec
-from seatrial.spec.base import Spec
 
 Array = NDArray[np.float64]
 DType = np.dtype[Any]
@@ -116,32 +112,6 @@ def _check_names(vehicle: spec.Vehicle, channels: list[Channel]) -> None:
             resolve_channels(
                 vehicle.manoeuvring, (table,), getattr(vehicle.manoeuvring, table), channels
             )
-
-
-def resolve_channels(
-    owner: Spec | None, path: Path, table: Mapping[str, float], channels: list[Channel]
-) -> list[float]:
-    """Values in SI by channel, zero where a channel is not named; `owner` places the error."""
-    values = [0.0] * len(channels)
-    for key, value in table.items():
-        for i, channel in enumerate(channels):
-            factor = channel.split(key)
-            if factor is not None:
-                values[i] = value * factor
-                break
-        else:
-            known = [k for c in channels for k in c.keys]
-            close = difflib.get_close_matches(key, known, n=1)
-            listed = ", ".join(f"{c.name} ({c.unit})" for c in channels) or "none"
-            problem = (owner.problem if owner is not None else Problem)(
-                path=(*path, key),
-                message=f"there is no command channel `{key}`",
-                value=value,
-                expected=f"a channel of this vehicle: {listed}",
-                mend=f"did you mean `{close[0]}`?" if close else "rename it or remove it",
-            )
-            raise SpecError(problem)
-    return values
 
 
 def _check_fins(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from seatrial.compile.vehicle import resolve_channels
+from seatrial.channels import resolve_channels
 from seatrial.core.environment import surroundings
 from seatrial.core.rigid_body import acceleration
 from seatrial.core.step import accelerate

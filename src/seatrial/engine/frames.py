@@ -234,7 +234,7 @@ class VehicleSummary:
     """What became of one vehicle."""
 
     status: str
-    """completed, diverged, grounded, stopped or failed."""
+    """completed, stopped, grounded, capsized, diverged or failed."""
     ended_at: float
     """Time of the last frame in which the vehicle was alive, s."""
     distance: float

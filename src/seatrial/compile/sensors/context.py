@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from seatrial.compile.actuators import Channel
+from seatrial.channels import Channel
 from seatrial.ocean import Ocean
 from seatrial.sensors.sensor import Mount, Sensor
 from seatrial.sensors.tap import DenseSensor

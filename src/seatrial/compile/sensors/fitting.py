@@ -6,12 +6,12 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from seatrial.compile.actuators import Channel
+from seatrial.channels import Channel
 from seatrial.compile.schedule import steps_between_samples
 from seatrial.compile.sensors import inertial, machinery, position, ranging, water
 from seatrial.compile.sensors.context import Built, Context
 from seatrial.engine.suite import Fitted
-from seatrial.faults.faults import SensorFault
+from seatrial.faults import SensorFault
 from seatrial.ocean import Ocean
 from seatrial.sensors.noise import draws
 from seatrial.sensors.sensor import Mount

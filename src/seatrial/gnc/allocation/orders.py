@@ -72,6 +72,14 @@ def allocate(
     return Allocation(result.astype(dtype), programme.times(now.columns, achieved).astype(dtype))
 
 
+def wrench(effectors: Effectors, through_water: jax.Array, orders: jax.Array) -> jax.Array:
+    """What orders (C, N), whoever gave them, make: (6, N) in body axes."""
+    wide = jax.tree.map(_widened, effectors)
+    now = _instant(wide, _widened(through_water), _widened(orders), 0.0, None)
+    efforts = _cartesian(wide, thrusts(wide.curves, now.last, now.inflow), now.angle)
+    return programme.times(now.columns, efforts)
+
+
 def _widened(a: jax.Array) -> jax.Array:
     return a.astype(jnp.float64) if jnp.issubdtype(a.dtype, jnp.floating) else a
 

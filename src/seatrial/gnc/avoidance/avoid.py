@@ -25,7 +25,7 @@ from seatrial.gnc.avoidance.geometry import (
 )
 from seatrial.gnc.avoidance.shapes import Circles, Polygons, Shapes, hazard
 from seatrial.gnc.types import Estimate
-from seatrial.pytree import pytree, static
+from seatrial.pytree import batched, pytree, static
 from seatrial.spatial.rotations import rotation
 from seatrial.spatial.trig import wrap_signed
 
@@ -79,11 +79,11 @@ class Avoidance:
     """Between a decision and its first effect, s."""
     turn_rate: jax.Array
     """At which the vehicle turns, rad/s."""
-    targets: Targets | None
+    targets: Targets | None = batched()
     """Vessels that follow a timetable."""
-    circles: Circles | None
+    circles: Circles | None = batched()
     """Round shapes."""
-    polygons: Polygons | None
+    polygons: Polygons | None = batched()
     """Convex shapes."""
     period: float = static()
     """Between decisions, s."""
