@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast, dataclass_transform
 import jax
 import jax.numpy as jnp
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 T = TypeVar("T")
 
@@ -19,6 +19,15 @@ T = TypeVar("T")
 def static(**kwargs: Any) -> Any:
     """Declare a field that shapes the program (a name, a count, a mode) and is never traced."""
     return dataclasses.field(metadata={"static": True}, **kwargs)
+
+
+def constant(values: ArrayLike, dtype: DTypeLike | None = None) -> jax.Array:
+    """Values for a field of a pytree that is put together.
+
+    They stay with NumPy until the whole pytree is handed to JAX: every `jnp.asarray` is a program
+    of its own for each new shape, which has to be compiled, loaded and run.
+    """
+    return cast(jax.Array, np.asarray(values, dtype))
 
 
 def batched(*, where: str | None = None, **kwargs: Any) -> Any:

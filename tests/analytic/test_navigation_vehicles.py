@@ -34,7 +34,7 @@ duration: 40
 vehicles:
   - name: sookshma
     vehicle: sookshma
-    start: {position: [-4.0, -4.0, 1.0], speed: 0.4}
+    start: {position: [-4.0, -4.0, 0.0], speed: 0.4}
     commands: {propeller_rpm: 500, rudder_deg: [[0, 10], [20, -12]]}
     sensors:
       - {type: imu, name: imu, rate: 50, errors: adis16448}
@@ -42,8 +42,7 @@ vehicles:
       - type: uwb
         name: uwb
         rate: 10
-        position: [0.0, 0.0, -0.4]
-        margin: -10   # the tag is on a mast that is not part of the hull
+        position: [0.0, 0.0, -0.3]
         anchors: [[-15, -15, -2], [-15, 15, -2.5], [15, 15, -2], [15, -15, -2.5]]
         shadows: [{anchor: 3, low: [-15, -6.5, -5], high: [15, -5.5, 5], detour: 2.0}]
 """

@@ -417,3 +417,39 @@ def test_a_run_with_every_fault_at_once_ends_with_a_status():
     assert run.summary.vehicles["boat"].status in STATUS.values()
     assert np.isfinite(run.position).all()
     assert run.faults.any(axis=0).all()
+
+
+STATION = """
+kind: scenario
+name: station
+duration: 12
+frame_period: 0.5
+world: {{name: stream, current: {{speed: 0.2, towards_deg: 120}}}}
+vehicles:
+  - name: rov
+    vehicle: bluerov2_heavy
+    feedback: truth
+    sensors: []
+    start: {{position: [0, 0, 5]}}
+    mission:
+      - {{do: hold, position: [0, 0, 5], heading_deg: 0}}
+    faults:
+      - {{target: front_starboard, kind: power_loss, start: 4{report}}}
+"""
+
+
+def test_an_autopilot_makes_do_without_a_thruster_once_its_loss_is_reported():
+    """Unreported, the dead thruster goes on to be asked, and what it does not make is missed."""
+    orders, heading = [], []
+    for report in ("", ", detected_after: 1"):
+        run = st.run(load_text(STATION.format(report=report), Scenario)).dataset.sel(vehicle="rov")
+        orders.append(run.command.sel(channel="front_starboard").values)
+        q = run.attitude.values
+        heading.append(np.degrees(2.0 * np.arctan2(q[:, 3], q[:, 0])))
+        time = run.time.values
+    unreported, reported = orders
+    assert np.all(np.abs(unreported[time > 1.0]) > 0.5)
+    np.testing.assert_array_equal(reported[time < 5.0], unreported[time < 5.0])
+    assert np.all(reported[time >= 5.0] == 0.0)
+    assert abs(heading[0][-1]) > 45.0
+    assert abs(heading[1][-1]) < 5.0

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,6 +24,7 @@ from seatrial.faults import (
     VehicleFault,
     drive_of,
 )
+from seatrial.pytree import constant
 from seatrial.sensors.noise import draws
 from seatrial.sensors.tap import VIEW
 from seatrial.signals import FaultInfo, SensorInfo
@@ -107,16 +107,16 @@ def _sensor_fault(
         mask, sizes = _of_tap(fault, mask, sizes)
     value: jax.Array | None = None
     if fault.kind in _VALUES:
-        value = jnp.asarray(sizes, context.dtype)
+        value = constant(sizes, context.dtype)
     elif isinstance(fault, spec.Delay):
-        value = jnp.asarray(fault.delay)
+        value = constant(fault.delay)
     chance = getattr(fault, "probability", None)
     keys = [draws.key(context.seed, f"fault/{vehicle}/{name}/draws") for vehicle in context.names]
     return SensorFault(
-        keys=jnp.asarray(np.stack(keys, axis=-1)),
-        chosen=jnp.asarray(mask),
+        keys=constant(np.stack(keys, axis=-1)),
+        chosen=constant(mask),
         value=value,
-        probability=None if chance is None else jnp.asarray(chance),
+        probability=None if chance is None else constant(chance),
         index=row,
         kind=fault.kind,
     )
@@ -215,7 +215,7 @@ def _vehicle_fault(
     fault: spec.ActuatorFault | spec.AddedDrag | spec.CommsLoss, row: int, context: FaultContext
 ) -> VehicleFault:
     if isinstance(fault, spec.AddedDrag):
-        area = jnp.asarray(fault.drag_area, context.dtype)
+        area = constant(fault.drag_area, context.dtype)
         return VehicleFault(value=area, index=row, kind=fault.kind)
     if isinstance(fault, spec.CommsLoss):
         return VehicleFault(value=None, index=row, kind=fault.kind, zero=fault.then == "zero")
@@ -229,7 +229,7 @@ def _vehicle_fault(
         moved = drive_of(model.actuators[actuator], channel)
         value = _jammed_at(fault, fault.value, moved, context.compiled.channels[channel].unit)
     return VehicleFault(
-        value=None if value is None else jnp.asarray(value, context.dtype),
+        value=None if value is None else constant(value, context.dtype),
         index=row,
         kind=fault.kind,
         actuator=actuator,

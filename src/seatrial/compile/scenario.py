@@ -8,17 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from pydantic import ValidationError
 
 from seatrial._version import __version__
 from seatrial.channels import resolve_channels
 from seatrial.compile.faults import compile_faults, fault_infos
+from seatrial.compile.limits import believable_speed
 from seatrial.compile.schedule import schedule_of, settle_time_step
 from seatrial.compile.sensors.fitting import FittedOut
 from seatrial.compile.swarm import Member, members_of, vary_model
 from seatrial.compile.triggers import FaultContext
+from seatrial.compile.trim import settle_trim
 from seatrial.compile.vehicle import CompiledVehicle, compile_vehicle
 from seatrial.compile.wave_forces import load_wave_forces
 from seatrial.compile.world import build_ocean
@@ -31,13 +32,14 @@ from seatrial.engine.frames import (
     RunHeader,
     VehicleInfo,
 )
-from seatrial.engine.judging import MOST_SPIN, Limits, believable_speed
+from seatrial.engine.judging import MOST_SPIN, Limits
 from seatrial.engine.launch import Start, launch
 from seatrial.engine.loop import Group
 from seatrial.engine.plan import Fleet, Plan
 from seatrial.errors import Problem, SpecError
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
+from seatrial.pytree import constant
 from seatrial.spec import scenario as spec
 from seatrial.spec.faults import parse_fault
 from seatrial.spec.loading import dump, load
@@ -73,7 +75,8 @@ def described_by(scenario: str | Path | spec.Scenario | Plan) -> spec.Scenario:
 
 
 def _compile(described: spec.Scenario) -> Plan:
-    scenario = settle_time_step(described)
+    timed = settle_time_step(described)
+    scenario = settle_trim(timed)
     members = [
         member
         for i, participant in enumerate(scenario.vehicles)
@@ -87,7 +90,7 @@ def _compile(described: spec.Scenario) -> Plan:
     schedule = schedule_of(scenario)
     frame_period = schedule.time_step * schedule.substeps * schedule.controls
     return Plan(
-        header=_header(scenario, members, kinds, fleets, frame_period),
+        header=_header(timed, members, kinds, fleets, frame_period),
         fleets=tuple(fleets),
         schedule=schedule,
         frames=math.floor(scenario.duration / frame_period + 1e-9) + 1,
@@ -96,7 +99,7 @@ def _compile(described: spec.Scenario) -> Plan:
             for m in members
             if m.participant.manoeuvre is not None
         },
-        scenario=scenario,
+        scenario=described,
     )
 
 
@@ -271,17 +274,19 @@ def _fleet(scenario: spec.Scenario, members: list[Member], kinds: _Kinds) -> Fle
         initial=initial,
         suite=kind.sensors.suite(names, faults.sensors),
         faults=faults.faults,
-        limits=_limits(scenario, first.vehicle),
+        limits=_limits(scenario, first.vehicle, ocean),
         varied=varied,
     )
+    # All arrays at once, not at every call of a program.
+    group, ocean = jax.device_put((group, ocean))
     sensors = tuple(info.name for info in kind.sensors.infos)
     return Fleet(names, group, ocean, sensors, legs, kind.sensors.dense)
 
 
-def _limits(scenario: spec.Scenario, vehicle: Vehicle) -> Limits:
+def _limits(scenario: spec.Scenario, vehicle: Vehicle, ocean: Ocean) -> Limits:
     return Limits(
-        speed=jnp.asarray(believable_speed(vehicle.length)),
-        spin=jnp.asarray(MOST_SPIN),
+        speed=constant(believable_speed(vehicle, ocean)),
+        spin=constant(MOST_SPIN),
         stop_when_grounded=scenario.stop_when_grounded,
         stop_when_capsized=scenario.stop_when_capsized,
     )
@@ -305,10 +310,10 @@ def _initial(
     actuators[: len(channels)] = np.array([states[m.index] for m in members]).T
     starts = [m.participant.start for m in members]
     described = Start(
-        position=jnp.asarray(np.array([m.position for m in members]).T, dtype),
-        euler=jnp.asarray(np.array([(s.roll, s.pitch, s.heading) for s in starts]).T, dtype),
-        speed=jnp.asarray(np.array([s.speed for s in starts]), dtype),
-        actuators=jnp.asarray(actuators, dtype),
+        position=constant(np.array([m.position for m in members]).T, dtype),
+        euler=constant(np.array([(s.roll, s.pitch, s.heading) for s in starts]).T, dtype),
+        speed=constant(np.array([s.speed for s in starts]), dtype),
+        actuators=constant(actuators, dtype),
     )
     put_in = compile_program(launch, vehicle.model, ocean, described)
     launched: State = put_in(vehicle.model, ocean, described)
@@ -338,9 +343,7 @@ def _commander(
         path = ("vehicles", i, "commands")
         tables[i] = np.array([resolve_channels(scenario, path, row, channels) for row in rows_at])
     values = np.stack([tables[m.index] for m in members], axis=-1)
-    return Timetable(
-        times=jnp.asarray([-math.inf, *ordered[1:]]), values=jnp.asarray(values, dtype)
-    )
+    return Timetable(times=constant([-math.inf, *ordered[1:]]), values=constant(values, dtype))
 
 
 def _value_at(rows: float | tuple[tuple[float, float], ...], time: float) -> float:
@@ -362,15 +365,15 @@ def _manoeuvre(members: list[Member], vehicle: CompiledVehicle, dtype: DType) ->
 
     def orders_of(table: str) -> jax.Array:
         values = resolve_channels(orders, (table,), getattr(orders, table), channels)
-        return jnp.asarray(np.array(values)[:, None], dtype)
+        return constant(np.array(values)[:, None], dtype)
 
     return Manoeuvre(
-        helm=jnp.asarray(column("helm"), dtype),
-        heading_change=jnp.asarray(column("heading_change"), dtype),
-        approach=jnp.asarray(column("approach")),
-        hold=jnp.asarray(column("turn" if first.type == "pull_out" else "hold")),
-        engine=jnp.asarray(column("engine", 1.0), dtype),
-        astern=jnp.asarray(column("astern", -1.0), dtype),
+        helm=constant(column("helm"), dtype),
+        heading_change=constant(column("heading_change"), dtype),
+        approach=constant(column("approach")),
+        hold=constant(column("turn" if first.type == "pull_out" else "hold")),
+        engine=constant(column("engine", 1.0), dtype),
+        astern=constant(column("astern", -1.0), dtype),
         helm_command=orders_of("helm"),
         engine_command=orders_of("ahead"),
         type=first.type,

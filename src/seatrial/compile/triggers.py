@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.compile.vehicle import CompiledVehicle
 from seatrial.conventions import UNIT_SUFFIXES
 from seatrial.faults import Condition, Trigger, Windows
+from seatrial.pytree import constant
 from seatrial.seeding import generator
 from seatrial.signals import SensorInfo
 from seatrial.spec import faults as spec
@@ -103,7 +103,7 @@ def _windows(by_vehicle: list[Array]) -> Windows:
     table = np.full((2, most, len(by_vehicle)), math.inf)
     for i, windows in enumerate(by_vehicle):
         table[:, : windows.shape[1], i] = windows
-    return Windows(start=jnp.asarray(table[0]), end=jnp.asarray(table[1]))
+    return Windows(start=constant(table[0]), end=constant(table[1]))
 
 
 def _condition(when: spec.When, duration: float | None, context: FaultContext) -> Condition:
@@ -137,8 +137,8 @@ def _condition(when: spec.When, duration: float | None, context: FaultContext) -
         # Over a flat bottom: closer to it is deeper.
         quantity, above, threshold = "depth", not above, context.water_depth - threshold
     return Condition(
-        threshold=jnp.asarray(threshold),
-        duration=None if duration is None else jnp.asarray(duration),
+        threshold=constant(threshold),
+        duration=None if duration is None else constant(duration),
         quantity=quantity,
         channel=channel,
         above=above,

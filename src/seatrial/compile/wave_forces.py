@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from seatrial.compile.vehicle import compile_vehicle
@@ -13,6 +12,7 @@ from seatrial.compile.world import build_ocean
 from seatrial.core.forces.wave_excitation import Contribution, WaveExcitation
 from seatrial.errors import RecordingError
 from seatrial.ocean import Ocean
+from seatrial.pytree import constant
 from seatrial.spec import scenario as spec
 from seatrial.spec.loading import dump
 from seatrial.spec.vehicle import Vehicle
@@ -90,10 +90,10 @@ def load_wave_forces(
             for o, n, s, r, f in stored["contributions"]
         )
         excitation = WaveExcitation(
-            cosine=jnp.asarray(stored["cosine"], dtype),
-            sine=jnp.asarray(stored["sine"], dtype),
-            north=jnp.asarray(stored["north"], dtype),
-            east=jnp.asarray(stored["east"], dtype),
+            cosine=constant(stored["cosine"], dtype),
+            sine=constant(stored["sine"], dtype),
+            north=constant(stored["north"], dtype),
+            east=constant(stored["east"], dtype),
             contributions=contributions,
         )
         belongs = str(stored["fingerprint"])

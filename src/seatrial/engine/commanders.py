@@ -15,6 +15,7 @@ from seatrial.engine import pilot
 from seatrial.engine.pilot import Pilot, Wishes
 from seatrial.engine.suite import Fitted, Sensing
 from seatrial.pytree import batched, pytree, static
+from seatrial.spatial.gradients import bearing
 from seatrial.spatial.rotations import rotation
 from seatrial.spatial.trig import wrap_signed
 
@@ -118,11 +119,19 @@ def report(commander: Commander, memory: Any, state: State) -> tuple[jax.Array, 
 
 
 def command(
-    commander: Commander, memory: Any, state: State, t: jax.Array, given: Given
+    commander: Commander,
+    memory: Any,
+    state: State,
+    t: jax.Array,
+    given: Given,
+    since: jax.Array | None,
 ) -> tuple[Any, jax.Array]:
-    """Updated memory, and the orders (A, N) in force for the control period that starts at `t`."""
+    """Updated memory, and the orders (A, N) in force for the control period that starts at `t`.
+
+    `since` (F, N) is when each fault set in, of which a pilot is told what monitoring would report.
+    """
     if isinstance(commander, Pilot):
-        memory, own = pilot.decide(commander, memory, state, t, given.wishes)
+        memory, own = pilot.decide(commander, memory, state, t, given.wishes, since)
         orders = jnp.where(given.channels, given.orders, own)
         return pilot.overrule(commander, memory, state, orders, given.channels), orders
     memory, own = _scripted(commander, memory, state, t)
@@ -169,7 +178,7 @@ def _zigzag(
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Memory holds the side of the helm (0 before the first execute) and the base course."""
     turned = rotation(state.attitude)
-    heading = jnp.arctan2(turned.r10, turned.r00)
+    heading = bearing(turned.r10, turned.r00)
     side, base = memory[0], memory[1]
     first = executed & (side == 0)
     side = jnp.where(first, 1.0, side)

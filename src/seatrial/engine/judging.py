@@ -1,12 +1,10 @@
 """Whose run has ended, and why: judged after every control period, whoever drives the engine."""
 
-import math
 from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
 
-from seatrial.conventions import GRAVITY
 from seatrial.core.forces.grounding import penetration
 from seatrial.core.types import Model, State
 from seatrial.ocean import Ocean
@@ -37,17 +35,11 @@ class Limits:
     """Beyond which a vehicle has ended."""
 
     speed: jax.Array
-    """No vehicle of this size goes faster, m/s."""
+    """No vehicle of this kind goes faster in this sea, m/s."""
     spin: jax.Array
     """Nor turns faster, rad/s."""
     stop_when_grounded: bool = static()
     stop_when_capsized: bool = static()
-
-
-def believable_speed(length: float) -> float:
-    """No vehicle of this length goes faster, m/s: Froude number 8, which no displacement craft and
-    few racing boats reach, within 30 m/s (a vehicle that is dropped from a ship) and 100 m/s."""
-    return float(min(max(8.0 * math.sqrt(GRAVITY * length), 30.0), 100.0))
 
 
 def judge(

@@ -246,7 +246,10 @@ def control_period(
     """Decide, step, sense and judge; `start` counts time steps."""
     rounds = rounds_of(group, schedule.substeps)
     t = start * schedule.time_step
-    memory, orders = commanding.command(group.commander, before.memory, before.state, t, given)
+    since = None if before.faults is None else before.faults.since
+    memory, orders = commanding.command(
+        group.commander, before.memory, before.state, t, given, since
+    )
     decided = before._replace(memory=memory)
     # Inertial sensors feel the beginning of a step, the others see its end.
     firsts = tuple(start if fitted.inertial else start + 1 for fitted in group.suite)

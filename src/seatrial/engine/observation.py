@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from seatrial.core.environment import drift, surroundings
+from seatrial.core.environment import surroundings
 from seatrial.core.types import Model, State
-from seatrial.ocean import Ocean, waves, wind
+from seatrial.ocean import Ocean, wind
+from seatrial.ocean.motion import motion
 from seatrial.spatial.vectors import vec3
 
 
@@ -47,12 +48,9 @@ def observe(
     """The frame of an instant: state and surroundings, and what is known of the loop."""
     position = vec3(state.position)
     around = surroundings(model, ocean, state, t)
-    flow, _ = drift(ocean, position, t)
+    water = motion(ocean, position, t)
     zero = jnp.zeros_like(state.position)
-    elevation, orbital, air = zero[0], zero, zero
-    if ocean.waves is not None:
-        wave = waves.sample(ocean.waves, position, t)
-        elevation, orbital = jnp.asarray(wave.elevation), jnp.stack(wave.velocity)
+    air = zero
     if ocean.wind is not None:
         x, y = state.position[0], state.position[1]
         air = jnp.stack(
@@ -65,9 +63,9 @@ def observe(
         acceleration=rates,
         actuators=state.actuators[: model.channels],
         command=orders,
-        current=zero if flow is None else jnp.stack(flow),
-        wave_elevation=elevation,
-        wave_velocity=orbital,
+        current=zero if water.drift is None else jnp.stack(water.drift),
+        wave_elevation=zero[0] + water.elevation,
+        wave_velocity=zero if water.orbital is None else jnp.stack(water.orbital),
         wind=air,
         density=jnp.broadcast_to(around.density, zero[0].shape),
         wet_fraction=jnp.broadcast_to(around.wet, zero[0].shape),

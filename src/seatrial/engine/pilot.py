@@ -29,6 +29,7 @@ from seatrial.gnc.navigation import dispatch as navigation
 from seatrial.gnc.navigation.dispatch import AnyFilter
 from seatrial.gnc.types import Estimate, Setpoint
 from seatrial.pytree import batched, pytree, static
+from seatrial.spatial.gradients import bearing, root
 from seatrial.spatial.rotations import rotation
 from seatrial.spatial.vectors import vec3
 
@@ -50,6 +51,18 @@ class Navigator:
 
 
 @pytree
+class Alarm:
+    """What the vehicle's own monitoring reports of a broken actuator."""
+
+    delay: jax.Array
+    """From the onset to the report, s."""
+    fault: int = static()
+    """Row in `Trouble.since`."""
+    effector: int = static()
+    """Which one is then left out."""
+
+
+@pytree
 class Pilot:
     """Everything that decides."""
 
@@ -62,6 +75,8 @@ class Pilot:
     avoidance: Avoidance | None
     fence: jax.Array | None
     """(P, 2) corners of the area that it must not leave."""
+    alarms: tuple[Alarm, ...]
+    """Faults that it is told of."""
     deceleration: jax.Array
     """With which it slows down before a station, m/s²."""
     reach: jax.Array
@@ -217,9 +232,17 @@ def feel(
 
 
 def decide(
-    pilot: Pilot, memory: Memory, state: State, t: jax.Array, wishes: Wishes | None = None
+    pilot: Pilot,
+    memory: Memory,
+    state: State,
+    t: jax.Array,
+    wishes: Wishes | None = None,
+    since: jax.Array | None = None,
 ) -> tuple[Memory, jax.Array]:
-    """Orders for the next control period."""
+    """Orders for the next control period.
+
+    `wishes` stand above the mission; faults set in at `since` (F, N), infinite while away.
+    """
     navigator = pilot.navigator
     dtype = state.velocity.dtype
     if navigator is not None:
@@ -251,8 +274,9 @@ def decide(
     held, demand = steering.control(
         pilot.autopilot, memory.autopilot, setpoint, believed, memory.achieved, pilot.period
     )
+    health = _health(pilot, since, t)
     through = _through_water(believed)
-    given = allocate(pilot.effectors, demand, through, memory.orders, pilot.period)
+    given = allocate(pilot.effectors, demand, through, memory.orders, pilot.period, health)
     memory = Memory(
         filter=memory.filter,
         boxes=memory.boxes,
@@ -305,6 +329,17 @@ def report(pilot: Pilot, memory: Memory, state: State) -> tuple[jax.Array, jax.A
     return jnp.concatenate([*believed, spread]), guidance
 
 
+def _health(pilot: Pilot, since: jax.Array | None, t: jax.Array) -> jax.Array | None:
+    """Share (A, N) of its wrench that each effector is known to make; None where all are well."""
+    if since is None or not pilot.alarms:
+        return None
+    health = jnp.ones((len(pilot.effectors.names), *since.shape[1:]), since.dtype)
+    for alarm in pilot.alarms:
+        reported = t >= since[alarm.fault] + alarm.delay
+        health = health.at[alarm.effector].multiply(jnp.where(reported, 0.0, 1.0))
+    return health
+
+
 def _estimate(pilot: Pilot, memory: Memory, state: State, dtype: Any) -> Estimate:
     if pilot.navigator is None:
         still = jnp.zeros_like(state.position)
@@ -324,13 +359,13 @@ def _as_wished(wishes: Wishes, believed: Estimate, own: Setpoint) -> Setpoint:
 
     A depth that nobody asks for stays the mission's.
     """
-    away = wishes.waypoint - believed.position[:2]
-    towards = jnp.arctan2(away[1], away[0])
+    there = jnp.isfinite(wishes.waypoint[0])
+    away = jnp.where(there, wishes.waypoint, 0.0) - believed.position[:2]
     nothing = jnp.full_like(wishes.surge, jnp.nan)
     asked = Setpoint(
         position=jnp.stack([nothing, nothing, nothing]),
         heading=wishes.heading,
-        course=jnp.where(jnp.isfinite(towards), towards, wishes.course),
+        course=jnp.where(there, bearing(away[1], away[0]), wishes.course),
         velocity=jnp.stack([wishes.surge, nothing, nothing]),
         yaw_rate=wishes.yaw_rate,
         depth=jnp.where(jnp.isfinite(wishes.depth), wishes.depth, own.depth),
@@ -350,7 +385,7 @@ def _soft_aim(leg: Leg, believed: Estimate) -> jax.Array:
 def _speed(pilot: Pilot, leg: Leg, believed: Estimate) -> jax.Array:
     """Speed asked for on a leg: slower towards a station."""
     away = leg.end - believed.position
-    distance = jnp.sqrt(away[0] ** 2 + away[1] ** 2)
+    distance = root(away[0] ** 2 + away[1] ** 2)
     stops = leg.last | (leg.kind == HOLD) | (leg.kind == DOCK)
     still = jnp.zeros_like(leg.speed)
     slowing = braking_speed(leg.speed, distance, pilot.deceleration, still)
@@ -363,7 +398,7 @@ def _at_station(pilot: Pilot, leg: Leg, believed: Estimate, along: Setpoint) -> 
     on_station = (leg.kind == HOLD) | (leg.kind == DOCK) | (leg.done & ~keeps)
     away = leg.end - believed.position
     nothing = jnp.full_like(away[0], jnp.nan)
-    distance = jnp.sqrt(away[0] ** 2 + away[1] ** 2)
+    distance = root(away[0] ** 2 + away[1] ** 2)
     if pilot.holds_station:
         velocity = jnp.where(on_station, jnp.nan, along.velocity)
         heading = jnp.where(on_station, leg.heading, along.heading)
@@ -372,7 +407,7 @@ def _at_station(pilot: Pilot, leg: Leg, believed: Estimate, along: Setpoint) -> 
     else:
         # Turn towards the station and come back to it; near it, let the vehicle drift.
         near = distance < pilot.reach
-        back = jnp.arctan2(away[1], away[0])
+        back = bearing(away[1], away[0])
         surge = jnp.where(near, 0.0, along.velocity[0])
         velocity = along.velocity.at[0].set(jnp.where(on_station, surge, along.velocity[0]))
         heading = jnp.where(on_station, jnp.where(near, nothing, back), along.heading)

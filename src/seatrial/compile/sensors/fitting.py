@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
 from seatrial.channels import Channel
@@ -13,6 +12,7 @@ from seatrial.compile.sensors.context import Built, Context
 from seatrial.engine.suite import Fitted
 from seatrial.faults import SensorFault
 from seatrial.ocean import Ocean
+from seatrial.pytree import constant
 from seatrial.sensors.noise import draws
 from seatrial.sensors.sensor import Mount
 from seatrial.sensors.tap import DenseSensor, rows
@@ -67,8 +67,8 @@ class FittedOut:
             matrix = _sensor_to_body(sensor)
             context = Context(
                 mount=Mount(
-                    position=jnp.asarray(sensor.position, dtype),
-                    matrix=jnp.asarray(matrix.ravel(), dtype),
+                    position=constant(sensor.position, dtype),
+                    matrix=constant(matrix.ravel(), dtype),
                 ),
                 dtype=dtype,
                 period=period,
@@ -110,8 +110,8 @@ class FittedOut:
                 Fitted(
                     sensor=built.sensor,
                     keys=self._keys("sensor", names, sensor.name),
-                    latency=jnp.asarray(0.0 if ideal else sensor.latency, self._dtype),
-                    jitter=jnp.asarray(sensor.jitter, self._dtype) if late else None,
+                    latency=constant(0.0 if ideal else sensor.latency, self._dtype),
+                    jitter=constant(sensor.jitter, self._dtype) if late else None,
                     jitter_keys=self._keys("jitter", names, sensor.name) if late else None,
                     faults=faults.get(sensor.name, ()),
                     size=_size(built),
@@ -124,7 +124,7 @@ class FittedOut:
 
     def _keys(self, what: str, names: tuple[str, ...], sensor: str) -> Any:
         keys = [draws.key(self._seed, f"{what}/{name}/{sensor}") for name in names]
-        return jnp.asarray(np.stack(keys, axis=-1))
+        return constant(np.stack(keys, axis=-1))
 
 
 def _type(sensor: SensorSpec) -> str:

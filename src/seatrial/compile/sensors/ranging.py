@@ -2,7 +2,6 @@
 
 import math
 
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,6 +9,7 @@ from seatrial.compile.sensors.context import Built, Context
 from seatrial.compile.sensors.water import depths_of, profile_of
 from seatrial.ocean import water
 from seatrial.ocean.seabed import MATERIALS
+from seatrial.pytree import constant
 from seatrial.sensors.ranging.beam import HALF_POWER, beam
 from seatrial.sensors.ranging.bottom_echo import bottom_tables
 from seatrial.sensors.ranging.detection import Detector
@@ -62,8 +62,8 @@ def echo_sounder(described: spec.EchoSounder, context: Context) -> Built:
     )
     tap = Tap(
         mount=context.mount,
-        turn=jnp.asarray(np.array(context.orientation)[:, None], context.dtype),
-        rate=jnp.asarray(1.0 / context.period, jnp.float64),
+        turn=constant(np.array(context.orientation)[:, None], context.dtype),
+        rate=constant(1.0 / context.period, np.float64),
         components=len(COMPONENTS),
         under_water=not ideal,
     )
@@ -92,7 +92,7 @@ def _noise(described: spec.EchoSounder, solid_angle: float) -> float:
 def _medium(frequency: float, context: Context) -> Medium:
     z = depths_of(context.ocean)
     here = profile_of(context.ocean, z)
-    sound = np.asarray(water.sound_speed(context.ocean.water, jnp.asarray(z)), np.float64)
+    sound = np.asarray(water.sound_speed(context.ocean.water, constant(z)), np.float64)
     slowness = 1.0 / np.broadcast_to(sound, z.shape)
     alpha = absorption(frequency, here.celsius, here.salinity, z)
     wide = np.concatenate([[-FARTHER], z, [z[-1] + FARTHER]])

@@ -26,6 +26,7 @@ from seatrial.gnc.avoidance.geometry import (
 from seatrial.gnc.avoidance.shapes import Circles, Polygons, Shapes, hazard
 from seatrial.gnc.types import Estimate
 from seatrial.pytree import batched, pytree, static
+from seatrial.spatial.gradients import bearing
 from seatrial.spatial.rotations import rotation
 from seatrial.spatial.trig import wrap_signed
 
@@ -177,7 +178,7 @@ def _decide(
     u, v, w = estimate.velocity[0], estimate.velocity[1], estimate.velocity[2]
     north, east, _ = attitude.to_world((u, v, w))
     own = jnp.stack([jnp.asarray(north), jnp.asarray(east)])
-    heading = jnp.arctan2(attitude.r10, attitude.r00)
+    heading = bearing(attitude.r10, attitude.r00)
     own_course = jnp.where(length(own) < roles.STOPPED, heading, course_of(own))
 
     offset = jnp.asarray(_OFFSET, own.dtype)
