@@ -279,7 +279,8 @@ def _fleet(scenario: spec.Scenario, members: list[Member], kinds: _Kinds) -> Fle
     )
     # All arrays at once, not at every call of a program.
     group, ocean = jax.device_put((group, ocean))
-    return Fleet(names, group, ocean, tuple(info.name for info in kind.sensors.infos), legs)
+    sensors = tuple(info.name for info in kind.sensors.infos)
+    return Fleet(names, group, ocean, sensors, legs, kind.sensors.dense)
 
 
 def _limits(scenario: spec.Scenario, vehicle: Vehicle, ocean: Ocean) -> Limits:

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.engine import loop
+from seatrial.engine import loop, taps
 from seatrial.engine.deliveries import Measured
 from seatrial.engine.frames import Array, Frames, GroupFrames, VehicleFrames, euler_angles
 from seatrial.engine.judging import RUNNING, STATUS
@@ -278,5 +278,9 @@ def block_size(plan: Plan) -> int:
 
 
 def _rows(fleet: Fleet, schedule: loop.Schedule) -> int:
-    """Frames and samples that one vehicle of a fleet gives per frame period."""
-    return 1 + sum(schedule.frame_steps // fitted.period for fitted in fleet.group.suite)
+    """Frames and samples that one vehicle gives per frame period; arrays count by their size."""
+    total = 1
+    for name, fitted in zip(fleet.sensors, fleet.group.suite, strict=True):
+        weight = taps.weight(fleet.dense[name]) if name in fleet.dense else 1
+        total += weight * schedule.frame_steps // fitted.period
+    return total

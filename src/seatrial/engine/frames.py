@@ -200,7 +200,12 @@ def frames_of(
 def _alone(one: Measurements) -> Measurements:
     """Samples of one vehicle as those of a group."""
     return Measurements(
-        one.time, one.arrival[:, None], one.values[:, None], one.valid[:, None], one.fault[:, None]
+        one.time,
+        one.arrival[:, None],
+        one.values[:, None],
+        one.valid[:, None],
+        one.fault[:, None],
+        None if one.payload is None else one.payload[:, None],
     )
 
 
