@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from seatrial._version import __version__
 from seatrial.compile.faults import compile_faults, fault_infos
+from seatrial.compile.scene import obstacle_bodies
 from seatrial.compile.schedule import schedule_of, settle_time_step
 from seatrial.compile.sensors.fitting import FittedOut
 from seatrial.compile.swarm import Member, members_of, vary_model
@@ -29,9 +30,11 @@ from seatrial.engine.frames import (
     LegInfo,
     RunHeader,
     VehicleInfo,
+    vehicle_bodies,
 )
 from seatrial.engine.launch import Start, launch
 from seatrial.engine.runner import Plan, Squad
+from seatrial.engine.scene import scene_of
 from seatrial.engine.wheel import Group
 from seatrial.errors import Problem, SpecError
 from seatrial.ocean import Ocean
@@ -78,8 +81,9 @@ def _compile(described: spec.Scenario) -> Plan:
         squads.append(_squad(scenario, list(some), kinds))
     schedule = schedule_of(scenario)
     frame_period = schedule.time_step * schedule.substeps * schedule.controls
+    header = _header(scenario, members, kinds, squads, frame_period)
     return Plan(
-        header=_header(scenario, members, kinds, squads, frame_period),
+        header=header,
         squads=tuple(squads),
         schedule=schedule,
         frames=math.floor(scenario.duration / frame_period + 1e-9) + 1,
@@ -88,6 +92,10 @@ def _compile(described: spec.Scenario) -> Plan:
             for m in members
             if m.participant.manoeuvre is not None
         },
+        scene=scene_of(
+            kinds.finest_ocean(),
+            (*vehicle_bodies(header.vehicles), *obstacle_bodies(scenario.obstacles)),
+        ),
     )
 
 
@@ -133,6 +141,10 @@ class _Kinds:
         if dtype not in self._oceans:
             self._oceans[dtype] = build_ocean(self._scenario.world, self._scenario.seed, dtype)
         return self._oceans[dtype]
+
+    def finest_ocean(self) -> Ocean:
+        """The sea in the best precision in which a vehicle of the run feels it."""
+        return self._oceans[max(self._oceans, key=lambda dtype: dtype.itemsize)]
 
     def dtype(self, participant: spec.Participant) -> DType:
         """Single precision for swarms, double for others, unless the scenario says otherwise."""

@@ -25,6 +25,7 @@ from seatrial.engine.frames import (
     LegInfo,
     RunHeader,
     RunSummary,
+    Scene,
     Sink,
     VehicleFrames,
 )
@@ -85,6 +86,8 @@ class Plan:
     """Frames to record, the one at t = 0 included."""
     manoeuvres: dict[str, tuple[str, dict[str, float]]]
     """Type and parameters of each vehicle's standard manoeuvre, for the indices."""
+    scene: Scene
+    """The ocean and the bodies as the sinks get them."""
 
 
 def parts_of(group: Group) -> list[tuple[Group, int]]:
@@ -166,7 +169,7 @@ def _run(
     squads = list(pool.map(lambda squad: _prepare(plan, squad, size), plan.squads))
     tallies = [Tally(squad.names, set(plan.manoeuvres)) for squad in plan.squads]
     for sink in sinks:
-        sink.open(plan.header)
+        sink.open(plan.header, plan.scene)
 
     def submit(first: int) -> list[list[Future[Seen]]]:
         return [[pool.submit(part.compute, first) for part in parts] for parts in squads]

@@ -28,7 +28,7 @@ def run(
     stepper = Stepper(plan, observed=True)
     logbook = _Logbook(plan, sinks)
     for sink in sinks:
-        sink.open(plan.header)
+        sink.open(plan.header, plan.scene)
     began = wall_clock.perf_counter()
     failure: ControllerError | None = None
     with runner.interrupt_at_leisure() as interrupted:
