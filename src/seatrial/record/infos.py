@@ -1,5 +1,6 @@
 """What a header says of a vehicle and a scene of its surroundings, to JSON and back."""
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +26,17 @@ def read_surroundings(text: str, vehicles: tuple[VehicleInfo, ...]) -> Scene:
     """The whole scene again."""
     scene = read_scene(text)
     return replace(scene, bodies=(*vehicle_bodies(vehicles), *scene.bodies))
+
+
+def without_nan(value: Any) -> Any:
+    """Plain data for JSON, which has no NaN or infinity: both become null."""
+    if isinstance(value, dict):
+        return {k: without_nan(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_nan(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
 
 
 def read_vehicle(data: dict[str, Any]) -> VehicleInfo:

@@ -10,6 +10,7 @@ byte is not recognisable: it is found as the byte in which two templates differ.
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -121,10 +122,7 @@ class TypeStore:
     """ROS 2 message definitions as rosbags ships them, and those of sonars."""
 
     def __init__(self) -> None:
-        from rosbags.typesys import Stores, get_typestore
-
-        self._store = get_typestore(Stores.ROS2_HUMBLE)
-        register(self._store)
+        self._store = _known_types()
 
     def definition(self, typename: str) -> bytes:
         """The text of a type and of all types in it, in the `ros2msg` form that MCAP expects."""
@@ -169,6 +167,16 @@ class TypeStore:
 def stamp_octets(time_ns: int) -> bytes:
     """A time as it stands in a message."""
     return struct.pack("<II", *divmod(time_ns, _NANOSECONDS))
+
+
+@cache
+def _known_types() -> Any:
+    """One for the whole process: rosbags compiles code for every type that it meets."""
+    from rosbags.typesys import Stores, get_typestore
+
+    store = get_typestore(Stores.ROS2_HUMBLE)
+    register(store)
+    return store
 
 
 def _column(rows: NDArray[np.uint8], offset: int, kind: str) -> Array:

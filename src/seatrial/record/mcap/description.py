@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import Any
 
 from seatrial.engine.frames import Event, RunHeader, RunSummary, Scene, VehicleSummary
-from seatrial.record.infos import read_vehicle, write_surroundings
+from seatrial.record.infos import read_vehicle, without_nan, write_surroundings
 
 METADATA = "seatrial"
 FORMAT = "3"
@@ -79,19 +79,8 @@ def read_summary(data: bytes) -> RunSummary:
 
 
 def _to_json(value: Any) -> bytes:
-    text = json.dumps(_without_nan(value), indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(without_nan(value), indent=2, ensure_ascii=False, allow_nan=False)
     return f"{text}\n".encode()
-
-
-def _without_nan(value: Any) -> Any:
-    """JSON has no NaN or infinity: both become null."""
-    if isinstance(value, dict):
-        return {k: _without_nan(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_nan(v) for v in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 def _with_nan(value: dict[str, Any]) -> dict[str, Any]:
