@@ -287,6 +287,7 @@ def _fleet(scenario: spec.Scenario, members: list[Member], kinds: _Kinds) -> Fle
         suite=kind.sensors.suite(names, faults.sensors),
         faults=faults.faults,
         limits=_limits(scenario, first.vehicle, ocean),
+        size=constant([first.vehicle.length, first.vehicle.beam]),
         varied=varied,
     )
     # All arrays at once, not at every call of a program.
