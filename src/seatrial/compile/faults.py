@@ -26,6 +26,7 @@ from seatrial.faults import (
 )
 from seatrial.pytree import constant
 from seatrial.sensors.noise import draws
+from seatrial.sensors.tap import VIEW
 from seatrial.signals import FaultInfo, SensorInfo
 from seatrial.spec import faults as spec
 from seatrial.spec.wording import did_you_mean
@@ -101,9 +102,12 @@ def _sensor_fault(
         chosen = _components(fault, sensor)
     mask = np.zeros((size, 1), bool)
     mask[chosen] = True
+    sizes = _sizes(fault, sensor, chosen) if fault.kind in _VALUES else np.zeros((size, 1))
+    if sensor.payload is not None:
+        mask, sizes = _of_tap(fault, mask, sizes)
     value: jax.Array | None = None
     if fault.kind in _VALUES:
-        value = constant(_sizes(fault, sensor, chosen), context.dtype)
+        value = constant(sizes, context.dtype)
     elif isinstance(fault, spec.Delay):
         value = constant(fault.delay)
     chance = getattr(fault, "probability", None)
@@ -116,6 +120,24 @@ def _sensor_fault(
         index=row,
         kind=fault.kind,
     )
+
+
+def _of_tap(
+    fault: spec.SensorFault, mask: NDArray[np.bool_], sizes: Array
+) -> tuple[NDArray[np.bool_], Array]:
+    """What a fault strikes in the tap of a dense sensor, whose rows are those of `sensors.tap`."""
+    whole = isinstance(fault, spec.Freeze)
+    if whole and not mask.all():
+        raise fault.error(
+            ("components",),
+            "a sensor with an array freezes whole: the same array and the same numbers again",
+            expected="`freeze` without `components`",
+            mend="leave out `components`, or use `stuck` with a value for one of the numbers",
+        )
+    view = np.full((VIEW, 1), whole)
+    keep = mask & (whole or isinstance(fault, spec.Stuck))
+    nothing = np.zeros((VIEW + len(mask), 1))
+    return np.concatenate([view, keep, mask]), np.concatenate([nothing, sizes])
 
 
 def _sensor(fault: spec.SensorFault, context: FaultContext) -> SensorInfo:

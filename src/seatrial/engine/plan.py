@@ -1,10 +1,11 @@
 """A compiled scenario: what the engine turns."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from seatrial.engine.frames import LegInfo, RunHeader
+from seatrial.engine.frames import LegInfo, RunHeader, Scene
 from seatrial.engine.loop import Group, Schedule
 from seatrial.ocean import Ocean
+from seatrial.sensors.tap import DenseSensor
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,8 @@ class Fleet:
     """Names of the sensors in the group's suite."""
     legs: dict[str, tuple[LegInfo, ...]]
     """Legs of each vehicle that has a mission."""
+    dense: dict[str, DenseSensor] = field(default_factory=dict)
+    """What expands the taps of the dense sensors, by name."""
 
 
 @dataclass(frozen=True)
@@ -33,3 +36,5 @@ class Plan:
     """Type and parameters of each vehicle's standard manoeuvre, for the indices."""
     scenario: object
     """The description that it was compiled from, for those who know descriptions."""
+    scene: Scene
+    """The ocean and the bodies as the sinks get them."""

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from seatrial.engine import taps
 from seatrial.engine.deliveries import Measured
 from seatrial.engine.loop import Samples, Schedule
 from seatrial.engine.plan import Fleet
@@ -15,6 +16,7 @@ def measured_at_start(fleet: Fleet, taken: Samples, schedule: Schedule) -> Measu
     for name, fitted, sample in zip(fleet.sensors, fleet.group.suite, taken, strict=True):
         rows = np.asarray(sample.rows)[None]
         one = _measurements(fitted, rows, np.zeros(1, np.int64), 1, schedule)
+        one = _expanded(fleet, name, fitted, one)
         found[name] = one.cut(slice(0)) if fitted.inertial else one
     return found
 
@@ -32,8 +34,16 @@ def measured_in(
     for name, fitted, sample in zip(fleet.sensors, fleet.group.suite, taken, strict=True):
         rows = np.asarray(sample.rows)[:periods]
         begins = starts if fitted.inertial else starts + 1
-        found[name] = _measurements(fitted, rows, begins, schedule.substeps, schedule)
+        some = _measurements(fitted, rows, begins, schedule.substeps, schedule)
+        found[name] = _expanded(fleet, name, fitted, some)
     return found
+
+
+def _expanded(fleet: Fleet, name: str, fitted: Fitted, some: Measurements) -> Measurements:
+    """The same, with the array of a dense sensor in place of its tap."""
+    if name not in fleet.dense:
+        return some
+    return taps.expand(fleet.dense[name], some, np.asarray(fitted.keys), fleet.ocean)
 
 
 def _measurements(

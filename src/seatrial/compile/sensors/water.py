@@ -101,8 +101,8 @@ def _device(described: spec.Dvl, context: Context) -> Device:
         np.array(described.reference_salinity),
         np.array(0.0),
     )
-    z = _depths(context.ocean)
-    here = _profile(context.ocean, z)
+    z = depths_of(context.ocean)
+    here = profile_of(context.ocean, z)
     alpha = absorption(described.frequency, here.celsius, here.salinity, z)
     dropout = None
     if full and described.dropout > 0.0:
@@ -155,8 +155,8 @@ def ctd(described: spec.Ctd, context: Context) -> Built:
         described.pressure_resolution,
     )
     column = column_of(context.ocean.water, np.float64)
-    z = _depths(context.ocean)
-    here = _profile(context.ocean, z)
+    z = depths_of(context.ocean)
+    here = profile_of(context.ocean, z)
     conductivity = _conductivity(here, np.asarray(hydrostatic(column, constant(z))))
     share = None
     if full and described.temperature_lag > 0.0:
@@ -226,20 +226,21 @@ def anemometer(described: spec.Anemometer, context: Context) -> Built:
     return Built(sensor, ("speed", "angle"), ("m s-1", "rad"), (0.0, 0.0) if ideal else deviation)
 
 
-class _Profile(NamedTuple):
+class Profile(NamedTuple):
     """Water over depth."""
 
     celsius: Array
     salinity: Array
 
 
-def _profile(ocean: Ocean, z: Array) -> _Profile:
+def profile_of(ocean: Ocean, z: Array) -> Profile:
+    """Temperature and salinity at some depths."""
     at = constant(z)
     values = water_now.temperature(ocean.water, at), water_now.salinity(ocean.water, at)
-    return _Profile(*(np.broadcast_to(np.asarray(v, np.float64), z.shape) for v in values))
+    return Profile(*(np.broadcast_to(np.asarray(v, np.float64), z.shape) for v in values))
 
 
-def _depths(ocean: Ocean) -> Array:
+def depths_of(ocean: Ocean) -> Array:
     """Depths to tabulate a property of the water at: down to where the water itself is known."""
     curves = [p for p in (ocean.water.rho, ocean.water.celsius) if isinstance(p, Curve)]
     if curves:
@@ -250,7 +251,7 @@ def _depths(ocean: Ocean) -> Array:
     return np.linspace(0.0, steps * GRID_STEP, steps + 1)
 
 
-def _conductivity(here: _Profile, pressure: Array) -> Array:
+def _conductivity(here: Profile, pressure: Array) -> Array:
     """S/m from temperature, salinity and Pa above the air's (PSS-78 inverted, TEOS-10 library)."""
     import gsw
 
