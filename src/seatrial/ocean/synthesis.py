@@ -41,6 +41,8 @@ class Components(NamedTuple):
     omega: Array
     direction: Array
     phase: Array
+    band: Array | None = None
+    """Middle of the frequency band that a component was drawn from, rad/s; None: nothing drawn."""
 
 
 def discretise(
@@ -64,7 +66,7 @@ def discretise(
         level = (np.arange(frequencies)[:, None] + fraction) / frequencies
         level = ENERGY_CUT + (1.0 - 2.0 * ENERGY_CUT) * level
         phase = rng.uniform(0.0, 2.0 * math.pi, share.shape)
-        omega = np.interp(level, energy, grid)
+        omega = middle = np.interp(level, energy, grid)
     else:
         angle, weight = spreading.bands(directions)
         lowest, highest = np.interp((ENERGY_CUT, 1.0 - ENERGY_CUT), energy, grid)
@@ -73,17 +75,19 @@ def discretise(
         band = np.diff(level)
         share = band[:, None] * weight / np.sum(band)
         phase = rng.uniform(0.0, 2.0 * math.pi, share.shape)
+        middle = np.broadcast_to(0.5 * (edges[:-1] + edges[1:])[:, None], share.shape)
         if method == "jittered":
             place = rng.uniform(0.0, 1.0, share.shape)
             omega = np.interp(level[:-1, None] + place * band[:, None], energy, grid)
         else:
-            omega = np.broadcast_to(0.5 * (edges[:-1] + edges[1:])[:, None], share.shape)
+            omega = middle
     variance = (spectrum.significant_height / 4.0) ** 2
     return Components(
         amplitude=np.sqrt(2.0 * variance * share).ravel(),
         omega=omega.ravel(),
         direction=np.broadcast_to(towards + angle, share.shape).ravel(),
         phase=phase.ravel(),
+        band=middle.ravel(),
     )
 
 
@@ -91,13 +95,15 @@ def waves_from(
     systems: Sequence[Components], depth: float | None, stretching: str, dtype: Any
 ) -> Waves:
     """Put the components of all systems together, with their wavenumbers at this water depth."""
-    joined = Components(*(np.concatenate(parts) for parts in zip(*systems, strict=True)))
+    alike = [s._replace(band=s.omega if s.band is None else s.band) for s in systems]
+    joined = Components(*(np.concatenate(parts) for parts in zip(*alike, strict=True)))
     return Waves(
         amplitude=jnp.asarray(joined.amplitude, dtype),
         omega=jnp.asarray(joined.omega, jnp.float64),
         wavenumber=jnp.asarray(wavenumber(joined.omega, depth), dtype),
         direction=jnp.asarray(joined.direction, dtype),
         phase=jnp.asarray(joined.phase, dtype),
+        band=jnp.asarray(joined.band, jnp.float64),
         depth=None if depth is None else jnp.asarray(depth, dtype),
         stretching=stretching,
     )
