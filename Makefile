@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench clean
+.PHONY: help demo test lint format bench reference clean
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -28,6 +28,9 @@ format: $(STAMP) ## mend what the style check can mend by itself
 
 bench: $(STAMP) ## time one step of every library vehicle; prints JSON
 	@$(BIN)/seatrial bench step --json
+
+reference: $(STAMP) ## write docs/reference from the classes that read the YAML files
+	@$(BIN)/python -m seatrial.spec.reference docs/reference
 
 clean: ## delete everything that the targets above made
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

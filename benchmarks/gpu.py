@@ -8,6 +8,7 @@ XLA's cost analysis counts per step, over the measured time; peaks are the data 
 """
 
 import argparse
+import dataclasses
 import json
 import sys
 import time
@@ -17,19 +18,19 @@ import jax
 import jax.numpy as jnp
 
 from seatrial import __version__
-from seatrial.cli import bench
 from seatrial.core.forces import wave_excitation
 from seatrial.core.step import step
 from seatrial.core.types import State
-from seatrial.engine.wheel import Group
+from seatrial.engine.loop import Group
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
 from seatrial.spatial.rotations import rotation
+from seatrial.validation import timing
 
 SEAS = {15: (5, 3), 75: (15, 5), 260: (20, 13)}
 COUNTS = (1, 100, 1_000, 10_000, 100_000, 1_000_000, 4_000_000)
 PEAKS = {"NVIDIA H200": {"tflops_fp32": 66.9, "tbytes_s": 4.8}}
-TIME_STEP = bench.TIME_STEP
+TIME_STEP = timing.TIME_STEP
 
 
 def timed(body: Any, steps: int, group: Group, ocean: Ocean) -> float:
@@ -61,17 +62,17 @@ def waves_only(group: Group, ocean: Ocean, state: State, i: jax.Array) -> State:
         group.model.excitation, ocean.waves, x, y, turned, i * TIME_STEP
     )
     nudge = 1e-9 * (sum(sums.wrench) + sum(sums.motion) + sums.elevation + sum(sums.slope))
-    return State(state.position + nudge, state.attitude, state.velocity, state.actuators)
+    return dataclasses.replace(state, position=state.position + nudge)
 
 
 def row(components: int, count: int, peaks: dict[str, float] | None) -> dict[str, Any]:
-    one, ocean = bench.one_vehicle("smarty", SEAS[components], "single")
-    calm, still = bench.one_vehicle("smarty", None, "single")
-    group = bench.spread(one, count)
+    one, ocean = timing.one_vehicle("smarty", SEAS[components], "single")
+    calm, still = timing.one_vehicle("smarty", None, "single")
+    group = timing.spread(one, count)
     steps = max(20, min(5_000, 200_000_000 // (count * components)))
     seconds = timed(full_step, steps, group, ocean)
     waves = timed(waves_only, steps, group, ocean)
-    rest = timed(full_step, steps, bench.spread(calm, count), still)
+    rest = timed(full_step, steps, timing.spread(calm, count), still)
     one_step = jax.jit(lambda g, o, s: full_step(g, o, s, jnp.int64(1)))
     cost = one_step.lower(group, ocean, group.initial).compile().cost_analysis()
     result = {

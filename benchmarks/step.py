@@ -3,7 +3,8 @@
 The same as `seatrial bench step --json`.
 """
 
-from seatrial.cli import bench
+from seatrial.cli.bench import show_steps
+from seatrial.validation.timing import step_cases
 
 if __name__ == "__main__":
-    bench.show(bench.step_cases(None, "double"), as_json=True)
+    show_steps(step_cases(None, "double"), as_json=True)

@@ -10,8 +10,8 @@ from seatrial.core.forces.coefficients import Term
 from seatrial.core.step import step
 
 plan = st.compile_scenario("otter-zigzag")
-squad = plan.squads[0]  # the vehicles of one kind, and the ocean in their precision
-group = squad.group  # one model, N states
+fleet = plan.fleets[0]  # the vehicles of one kind, and the ocean in their precision
+group = fleet.group  # one model, N states
 polynomial = group.model.coefficients
 X_U = polynomial.terms.index(Term(0, (0,), (), (), 0))  # surge force, by u alone
 STEPS = 500
@@ -25,7 +25,7 @@ def distance(values: jax.Array) -> jax.Array:
 
     def advance(state, i):
         dt = plan.schedule.time_step
-        return step(model, squad.ocean, state, orders, i * dt, dt), None
+        return step(model, fleet.ocean, state, orders, i * dt, dt), None
 
     end, _ = jax.lax.scan(advance, group.initial, jnp.arange(STEPS))
     return end.position[0, 0]

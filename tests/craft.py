@@ -195,7 +195,7 @@ def _wrench(model, ocean, at, t):
 def acceleration(model, ocean, at, t=0.0):
     """ν̇ as a NumPy array."""
     with jax.enable_x64(True):
-        return np.array(_derivative(model, ocean, at, jnp.float64(t)))
+        return np.array(_derivative(model, ocean, at, jnp.float64(t)).velocity)
 
 
 def wrench(model, ocean, at, t=0.0):

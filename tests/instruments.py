@@ -8,12 +8,13 @@ import numpy as np
 
 import craft
 from seatrial.compile.actuators import channels_of, expand
-from seatrial.compile.sensors import machinery, water
+from seatrial.compile.sensors import machinery, ranging, water
 from seatrial.compile.sensors.context import Context
 from seatrial.sensors.look import Look
 from seatrial.sensors.noise import draws
 from seatrial.sensors.sensor import Mount
 from seatrial.spec.sensors import machinery as machinery_spec
+from seatrial.spec.sensors import ranging as ranging_spec
 from seatrial.spec.sensors import water as water_spec
 
 BUILDERS = {
@@ -25,6 +26,7 @@ BUILDERS = {
     "encoder": (machinery_spec.Encoder, machinery.encoder),
     "shaft": (machinery_spec.Shaft, machinery.shaft),
     "battery": (machinery_spec.Battery, machinery.battery),
+    "echo_sounder": (ranging_spec.EchoSounder, ranging.echo_sounder),
 }
 
 BOAT = craft.vehicle(
@@ -46,7 +48,7 @@ BOAT = craft.vehicle(
 """Its channels: screw (rev/s), pod (N), pod_angle (rad), rudder (rad)."""
 
 
-def fit(kind, ocean=None, rate=10.0, dtype=np.float64, vehicle=BOAT, **described):
+def fit(kind, ocean=None, rate=10.0, dtype=np.float64, vehicle=BOAT, bottom="sand", **described):
     """The built sensor of a type."""
     cls, build = BUILDERS[kind]
     spec = cls.model_validate({"type": kind, "name": kind, "rate": rate, **described})
@@ -60,6 +62,7 @@ def fit(kind, ocean=None, rate=10.0, dtype=np.float64, vehicle=BOAT, **described
             vehicle=vehicle,
             channels=tuple(channels_of(expand(vehicle.actuators))),
             datum=(0.0, 0.0),
+            bottom=bottom,
         )
         return build(spec, context)
 

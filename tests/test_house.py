@@ -82,6 +82,19 @@ def test_every_room_of_the_house_keeps_to_its_imports(tmp_path: Path):
     assert done.returncode == 0, done.stdout
 
 
+def test_every_room_stands_in_the_table_for_those_who_contribute():
+    table = re.findall(
+        r"^\| (`.*?) \|", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.MULTILINE
+    )
+    listed = set(re.findall(r"`(\w+)/?`", " ".join(table)))
+    house = ROOT / "src" / "seatrial"
+    rooms = {path.parent.name for path in house.glob("*/*") if path.suffix in (".py", ".yaml")}
+    rooms |= {"library"} | {path.stem for path in house.glob("*.py") if path.stem[0] != "_"}
+    assert rooms <= listed, f"not in the table of rooms: {sorted(rooms - listed)}"
+    folders = {"analytic", "property", "oracle", "stochastic", "scenarios"}
+    assert listed <= rooms | folders, f"no such room: {sorted(listed - rooms - folders)}"
+
+
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 

@@ -6,15 +6,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from seatrial.compile.controllers import prepare
 from seatrial.compile.scenario import plan_of
-from seatrial.engine import runner
+from seatrial.engine import run as running
+from seatrial.engine.controllers import Controller, ControllerError
 from seatrial.engine.frames import RunHeader, RunSummary, Sink
+from seatrial.engine.plan import Plan
 from seatrial.record.choose import recorder
 from seatrial.record.memory import MemoryRecorder
 from seatrial.record.reader import Recording, read
 from seatrial.spec.scenario import Scenario
-from seatrial.stepped import run as stepped
-from seatrial.stepped.controllers import Controller, ControllerError, prepare
 
 if TYPE_CHECKING:
     import xarray
@@ -41,7 +42,7 @@ class Run:
 
     @property
     def status(self) -> str:
-        """completed, stopped, grounded, diverged or failed: the worst of the vehicles."""
+        """completed, stopped, grounded, capsized, diverged or failed: the worst of the vehicles."""
         return self.summary.status
 
     @property
@@ -68,13 +69,13 @@ class Run:
         return plot.figure(self.recording)
 
 
-def compile_scenario(scenario: str | Path | Scenario) -> runner.Plan:
+def compile_scenario(scenario: str | Path | Scenario) -> Plan:
     """Turn a scenario (a name, a file or an object) into arrays, or refuse it with reasons."""
     return plan_of(scenario, None, None)
 
 
 def run(
-    scenario: str | Path | Scenario | runner.Plan,
+    scenario: str | Path | Scenario | Plan,
     *,
     seed: int | None = None,
     duration: float | None = None,
@@ -89,12 +90,9 @@ def run(
     own that steer, by vehicle. Those that the scenario itself names are loaded and run only with
     `allow_code`, because a scenario may come from somebody else.
     """
-    plan, crew = prepare(scenario, controllers, allow_code, seed, duration)
+    plan, steering = prepare(scenario, controllers, allow_code, seed, duration)
     memory = MemoryRecorder()
     sink: Sink = memory if out is None else recorder(out, len(plan.header.vehicles))
-    failure = None
-    if crew:
-        summary, wall_time, failure = stepped.run(plan, crew, [sink], progress)
-    else:
-        summary, wall_time = runner.run(plan, [sink], progress)
-    return Run(plan.header, summary, wall_time, memory if out is None else Path(out), failure)
+    ending = running.run(plan, [sink], progress, steering)
+    kept = memory if out is None else Path(out)
+    return Run(plan.header, ending.summary, ending.wall_time, kept, ending.failure)

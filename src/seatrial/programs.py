@@ -1,51 +1,225 @@
 """How JAX programs are compiled, and kept on disk so that the second start is quick.
 
-JAX keeps compiled programs in a folder when its option `jax_compilation_cache_dir` is set. It is
-set here when the first scenario is compiled, unless the user's program or environment
-(`JAX_COMPILATION_CACHE_DIR`) has chosen a folder already. No other JAX option that changes a
-program is touched: double precision is switched on only inside seatrial's own calls, with
-`jax.enable_x64`.
+The finished executables themselves are kept (`seatrial.cache`), under a key that is made of the
+arguments: from it the way leads straight to the executable, without tracing, lowering or
+compiling. The key tells everything that shapes a program: the function, the structure of its
+arguments with all static values, shapes and types, compiler options, the machine, the versions
+of Python and JAX, and seatrial's own code. Functions and classes from elsewhere are compiled as
+usual and kept only by JAX.
+
+An executable that came out of JAX's own persistent cache cannot be written again: the copy fails
+when it is called. That cache is passed by here; the user's choice of it stays as it was, and no
+JAX option that changes a program is touched: double precision is switched on only inside
+seatrial's own calls, with `jax.enable_x64`.
 """
 
+import contextlib
 import os
-from pathlib import Path
+import pickle
+import threading
+from collections import Counter, OrderedDict
+from collections.abc import Iterator
 from typing import Any
 
 import jax
 
+from seatrial import cache, fingerprint
+
+KIND = "program"
+
+MOST_LOADED = 128
+"""Programs that a process holds on to; the one not used for longest is let go."""
+
+_OPTIONS: dict[str, Any] = {
+    "xla_cpu_use_fusion_emitters": False,
+    "xla_cpu_parallel_codegen_split_count": 1,
+}
+"""XLA's newer fusion emitters on the CPU take twice as long to compile a step, and batches run
+at half the speed; a single vehicle is a fifth faster with them. XLA would also cut a large program
+into pieces that are compiled side by side; where it cuts changes how a step rounds, so that one
+more sensor on a vehicle could move its track by the last bit."""
+
+_SETTINGS = (
+    *("jax_enable_x64", "jax_default_matmul_precision", "jax_numpy_dtype_promotion"),
+    *("jax_default_prng_impl", "jax_threefry_partitionable", "jax_random_seed_offset"),
+    *("jax_debug_nans", "jax_debug_infs", "jax_disable_jit", "jax_disable_most_optimizations"),
+    *("jax_optimization_level", "jax_use_simplified_jaxpr_constants", "jax_num_cpu_devices"),
+    *("jax_default_device", "jax_enable_custom_prng", "jax_allow_f16_reductions"),
+)
+"""Options of JAX that change a program."""
+
+counts: Counter[str] = Counter()
+"""What became of the programs that this process asked for: `compiled`, `loaded`, `reused`."""
+
+_loaded: OrderedDict[str, Any] = OrderedDict()
+_locks: dict[str, threading.Lock] = {}
+_guard = threading.Lock()
+
 
 def compile_program(function: Any, *args: Any) -> Any:
-    """Compile a jitted function for these arguments.
+    """A jitted function compiled for these arguments, or for others of their structure and shapes.
 
-    XLA's newer fusion emitters on the CPU take twice as long to compile a step, and batches run
-    at half the speed; a single vehicle is a fifth faster with them. XLA would also cut a large
-    program into pieces that are compiled side by side; where it cuts changes how a step rounds,
-    so that one more sensor on a vehicle could move its track by the last bit.
+    Called without its static arguments. The same key gives the same program: within a process at
+    once, in another one from disk.
     """
-    _keep_on_disk()
-    options = (
-        {"xla_cpu_use_fusion_emitters": False, "xla_cpu_parallel_codegen_split_count": 1}
-        if jax.default_backend() == "cpu"
-        else {}
-    )
-    return function.lower(*args).compile(compiler_options=options)
-
-
-def folder() -> Path:
-    """Where programs are kept: the user's cache folder."""
-    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser() / "seatrial" / "programs"
-
-
-def _keep_on_disk() -> None:
-    """Let JAX keep compiled programs on disk; quietly do without where that is not possible."""
-    config: Any = jax.config  # its options are declared at run time, out of a type checker's sight
-    if config.jax_compilation_cache_dir is not None:
-        return
     try:
-        folder().mkdir(parents=True, exist_ok=True)
-    except (OSError, RuntimeError):  # a read-only home, or none at all
+        key = _key(function, args)
+    except fingerprint.FingerprintError:
+        counts["compiled"] += 1
+        return _compile(function, args)
+    with _guard:
+        lock = _locks.setdefault(key, threading.Lock())
+    with lock:  # of several threads that want a program one makes it
+        with _guard:
+            if key in _loaded:
+                counts["reused"] += 1
+                _loaded.move_to_end(key)
+                return _loaded[key]
+        program = _load(key)
+        counts["compiled" if program is None else "loaded"] += 1
+        if program is None:
+            with _past_the_cache_of_jax():
+                program = _compile(function, args)
+            _save(key, _name(function), program)
+        with _guard:
+            _loaded[key] = program
+            while len(_loaded) > MOST_LOADED:
+                _locks.pop(_loaded.popitem(last=False)[0], None)
+    return program
+
+
+def call(function: Any, *args: Any) -> Any:
+    """Compile, or load, and call at once."""
+    static = function._jit_info.static_argnums
+    dynamic = (a for i, a in enumerate(args) if i not in static)
+    return compile_program(function, *args)(*dynamic)
+
+
+def _compile(function: Any, args: tuple[Any, ...]) -> Any:
+    lowered = function.lower(*args)
+    while True:
+        try:
+            return lowered.compile(compiler_options=_options())
+        except jax.errors.JaxRuntimeError as error:
+            # They are XLA's internal flags: another version of it may not know them any more.
+            unknown = [o for o in _OPTIONS if f"No such compile option: '{o}'" in str(error)]
+            if not unknown:
+                raise
+            for option in unknown:
+                _OPTIONS.pop(option, None)
+
+
+def _options() -> dict[str, Any]:
+    return dict(_OPTIONS) if jax.default_backend() == "cpu" else {}
+
+
+def _name(function: Any) -> str:
+    return f"{function.__module__}.{function.__qualname__}".removeprefix("seatrial.")
+
+
+def _key(function: Any, args: tuple[Any, ...]) -> str:
+    """Key of a program; raises `FingerprintError` for one that cannot be kept."""
+    jitted = getattr(function, "_jit_info", None)
+    wrapped = getattr(function, "__wrapped__", None)
+    if jitted is None or wrapped is None:
+        raise fingerprint.FingerprintError("not a jitted function of a known kind")
+    how = [
+        getattr(jitted, name)
+        for name in (
+            *("static_argnums", "static_argnames", "donate_argnums", "donate_argnames"),
+            *("keep_unused", "inline", "device", "backend", "compiler_options_kvs"),
+        )
+    ]
+    config: Any = jax.config  # its options are declared at run time, out of a type checker's sight
+    settings = [(name, getattr(config, name, None)) for name in _SETTINGS]
+    given = [
+        fingerprint.plain(a)
+        if i in jitted.static_argnums
+        else fingerprint.tree(a, fingerprint.abstract)
+        for i, a in enumerate(args)
+    ]
+    return fingerprint.digest(wrapped, how, given, settings, _requested(), fingerprint.origin())
+
+
+def _requested() -> tuple[Any, ...]:
+    """Options and devices. Options are named as asked for: which of them XLA knows is up to its
+    version."""
+    devices = [(d.platform, d.device_kind) for d in jax.devices()]
+    return _ASKED, devices, os.environ.get("XLA_FLAGS", "")
+
+
+_ASKED = dict(_OPTIONS)
+
+
+def _load(key: str) -> Any:
+    """The program that was kept under a key, or None."""
+    content = cache.load(KIND, key)
+    if content is None:
+        return None
+    from jax.experimental.serialize_executable import deserialize_and_load
+
+    try:
+        # Nothing but what this user wrote comes so far: the checksum is right, and the folder and
+        # the file are the user's alone.
+        executable, arguments, results = pickle.loads(content)
+        structures = (jax.tree.structure(arguments), jax.tree.structure(results))
+        return deserialize_and_load(executable, *structures, execution_devices=[_device()])
+    except Exception:  # whatever it is, the program can be compiled
+        cache.drop(KIND, key)
+        return None
+
+
+def _save(key: str, name: str, program: Any) -> None:
+    if cache.refusal() is not None:
         return
-    config.update("jax_compilation_cache_dir", str(folder()))
-    # JAX keeps only what took over a second to compile; small programs add up at the start.
-    config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
+    from jax.experimental.serialize_executable import serialize
+
+    try:
+        executable, *structures = serialize(program)
+        # JAX's structures cannot be pickled, but trees with numbers for leaves can.
+        trees = [jax.tree.unflatten(s, range(s.num_leaves)) for s in structures]
+        content = pickle.dumps((executable, *trees), protocol=5)
+    except Exception:  # a backend that cannot write its programs, a callback to Python
+        return
+    cache.save(KIND, key, name, content)
+
+
+def _device() -> Any:
+    config: Any = jax.config
+    chosen = config.jax_default_device
+    return chosen if isinstance(chosen, jax.Device) else jax.devices()[0]
+
+
+_passing = 0
+
+
+@contextlib.contextmanager
+def _past_the_cache_of_jax() -> Iterator[None]:
+    """Compile without JAX's persistent cache where the user has switched it on.
+
+    JAX decides once per process whether to use it and has to be made to think again. Until the
+    last thread of ours is done, others compile without it too.
+    """
+    global _passing
+    config: Any = jax.config
+    if config.jax_compilation_cache_dir is None:
+        yield
+        return
+    from jax.experimental.compilation_cache.compilation_cache import reset_cache
+
+    with _guard:
+        entered = config.jax_enable_compilation_cache or _passing > 0
+        if entered:
+            if _passing == 0:
+                config.update("jax_enable_compilation_cache", False)
+                reset_cache()
+            _passing += 1
+    try:
+        yield
+    finally:
+        with _guard:
+            if entered:
+                _passing -= 1
+                if _passing == 0:
+                    config.update("jax_enable_compilation_cache", True)
+                    reset_cache()

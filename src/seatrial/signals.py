@@ -3,9 +3,9 @@
 Guidance, navigation and control see these types and nothing behind them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +61,48 @@ class SensorInfo:
     """Other numbers that a reader needs, such as the places of anchors."""
     payload: PayloadInfo | None = None
     """Of a dense sensor; None where `components` is all."""
+
+
+@dataclass(frozen=True)
+class Setpoint:
+    """What an autopilot is asked for from outside, in place of its mission.
+
+    Give `heading`, `course`, `yaw_rate` or `waypoint`, one of them, with a `surge`; a `depth` that
+    is left out stays the mission's.
+    """
+
+    surge: float
+    """Speed ahead, m/s."""
+    heading: float | None = None
+    """Clockwise from north, rad."""
+    course: float | None = None
+    """Direction of the track over ground, rad."""
+    yaw_rate: float | None = None
+    """rad/s."""
+    waypoint: tuple[float, float] | None = None
+    """Place to go to: north and east of the datum, m."""
+    depth: float | None = None
+    """m."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """What somebody outside tells a vehicle; it stands until it is replaced or released.
+
+    First what is released is given back to the vehicle's own timetable, manoeuvre or pilot, then
+    the new orders are taken.
+    """
+
+    channels: Mapping[str, float] = field(default_factory=dict)
+    """Orders by channel; `left_rpm` gives a channel in another unit than SI."""
+    setpoint: Setpoint | None = None
+    """For the vehicle's autopilot."""
+    release: Collection[str] | Literal["all"] = ()
+    """Channels to give back, and `setpoint`; or all of them at once."""
+
+
+RELEASE = Command(release="all")
+"""Gives a whole vehicle back."""
 
 
 @dataclass(frozen=True)

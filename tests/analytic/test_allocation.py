@@ -13,8 +13,8 @@ import craft
 from seatrial.compile.autonomy.allocation import build_effectors, reference_speed
 from seatrial.compile.vehicle import compile_vehicle
 from seatrial.errors import SpecError
-from seatrial.gnc.allocation import allocate, sectors
-from seatrial.gnc.allocation.authority import controllability, strength
+from seatrial.gnc.allocation import Group, allocate, sectors
+from seatrial.gnc.allocation.authority import DOFS, strength
 from seatrial.spec.library import library_names
 from seatrial.spec.loading import load
 from seatrial.spec.vehicle import SurfaceBuoyancy, Vehicle
@@ -27,9 +27,9 @@ run = jax.jit(allocate)
 X, Y, Z, K, M, N = range(6)
 
 
-def prepared(spec, dtype=DOUBLE, **options):
+def prepared(spec, dtype=DOUBLE):
     vehicle = compile_vehicle(spec, craft.ocean_of(precision=dtype), dtype)
-    return vehicle, build_effectors(vehicle, spec, dtype, **options)
+    return vehicle, build_effectors(vehicle, spec, dtype)
 
 
 @functools.cache
@@ -74,12 +74,12 @@ def boat(*thrusters):
     return craft.vehicle(actuators=thrusters)
 
 
-def quad(azimuth=None, limits=(-50.0, 100.0)):
-    """Four azimuth thrusters at the corners."""
+def quad(azimuth=None, limits=(-50.0, 100.0), **others):
+    """Four azimuth thrusters at the corners, some with an azimuth drive of their own."""
     corners = {"fp": (1, -1), "fs": (1, 1), "ap": (-1, -1), "as": (-1, 1)}
     return boat(
         *(
-            thruster(name, (x, y, 0), limits=limits, azimuth=azimuth or {})
+            thruster(name, (x, y, 0), limits=limits, azimuth=others.get(name, azimuth or {}))
             for name, (x, y) in corners.items()
         )
     )
@@ -122,8 +122,16 @@ def physics(vehicle, spec, orders, speed=0.0):
 )
 def test_controllable_degrees_of_freedom_are_those_the_layout_has(name, rank, dofs):
     vehicle, effectors = library(name)
-    found = controllability(effectors, reference_speed(vehicle), load(name, Vehicle).length)
-    assert (found.rank, found.dofs) == (rank, dofs)
+    assert tuple(DOFS[d] for d in effectors.dofs) == dofs
+    units = np.repeat([1.0, load(name, Vehicle).length], 3)[:, None]
+    assert np.linalg.matrix_rank(strength(effectors, reference_speed(vehicle)) / units) == rank
+
+
+def in_one_group(effectors, dofs):
+    """All effectors for these degrees of freedom, whether they can be had independently or not."""
+    turning = () if effectors.azimuths is None else effectors.azimuths.effectors
+    fixed = tuple(i for i in range(len(effectors.names)) if i not in turning)
+    return dataclasses.replace(effectors, groups=(Group(dofs, fixed, tuple(range(len(turning)))),))
 
 
 def sample(effectors, share, speed=0.0):
@@ -211,7 +219,7 @@ def test_tanks_are_left_alone_unless_they_are_alone():
     assert orders == pytest.approx([0.1])
 
 
-# The two methods.
+# The programme.
 
 
 def test_differential_thrust_has_its_closed_form():
@@ -230,50 +238,28 @@ def test_four_azimuth_thrusters_get_the_moore_penrose_solution():
     )
     wanted = np.array([60.0, -35.0, 50.0])
     forces = np.linalg.pinv(matrix) @ wanted
-    for method in ("programme", "pseudo_inverse"):
-        chosen = dataclasses.replace(effectors, method=method)
-        orders, made = ordered(chosen, {X: 60.0, Y: -35.0, N: 50.0})
-        found = [
-            part
-            for thrust, angle in orders.reshape(4, 2)
-            for part in (thrust * math.cos(angle), thrust * math.sin(angle))
-        ]
-        assert found == pytest.approx(forces)
-        assert made[[X, Y, N]] == pytest.approx(wanted)
+    orders, made = ordered(effectors, {X: 60.0, Y: -35.0, N: 50.0})
+    found = [
+        part
+        for thrust, angle in orders.reshape(4, 2)
+        for part in (thrust * math.cos(angle), thrust * math.sin(angle))
+    ]
+    assert found == pytest.approx(forces)
+    assert made[[X, Y, N]] == pytest.approx(wanted)
 
 
-def test_a_pseudo_inverse_gives_up_what_the_programme_still_makes():
-    """The least sum of squares asks most of the weak one, whose limit then stops the other too."""
-    spec = boat(
-        thruster("weak", (0, 0, 0), limits=(-10, 10), direction=(1, 0, 0)),
-        thruster("strong", (0, 0, 0), limits=(-100, 100), direction=(1, 0, 0)),
-    )
-    _, effectors = prepared(spec, reluctance={"strong": 100.0})
-    _, little = ordered(dataclasses.replace(effectors, method="pseudo_inverse"), {X: 80.0})
-    _, much = ordered(effectors, {X: 80.0})
-    assert much[X] == pytest.approx(80.0)
-    assert little[X] < 40.0
-
-
-def test_an_infeasible_demand_is_shrunk_or_missed_by_choice():
+def test_an_infeasible_demand_is_shrunk():
     spec = boat(thruster("left", (0, -1, 0)), thruster("right", (0, 1, 0)))
     _, effectors = prepared(spec)
     _, shrunk = ordered(effectors, {X: 400.0, N: 0.0})
     assert shrunk[[X, N]] == pytest.approx([200.0, 0.0])
     _, shrunk = ordered(effectors, {X: 300.0, N: 100.0})
     assert shrunk[[X, N]] == pytest.approx([150.0, 50.0])
-    # The left engine at its limit leaves X + N = 200: (300 − X)² + (100 − N)² is least at its end,
-    # X = 200, but yaw that counts a hundred times as much is had in full.
-    for weights, missed in (({}, [200.0, 0.0]), ({"yaw": 100.0}, [100.0, 100.0])):
-        _, effectors = prepared(spec, infeasible="weighted", importance=weights)
-        orders, made = ordered(effectors, {X: 300.0, N: 100.0})
-        assert orders[0] == pytest.approx(100.0)
-        assert made[[X, N]] == pytest.approx(missed, abs=0.05)
 
 
 def test_one_thruster_does_what_it_can_of_two_degrees_of_freedom():
     spec = boat(thruster("oblique", (0, 0, 0), (1, 1, 0)))
-    _, effectors = prepared(spec, dofs=("surge", "sway"))
+    effectors = in_one_group(prepared(spec)[1], (X, Y))
     orders, made = ordered(effectors, {X: 20.0})
     assert orders == pytest.approx([10.0 * math.sqrt(2.0)])
     assert made[[X, Y]] == pytest.approx([10.0, 10.0])
@@ -291,13 +277,6 @@ def test_fins_are_amidships_in_still_water():
     orders, made = ordered(effectors, {X: 2.0, N: 5.0}, previous=[0.0, 0.3])
     assert orders[1] == 0.0
     assert made[X] == pytest.approx(2.0)
-
-
-def test_keeping_efforts_changes_the_least_of_them():
-    """Of two thrusters in line, ordered 30 and 10 N, 60 N are 40 and 20 N, not 30 and 30 N."""
-    _, effectors = prepared(boat(thruster("one", (0, 0, 0)), thruster("two", (0, 0, 0))), keep=True)
-    orders, _ = ordered(effectors, {X: 60.0}, previous=[30.0, 10.0])
-    assert orders == pytest.approx([40.0, 20.0])
 
 
 def test_a_dead_thruster_is_replaced_by_the_others():
@@ -400,7 +379,7 @@ def test_angles_keep_to_their_sector_and_make_as_much_as_any_do(limit, low):
     half a circle is not convex, nor is the set that thrust astern adds.
     """
     spec = boat(thruster("pod", (0, 0, 0), limits=(low, 100.0), azimuth={"angle_limit": limit}))
-    _, effectors = prepared(spec, dofs=("surge", "sway"))
+    effectors = in_one_group(prepared(spec)[1], (X, Y))
     for direction in np.linspace(-math.pi, math.pi, 25):
         c, s = math.cos(direction), math.sin(direction)
         orders, made = ordered(effectors, {X: 300.0 * c, Y: 300.0 * s})
@@ -414,8 +393,9 @@ def test_angles_keep_to_their_sector_and_make_as_much_as_any_do(limit, low):
 
 def test_nothing_is_pushed_into_a_forbidden_zone():
     zone = (math.radians(60), math.radians(120))
-    spec = quad(azimuth={"rate_limit": 0.5}, limits=(0.0, 100.0))
-    _, effectors = prepared(spec, forbidden={"fp": [zone]})
+    plain, shy = ({"rate_limit": 0.5}, {"rate_limit": 0.5, "forbidden_deg": [[60.0, 120.0]]})
+    spec = quad(azimuth=plain, limits=(0.0, 100.0), fp=shy)
+    _, effectors = prepared(spec)
     last = np.array([25.0, 0.0] * 4)
     crossed = False
     for i in range(120):
@@ -497,14 +477,14 @@ def test_a_demand_in_the_dead_band_becomes_nothing_or_its_edge():
 # What cannot be built is refused.
 
 
-def test_zones_of_what_does_not_turn_are_refused():
-    with pytest.raises(SpecError, match="is no azimuth thruster"):
-        prepared(boat(thruster("push", (0, 0, 0))), forbidden={"push": [(0.0, 1.0)]})
-
-
 def test_zones_that_leave_no_angle_are_refused():
     with pytest.raises(SpecError, match="forbidden zones of `fp`"):
-        prepared(quad(), forbidden={"fp": [(-4.0, 4.0)]})
+        prepared(quad(fp={"forbidden": [[-4.0, 4.0]]}))
+
+
+def test_a_zone_that_ends_before_it_begins_is_refused():
+    with pytest.raises(ValueError, match="from < to"):
+        quad(fp={"forbidden_deg": [[170.0, -170.0]]})
 
 
 def test_an_azimuth_thruster_that_pushes_down_is_refused():

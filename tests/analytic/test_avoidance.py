@@ -26,7 +26,7 @@ from seatrial.gnc.avoidance.roles import (
 from seatrial.gnc.types import Estimate
 from seatrial.spatial.rotations import from_euler
 from seatrial.spec.obstacles import Avoidance, Obstacle
-from seatrial.validation.colregs import STEP, Craft, estimate_of, move
+from seatrial.validation.colregs.encounters import STEP, Craft, estimate_of, move
 
 pytestmark = pytest.mark.usefixtures("x64")
 

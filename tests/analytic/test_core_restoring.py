@@ -1,15 +1,22 @@
 """Weight and buoyancy: natural periods, metacentres, stratified water, and leaving the water."""
 
+import dataclasses
 import math
 
 import gsw
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import craft
+import seatrial as st
+from seatrial.core.environment import surroundings
+from seatrial.core.step import hydrostatics as hydrostatics_of
 from seatrial.hull.blocks import Block, hydrostatics
 from seatrial.ocean import water
+from seatrial.spatial.rotations import from_euler
+from seatrial.spec.library import library_names
 
 RHO, G = craft.RHO, craft.G
 
@@ -259,6 +266,84 @@ def test_surface_craft_loses_its_buoyancy_smoothly_as_it_leaves_the_water():
     assert lift[wall] == pytest.approx(RHO * G * 8.0 * (0.5 + z[wall]), rel=1e-9)
     assert lift[-1] == pytest.approx(RHO * G * 8.0 * 1.25)  # deck under: the whole hull
     assert lift[0] == 0.0
+
+
+def surface_craft():
+    """Every vehicle of the library that floats."""
+    vehicles = (st.load(name, st.Vehicle) for name in library_names("vehicle"))
+    return {v.name: v for v in vehicles if v.buoyancy.craft == "surface"}
+
+
+FLOATING = surface_craft()
+
+
+@pytest.mark.parametrize("described", FLOATING.values(), ids=FLOATING.keys())
+def test_surface_craft_in_free_fall_does_not_turn(described):
+    """Weight acts at the centre of gravity: that falls with g, and nothing turns about it."""
+    model = craft.compiled(described)
+    rng = np.random.default_rng(6)
+    n = 40
+    euler = rng.uniform([[-3.1], [-1.5], [-3.1]], [[3.1], [1.5], [3.1]], (3, n))
+    high = np.outer([0.0, 0.0, -2.0 * described.length - described.height], np.ones(n))
+    at = craft.state(model, high, euler, np.zeros((6, n)))
+    rate = craft.acceleration(model, craft.calm(), at)
+    assert np.abs(rate[3:]).max() < 1e-9
+    down = np.array([craft.euler_matrix(*e).T @ [0.0, 0.0, G] for e in euler.T]).T
+    assert np.abs(rate[:3] - down).max() < 1e-9
+
+
+def test_dropped_otter_falls_without_turning_until_it_meets_the_water():
+    model = craft.compiled(FLOATING["otter"])
+    first = craft.state(model, (0.0, 0.0, -1.0))
+    orders = np.zeros(model.channels)
+    *_, velocity, _ = craft.simulate(model, craft.calm(), first, 0.4, 0.01, orders)
+    assert np.abs(velocity[:, 3:]).max() < 1e-9
+    assert velocity[-1, 2] == pytest.approx(0.4 * G, rel=1e-9)
+
+
+@pytest.mark.parametrize("described", FLOATING.values(), ids=FLOATING.keys())
+def test_stiffness_of_a_floating_craft_is_that_of_waterplane_and_metacentres(described):
+    """∂τ/∂(z, φ, θ) at rest: ρgA at the centre of flotation, ρg∇GM_T, ρg∇GM_L, and no more.
+
+    Heave at r_F = (x_F, 0, z_F) has the moment x_F Z about y, and pitch sinks r_F by −x_F θ.
+    """
+    density = described.hydrodynamics.reference_density
+    ocean = craft.ocean_of(water={"profile": "constant", "density": density})
+    model = craft.compiled(described, ocean)
+    hull = model.restoring
+    with jax.enable_x64(True):
+        at = craft.state(model)
+
+        def load(x):
+            attitude = from_euler(x[1], x[2], 0.0 * x[0])
+            position = jnp.stack([0.0 * x[0], 0.0 * x[0], x[0] - hull.flotation[2]])
+            moved = dataclasses.replace(at, position=position, attitude=attitude)
+            around = surroundings(model, ocean, moved, jnp.float64(0.0))
+            return jnp.stack(hydrostatics_of(model, around))
+
+        at_rest, found = load(jnp.zeros(3)), -np.asarray(jax.jacfwd(load)(jnp.zeros(3)))
+    weight, x_f = float(hull.mass) * G, float(hull.flotation[0])
+    assert np.abs(at_rest).max() < 1e-12 * weight
+    area = density * G * float(hull.waterplane_area)
+    expected = np.zeros((6, 3))
+    expected[2] = area, 0.0, -area * x_f
+    expected[4] = -area * x_f, 0.0, area * x_f**2 + weight * float(hull.gm_longitudinal)
+    expected[3, 1] = weight * float(hull.gm_transverse)
+    assert np.abs(found - expected).max() < 1e-9 * np.abs(expected[expected != 0]).min()
+
+
+@pytest.mark.parametrize("share", [0.2, 0.05, 0.01])
+def test_moment_about_the_centre_of_gravity_of_an_emerging_craft_goes_with_its_buoyancy(share):
+    # With the weight at the centre of flotation the moment would be W (x_F − x_G) in the air.
+    described = craft.barge(gravity_x=0.4)
+    model = craft.compiled(described)
+    z = -0.5 * (1 - share)
+    load = craft.wrench(model, craft.calm(), craft.state(model, (0, 0, z)))
+    weight = RHO * 4.0 * G
+    lift = weight - load[2]
+    about_gravity = load[4] + 0.4 * load[2]
+    assert 0.0 < lift < (share + 0.03) * weight
+    assert abs(about_gravity) < lift * 0.5 * described.length
 
 
 @pytest.mark.parametrize(

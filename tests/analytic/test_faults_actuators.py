@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from craft import RHO, calm, ocean_of, state, torpedo, wrench
+from seatrial import faults as faulting
 from seatrial.compile.faults import compile_faults
-from seatrial.compile.triggers import Struck
+from seatrial.compile.triggers import FaultContext
 from seatrial.compile.vehicle import compile_vehicle
 from seatrial.core.actuators import advance
 from seatrial.errors import SpecError
-from seatrial.faults import faults as faulting
 from seatrial.spec.faults import parse_fault
 
 PROPELLER = {
@@ -71,7 +71,7 @@ def strike(*texts, count=1, seed=1, duration=100.0, water_depth=None):
     vehicle = described()
     with jax.enable_x64(True):
         compiled = compile_vehicle(vehicle, calm(), np.dtype(np.float64))
-        struck = Struck(
+        context = FaultContext(
             names=tuple(f"boat_{i}" for i in range(count)),
             vehicle=vehicle,
             compiled=compiled,
@@ -81,7 +81,7 @@ def strike(*texts, count=1, seed=1, duration=100.0, water_depth=None):
             seed=seed,
             dtype=np.dtype(np.float64),
         )
-        return compiled.model, compile_faults([parse_fault(t)[1] for t in texts], struck)
+        return compiled.model, compile_faults([parse_fault(t)[1] for t in texts], context)
 
 
 def start(model, count=1, speed=1.0, **kwargs):
@@ -93,27 +93,27 @@ def start(model, count=1, speed=1.0, **kwargs):
 
 
 @jax.jit
-def _turn(model, faults, trouble, at, orders, t):
-    trouble = faulting.update(faults, trouble, at, t)
-    broken = faulting.impair(faults, trouble, model)
-    trouble, obeyed = faulting.obey(faults, trouble, broken, orders)
+def _turn(model, faults, fault_state, at, orders, t):
+    fault_state = faulting.update(faults, fault_state, at, t)
+    broken = faulting.impair(faults, fault_state, model)
+    fault_state, obeyed = faulting.obey(faults, fault_state, broken, orders)
     moved = advance(broken.actuators, at.actuators, obeyed, DT, broken.impairment)
-    return trouble, dataclasses.replace(at, actuators=moved)
+    return fault_state, dataclasses.replace(at, actuators=moved)
 
 
 def run(model, faults, seconds, orders=lambda t: ORDERS, first=None):
     """Times, actuator states (T, S) and onsets (T, F) of one vehicle, before each step."""
     with jax.enable_x64(True):
         at = start(model) if first is None else first
-        trouble = faulting.begin(faults, model.channels, 1, np.float64)
+        fault_state = faulting.begin(faults, model.channels, 1, np.float64)
         times, states, since = [], [], []
         for k in range(round(seconds / DT)):
             t = k * DT
             given = jnp.asarray(orders(t), jnp.float64)[:, None]
             states.append(np.asarray(at.actuators)[:, 0])
-            trouble, at = _turn(model, faults, trouble, at, given, jnp.float64(t))
+            fault_state, at = _turn(model, faults, fault_state, at, given, jnp.float64(t))
             times.append(t)
-            since.append(np.asarray(trouble.since)[:, 0])
+            since.append(np.asarray(fault_state.since)[:, 0])
     return np.array(times), np.array(states), np.array(since)
 
 
@@ -121,9 +121,9 @@ def broken_at(model, compiled, t, at):
     """The Model as the faults leave it at one instant."""
     with jax.enable_x64(True):
         count = at.position.shape[1]
-        trouble = faulting.begin(compiled.faults, model.channels, count, np.float64)
-        trouble = faulting.update(compiled.faults, trouble, at, jnp.float64(t))
-        return faulting.impair(compiled.faults, trouble, model)
+        fault_state = faulting.begin(compiled.faults, model.channels, count, np.float64)
+        fault_state = faulting.update(compiled.faults, fault_state, at, jnp.float64(t))
+        return faulting.impair(compiled.faults, fault_state, model)
 
 
 def assert_label(times, since, onset, end=math.inf):
@@ -295,12 +295,12 @@ def test_a_fault_that_is_switched_on_from_outside_sets_in_then_and_goes():
     model, compiled = strike("propeller: power_loss")
     faults, at = compiled.faults, start(model)
     with jax.enable_x64(True):
-        trouble = faulting.begin(faults, model.channels, 1, np.float64)
+        fault_state = faulting.begin(faults, model.channels, 1, np.float64)
         seen = []
         for t, forced in ((0.0, 0), (1.0, 1), (2.0, 1), (3.0, 0), (4.0, 1)):
-            trouble = trouble._replace(forced=jnp.full((1, 1), forced, jnp.int32))
-            trouble = faulting.update(faults, trouble, at, jnp.float64(t))
-            seen.append(float(trouble.since[0, 0]))
+            fault_state = fault_state._replace(forced=jnp.full((1, 1), forced, jnp.int32))
+            fault_state = faulting.update(faults, fault_state, at, jnp.float64(t))
+            seen.append(float(fault_state.since[0, 0]))
     assert seen == [math.inf, 1.0, 1.0, math.inf, 4.0]
 
 
@@ -323,11 +323,11 @@ def test_a_fault_is_there_while_its_condition_holds(condition):
     model, compiled = strike(f"propeller: power_loss when {condition}", water_depth=30.0)
     inside, outside = (start(model, **parts) for parts in CONDITIONS[condition])
     with jax.enable_x64(True):
-        trouble = faulting.begin(compiled.faults, model.channels, 1, np.float64)
+        fault_state = faulting.begin(compiled.faults, model.channels, 1, np.float64)
         seen = []
         for t, at in enumerate((outside, inside, inside, outside, inside)):
-            trouble = faulting.update(compiled.faults, trouble, at, jnp.float64(t))
-            seen.append(float(trouble.since[0, 0]))
+            fault_state = faulting.update(compiled.faults, fault_state, at, jnp.float64(t))
+            seen.append(float(fault_state.since[0, 0]))
     assert seen == [math.inf, 1.0, 1.0, math.inf, 4.0]
 
 
@@ -335,11 +335,11 @@ def test_a_condition_with_a_duration_strikes_once_and_for_so_long():
     model, compiled = strike("propeller: power_loss when depth > 10 for 2s")
     deep, shallow = start(model, position=np.array([[0.0], [0.0], [11.0]])), start(model)
     with jax.enable_x64(True):
-        trouble = faulting.begin(compiled.faults, model.channels, 1, np.float64)
+        fault_state = faulting.begin(compiled.faults, model.channels, 1, np.float64)
         seen = []
         for t, at in enumerate((shallow, deep, shallow, shallow, deep)):
-            trouble = faulting.update(compiled.faults, trouble, at, jnp.float64(t))
-            seen.append(float(trouble.since[0, 0]))
+            fault_state = faulting.update(compiled.faults, fault_state, at, jnp.float64(t))
+            seen.append(float(fault_state.since[0, 0]))
     assert seen == [math.inf, 1.0, 1.0, math.inf, math.inf]
 
 

@@ -14,9 +14,8 @@ from seatrial.gnc.guidance.laws import (
     LineOfSight3D,
     PurePursuit,
 )
-from seatrial.gnc.guidance.speed import braking_distance, braking_speed, turning_speed
+from seatrial.gnc.guidance.speed import braking_speed
 from seatrial.gnc.guidance.track import track_errors
-from seatrial.gnc.guidance.waypoints import Waypoints, begin, switch
 from seatrial.gnc.types import Estimate
 
 pytestmark = pytest.mark.usefixtures("x64")
@@ -237,62 +236,9 @@ def test_each_vehicle_of_a_batch_is_guided_as_it_would_be_alone():
 
 def test_braking_speed_runs_down_to_the_final_speed_at_the_end():
     a, final = jnp.asarray(0.1), jnp.asarray(0.3)
-    way = braking_distance(jnp.asarray(SPEED), a, final)
-    assert way == pytest.approx((4.0 - 0.09) / 0.2)
+    way = jnp.asarray((SPEED**2 - 0.09) / 0.2)  # (U² − U_f²) / 2a
     assert braking_speed(jnp.asarray(SPEED), way, a, final) == pytest.approx(SPEED)
     assert braking_speed(jnp.asarray(SPEED), 0.25 * way, a, final) == pytest.approx(
         math.sqrt(0.09 + 0.25 * (4.0 - 0.09))
     )
     assert braking_speed(jnp.asarray(SPEED), jnp.asarray(-1.0), a, final) == pytest.approx(0.3)
-
-
-def test_turning_speed_is_that_of_the_circle_through_the_corner():
-    leg, radius, rate = column(10.0, 0.0, 0.0), jnp.asarray(5.0), jnp.asarray(0.2)
-    right = turning_speed(jnp.asarray(9.0), leg, column(0.0, 7.0, 0.0), radius, rate)
-    assert right[0] == pytest.approx(0.2 * 5.0)  # a quarter turn: the radius is the distance
-    sixty = turning_speed(jnp.asarray(9.0), leg, column(1.0, math.sqrt(3.0), 0.0), radius, rate)
-    assert sixty[0] == pytest.approx(1.0 / math.tan(math.radians(30.0)))
-    assert turning_speed(jnp.asarray(9.0), leg, leg, radius, rate)[0] == 9.0
-    assert turning_speed(jnp.asarray(9.0), leg, -leg, radius, rate)[0] == 0.0
-
-
-@pytest.mark.parametrize(
-    ("switching", "place", "goes_on"),
-    [
-        ("circle", (9.0, 0.0, 0.0), True),
-        ("circle", (11.0, 5.0, 0.0), False),
-        ("along", (9.0, 5.0, 0.0), True),
-        ("along", (7.0, 0.0, 0.0), False),
-        ("either", (9.0, 0.0, 0.0), True),
-        ("either", (10.1, 5.0, 0.0), True),
-        ("either", (9.0, 5.0, 0.0), False),
-        ("circle", (9.5, 0.0, 30.0), True),
-    ],
-)
-def test_waypoint_is_switched_by_circle_of_acceptance_or_along_the_track(switching, place, goes_on):
-    plan = Waypoints(
-        points=jnp.asarray([[0.0, 0.0, 0.0], [10.0, 0.0, 0.0], [10.0, 10.0, 0.0]]),
-        threshold=jnp.full(3, 2.0),
-        count=jnp.asarray([3]),
-        switching=switching,
-    )
-    memory, leg, done = switch(plan, begin(plan), column(*place))
-    assert memory[0, 0] == (2.0 if goes_on else 1.0)
-    assert not done[0]
-    assert leg.current[:, 0] == pytest.approx([10.0, 10.0, 0.0] if goes_on else [10.0, 0.0, 0.0])
-
-
-def test_vehicles_with_lists_of_their_own_end_with_their_own_last_waypoint():
-    points = np.zeros((4, 3, 2))
-    points[:, 0, 0], points[:, 1, 1] = [0.0, 10.0, 20.0, 99.0], [0.0, 10.0, 20.0, 30.0]
-    plan = Waypoints(
-        points=jnp.asarray(points), threshold=jnp.full((4, 2), 1.0), count=jnp.asarray([3, 4])
-    )
-    memory = begin(plan)
-    for distance in (10.0, 20.0, 20.0):
-        place = jnp.asarray([[distance, 0.0], [0.0, distance], [0.0, 0.0]])
-        memory, leg, done = switch(plan, memory, place)
-    assert memory[0].tolist() == [2.0, 3.0]
-    assert done.tolist() == [True, False]
-    assert leg.last.tolist() == [True, True]
-    assert leg.following[:, 0].tolist() == [20.0, 0.0, 0.0]

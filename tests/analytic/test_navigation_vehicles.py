@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import seatrial as st
-from seatrial.cli.navigate import navigate, show_navigation
+from seatrial.cli.navigate import show_navigation
 from seatrial.compile.autonomy.aids import MEMORY, lasting
 from seatrial.compile.autonomy.navigation import build_navigator, first_estimate
 from seatrial.compile.autonomy.twin import build_twin
@@ -25,6 +25,7 @@ from seatrial.spec.navigation import Navigation
 from seatrial.spec.scenario import Scenario
 from seatrial.spec.vehicle import Vehicle
 from seatrial.spec.world import World
+from seatrial.validation.navigation import navigate
 
 BASIN = """
 kind: scenario
@@ -33,7 +34,7 @@ duration: 40
 vehicles:
   - name: sookshma
     vehicle: sookshma
-    start: {position: [-4.0, -4.0, 1.0], speed: 0.4}
+    start: {position: [-4.0, -4.0, 0.0], speed: 0.4}
     commands: {propeller_rpm: 500, rudder_deg: [[0, 10], [20, -12]]}
     sensors:
       - {type: imu, name: imu, rate: 50, errors: adis16448}
@@ -41,8 +42,7 @@ vehicles:
       - type: uwb
         name: uwb
         rate: 10
-        position: [0.0, 0.0, -0.4]
-        margin: -10   # the tag is on a mast that is not part of the hull
+        position: [0.0, 0.0, -0.3]
         anchors: [[-15, -15, -2], [-15, 15, -2.5], [15, 15, -2], [15, -15, -2.5]]
         shadows: [{anchor: 3, low: [-15, -6.5, -5], high: [15, -5.5, 5], detour: 2.0}]
 """

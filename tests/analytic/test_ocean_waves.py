@@ -172,15 +172,16 @@ def test_phase_keeps_its_precision_after_a_month_in_single_precision():
 
 
 def test_a_million_points_are_sampled_in_blocks_and_agree_with_single_points():
-    waves = sea(count=15)
+    waves = sea(count=60)
     points = np.random.default_rng(0).uniform(-200.0, 200.0, (3, 1000, 1000))
     points[2] = np.abs(points[2]) / 20.0
     program = jax.jit(field.sample).lower(waves, tuple(jnp.asarray(points)), 6.0).compile()
     everywhere = program(waves, tuple(jnp.asarray(points)), 6.0)
     assert everywhere.pressure.shape == (1000, 1000)
-    # far below the 120 MB of a single component × point array
+    # little more than the nineteen fields of the result, far below the 480 MB of a single
+    # component × point array
     one_field = points[0].nbytes
-    assert program.memory_analysis().temp_size_in_bytes < 20 * one_field
+    assert program.memory_analysis().temp_size_in_bytes < 25 * one_field
     for i, j in ((0, 0), (17, 503), (999, 999)):
         alone = field.sample(waves, tuple(points[:, i, j]), 6.0)
         for a, b in zip(jax.tree.leaves(everywhere), jax.tree.leaves(alone), strict=True):

@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 import motions
 from seatrial.conventions import GRAVITY
-from seatrial.gnc.navigation.strapdown import integrate
+from strapdown import integrate
 
 TIMES = np.linspace(0.0, 12.0, 97)
 DOWN = np.array([0.0, 0.0, GRAVITY])

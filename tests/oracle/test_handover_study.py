@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from seatrial.cli.studies import show_study
-from seatrial.validation import handover
+from seatrial.validation.handover import course as handover
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +61,12 @@ def test_double_waypoints_come_closer_by_about_as_much_as_printed(document):
     assert np.all(double > single)
     printed = document["height_printed"]
     shown = document["limits"].index(handover.LIMIT_SHOWN)
+    free = document["limits"].index(None)
+    # One number, the limit, was chosen; both heights and their difference then come out.
+    assert single[shown] == pytest.approx(printed["single"], abs=0.05)
+    assert double[shown] == pytest.approx(printed["double"], abs=0.05)
     assert double[shown] - single[shown] == pytest.approx(
         printed["double"] - printed["single"], abs=0.02
     )
+    # Without a limit both come as close: it is the limit that a second waypoint helps against.
+    assert double[free] - single[free] < 0.25 * (double[shown] - single[shown])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from seatrial.compile.scenario import compile_scenario
-from seatrial.engine.runner import run
+from seatrial.engine.run import run
 from seatrial.spec.loading import load
 from seatrial.spec.scenario import Scenario
 from seatrial.spec.vehicle import Vehicle
@@ -62,6 +62,29 @@ def turn(order, h=0.5):
     return advance / L, diameter / L
 
 
+def zigzag(helm, change, h=0.1, reversals=3):
+    """Overshoots in degrees of a zig-zag by the published polynomial; to starboard first (RK4).
+
+    The helm is looked at every 0.5 s, as in the scenario.
+    """
+    state, side, headings = np.array([U0, 0, 0, 0, 0, 0, 0.0]), 1, [[]]
+    for step in range(100_000):
+        heading = state[5]
+        if step % 5 == 0 and side * heading >= change:
+            side = -side
+            headings.append([])
+        if len(headings) > reversals + 1:
+            break
+        headings[-1].append(heading)
+        order = -side * helm  # the published rudder is positive to port
+        k1 = rate(state, order)
+        k2 = rate(state + h / 2 * k1, order)
+        k3 = rate(state + h / 2 * k2, order)
+        k4 = rate(state + h * k3, order)
+        state = state + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+    return [np.degrees(np.abs(after).max() - change) for after in headings[1 : reversals + 1]]
+
+
 @pytest.fixture(scope="module")
 def published():
     return turn(np.radians(-35))
@@ -73,7 +96,7 @@ def test_published_polynomial_gives_the_published_turning_circle(published):
 
 
 def test_library_mariner_turns_like_the_published_polynomial(published):
-    summary, _ = run(compile_scenario(load("mariner-turning-circle", Scenario)))
+    summary = run(compile_scenario(load("mariner-turning-circle", Scenario))).summary
     indices = summary.vehicles["mariner"].indices
     assert summary.status == "completed"
     assert indices["advance_over_length"] == pytest.approx(published[0], rel=0.01)
@@ -109,3 +132,12 @@ def _sorted_key(key):
     head, *rest = key.split("_")
     letters = sorted("".join(r for r in rest if r != "delta"))
     return head, "".join(letters), rest.count("delta")
+
+
+def test_library_mariner_overshoots_like_the_published_polynomial_and_less_than_imo_allows():
+    summary, _ = run(compile_scenario(load("mariner-zigzag", Scenario)))
+    indices = summary.vehicles["mariner"].indices
+    expected = zigzag(np.radians(20), np.radians(20))
+    for name, overshoot in zip(("first", "second", "third"), expected, strict=True):
+        assert indices[f"{name}_overshoot_deg"] == pytest.approx(overshoot, abs=0.3), name
+    assert indices["first_overshoot_deg"] < 25.0  # 20/20, MSC.137(76)

@@ -13,7 +13,7 @@ from seatrial.hull.blocks import Block, hydrostatics
 from seatrial.spec.library import library_file, library_names
 from seatrial.spec.loading import load, load_text
 from seatrial.spec.scenario import Scenario
-from seatrial.spec.vehicle import SubmergedBuoyancy, SurfaceBuoyancy, Vehicle
+from seatrial.spec.vehicle import SurfaceBuoyancy, Vehicle
 
 VEHICLES = (
     "bluerov2",
@@ -55,7 +55,7 @@ def test_example_of_the_guide_is_a_vehicle_that_floats_at_its_mark():
         duration=1.0,
         vehicles=({"name": "skiff", "vehicle": vehicle},),
     )
-    assert len(compile_scenario(scenario).squads) == 1
+    assert len(compile_scenario(scenario).fleets) == 1
 
 
 def test_library_holds_the_promised_vehicles():
@@ -71,7 +71,7 @@ def test_vehicle_file_is_valid_and_names_its_source(name):
     assert "#" in library_file(name, "vehicle").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", ["mariner", "otter", "smarty", "wamv"])
+@pytest.mark.parametrize("name", ["mariner", "otter", "smarty", "sookshma", "wamv"])
 def test_surface_craft_blocks_displace_the_mass(name):
     vehicle = load(name, Vehicle)
     displaced = block_hydrostatics(vehicle).volume * vehicle.hydrodynamics.reference_density
@@ -259,20 +259,6 @@ def test_wamv_draught_comes_from_the_circle_segment_of_its_hull():
     assert vehicle.actuators[0].thrust.thrust_limits[1] == pytest.approx(
         (51.3 + 72.4 * 7.71667) * 7.71667 / 2, rel=1e-4
     )
-
-
-def test_sookshma_is_neutral_and_stable_and_its_propeller_holds_half_a_metre_per_second():
-    vehicle = load("sookshma", Vehicle)
-    assert isinstance(vehicle.buoyancy, SubmergedBuoyancy)
-    assert vehicle.buoyancy.volume * 1025.0 == pytest.approx(vehicle.inertia.mass, rel=1e-4)
-    lever = vehicle.inertia.centre_of_gravity[2] - vehicle.buoyancy.centre[2]
-    assert lever == pytest.approx(0.162558889 - 0.136, abs=1e-5)
-    thrust = vehicle.actuators[0].thrust
-    n, u = vehicle.manoeuvring.ahead["propeller_rpm"] / 60, 0.5
-    kt0, slope = thrust.kt.line
-    pull = (1 - thrust.thrust_deduction) * 1025 * thrust.diameter**4
-    pull *= kt0 * n**2 + slope * n * u / thrust.diameter
-    assert pull == pytest.approx(0.5 * 1025 * 0.01 * u**2, rel=0.01)
 
 
 @pytest.mark.parametrize(("name", "net"), [("bluerov2", 2.0), ("remus100", 7.0)])

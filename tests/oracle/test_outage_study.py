@@ -8,7 +8,7 @@ import pytest
 from seatrial.cli.studies import show_study
 from seatrial.spec.loading import load
 from seatrial.spec.vehicle import Vehicle
-from seatrial.validation import outage
+from seatrial.validation.outage import voyage as outage
 
 
 @pytest.fixture(scope="module")

@@ -10,17 +10,14 @@ import pytest
 from scipy import signal
 from scipy.linalg import expm
 
+from seatrial.compile.autonomy.tuning import craft_of, design
 from seatrial.core.step import step
 from seatrial.core.types import State
-from seatrial.design.authority import prepare
 from seatrial.design.linearisation import linearise, service_speed
 from seatrial.design.loop_design import design_loops
-from seatrial.design.regulator import regulate
-from seatrial.design.tuning import tune
 from seatrial.errors import SpecError
 from seatrial.gnc.allocation import allocate
 from seatrial.gnc.control import begin, control
-from seatrial.gnc.control.lqr import hold_pose
 from seatrial.gnc.types import Estimate, Setpoint
 from seatrial.spatial.rotations import from_euler, to_euler
 from seatrial.spec.loading import load
@@ -33,12 +30,12 @@ DEPTH = 20.0
 @functools.cache
 def craft(name):
     with jax.enable_x64(True):
-        return prepare(load(name, Vehicle))
+        return craft_of(load(name, Vehicle))
 
 
 @functools.cache
 def tuned(name):
-    return tune(load(name, Vehicle), period=PERIOD)
+    return design(load(name, Vehicle), period=PERIOD).tuning
 
 
 def setpoint(**given):
@@ -79,11 +76,6 @@ def steer(pilot, memory, wanted, known, achieved):
     return control(pilot, memory, wanted, known, achieved, PERIOD)
 
 
-def regulated(pilot, memory, wanted, known, achieved):
-    law, bias = pilot
-    return memory, hold_pose(law, bias, wanted, known)
-
-
 def sail(name, wanted, seconds, pilot, memory, law, speed=0.0, pitch=0.0):
     """North, east, down, roll, pitch, yaw, u, v, w, p, q, r at every period, with the truth fed
     back."""
@@ -96,11 +88,11 @@ def sail(name, wanted, seconds, pilot, memory, law, speed=0.0, pitch=0.0):
         column(0.0, 0.0, 0.0 if it.floats else DEPTH),
         from_euler(*column(0.0, pitch, 0.0)),
         column(speed, 0, speed * math.tan(pitch), 0, 0, 0),  # level
-        jnp.zeros((it.compiled.actuator_states, 1)),
+        jnp.zeros((it.actuator_states, 1)),
     )
     return np.asarray(
         voyage(
-            it.compiled.model,
+            it.model,
             it.ocean,
             it.effectors,
             pilot,
@@ -193,7 +185,7 @@ def test_linear_model_is_the_derivative_of_the_step(name):
     it = craft(name)
     linear = linearise(it, service_speed(it))
     dt, size = 0.01, 1e-5
-    model, orders = it.compiled.model, jnp.zeros((it.compiled.model.channels, 24))
+    model, orders = it.model, jnp.zeros((it.model.channels, 24))
 
     def moved(x):
         state = State(
@@ -247,19 +239,8 @@ def test_margins_agree_with_transfer_functions_of_scipy():
 
 
 @pytest.mark.usefixtures("x64")
-def test_regulator_from_the_model_holds_a_pose():
-    made = regulate(load("bluerov2_heavy", Vehicle), np.dtype(np.float64), period=PERIOD)
-    assert max(p.real for p in made.poles) < 0
-    wanted = setpoint(position=(0.5, -0.4, DEPTH + 0.3), heading=0.6)
-    memory = jnp.zeros((1, 1))
-    track = sail("bluerov2_heavy", wanted, 40.0, (made.law, made.bias), memory, regulated)
-    np.testing.assert_allclose(track[-1, :3], [0.5, -0.4, DEPTH + 0.3], atol=0.02)
-    np.testing.assert_allclose(track[-1, 3:6], [0.0, 0.0, 0.6], atol=0.01)
-
-
-@pytest.mark.usefixtures("x64")
 def test_sliding_mode_steers_a_ship_within_its_design():
-    tuning = tune(load("mariner", Vehicle), period=PERIOD, heading="sliding")
+    tuning = design(load("mariner", Vehicle), period=PERIOD, heading="sliding").tuning
     assert tuning.loops[-1].margins.sensitivity < 1.7
     pilot = tuning.autopilot
     memory = begin(pilot, 1, jnp.float64)
@@ -289,17 +270,12 @@ def test_wamv_follows_surge_sway_and_yaw_rate_together():
 
 def test_vehicle_without_a_thruster_ahead_refuses_a_speed():
     with pytest.raises(SpecError, match="cannot choose its speed"):
-        tune(load("mariner", Vehicle), 5.0)
-
-
-def test_regulator_refuses_a_vehicle_that_needs_way_on():
-    with pytest.raises(SpecError, match="cannot hold a pose"), jax.enable_x64(True):
-        regulate(load("remus100", Vehicle), np.dtype(np.float64))
+        design(load("mariner", Vehicle), 5.0)
 
 
 @pytest.mark.usefixtures("x64")
 def test_station_keeping_with_a_wave_filter_is_slower_and_keeps_its_margins():
-    tuning = tune(load("wamv", Vehicle), period=PERIOD, wave_frequency=0.9)
+    tuning = design(load("wamv", Vehicle), period=PERIOD, wave_frequency=0.9).tuning
     plain = {loop.name: loop for loop in tuned("wamv").loops}
     for loop in tuning.loops:
         if loop.name.startswith("station"):

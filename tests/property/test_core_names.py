@@ -5,7 +5,14 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seatrial.compile.coefficients import FORCES, VELOCITIES, Factors, parse
+from seatrial.compile.coefficients import (
+    FORCES,
+    VELOCITIES,
+    Factors,
+    parse,
+    readings,
+    reads_as_velocities,
+)
 
 SYMBOLS = {"delta": 0, "stern_plane": 1, "screw": 2, "stern_plane_angle": 3}
 
@@ -54,3 +61,19 @@ def test_a_name_outside_the_grammar_is_refused(name):
     token = rf"(?:{symbols}|0?(?:a?[uvwpqr])+|0)"
     grammar = rf"[XYZKMN]_(?:[uvwpqr]d|{token}(?:_{token})*)"
     assert (parse(name, SYMBOLS) is None) == (re.fullmatch(grammar, name) is None)
+
+
+@given(st.lists(st.sampled_from([*VELOCITIES, *(f"a{v}" for v in VELOCITIES)]), min_size=1))
+def test_whatever_reads_as_a_product_of_velocities_is_no_name_for_an_actuator(factors):
+    for name in ("".join(factors), "_".join(factors)):
+        assert reads_as_velocities(name)
+        assert not reads_as_velocities(f"thruster_{name}")
+
+
+@given(st.from_regex(r"[a-z][a-z0-9_]{0,6}", fullmatch=True))
+def test_an_allowed_name_leaves_every_coefficient_of_the_velocities_its_meaning(name):
+    plain = [f"{f}_{v}" for f in FORCES for v in VELOCITIES]
+    plain += [f"{f}_{v}d" for f in FORCES for v in VELOCITIES]
+    plain += [f"{f}_{v}_a{w}" for f in FORCES for v in VELOCITIES for w in VELOCITIES]
+    taken = any(readings(key, {name: 0}) != readings(key, {}) for key in plain)
+    assert not taken or reads_as_velocities(name)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seatrial.gnc.guidance import dubins, handover
+from seatrial.gnc.guidance import handover
 from seatrial.gnc.guidance.fence import inside, signed_distance
 from seatrial.gnc.guidance.waypoints import Leg, Waypoints
 
@@ -135,16 +135,3 @@ def test_fence_is_the_same_in_the_loop_as_on_the_host(polygon):
     loop = np.asarray(signed_distance(jnp.asarray(polygon), jnp.asarray(places)))
     assert loop == pytest.approx(host, abs=1e-9)
     assert np.array_equal(inside(polygon, places), host > 0.0)
-
-
-pose2d = st.tuples(coordinate, coordinate, st.floats(-math.pi, math.pi))
-
-
-@settings(max_examples=100)
-@given(pose2d, pose2d, st.floats(0.5, 10.0))
-def test_shortest_dubins_path_is_no_shorter_than_the_straight_way_and_as_long_reversed(a, b, r):
-    length = dubins.shortest(a, b, r).length
-    assert length >= math.hypot(b[0] - a[0], b[1] - a[1]) - 1e-6
-    # Run backwards, every path is one of the same curvature between the poses turned about.
-    about = [(n, e, psi + math.pi) for n, e, psi in (b, a)]
-    assert dubins.shortest(*about, r).length == pytest.approx(length, abs=1e-5)

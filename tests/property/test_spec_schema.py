@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 import seatrial.spec.loading  # noqa: F401  (loading it defines every class)
 from seatrial.errors import Problem
-from seatrial.spec.base import Source, Spec, unit_of
+from seatrial.spec.base import Source, Spec, document_fields, unit_of
 from seatrial.spec.messages import problems_from
 from seatrial.spec.wording import KNOWN_SUFFIXES, declared
 
@@ -19,6 +19,7 @@ def _subclasses(cls: type[Spec]) -> Iterator[type[Spec]]:
         yield from _subclasses(sub)
 
 
+document_fields()
 SPECS = sorted(set(_subclasses(Spec)), key=lambda cls: cls.__name__)
 FIELDS = [(cls, name) for cls in SPECS for name in cls.model_fields]
 KEYS = [(cls, key) for cls in SPECS for key in cls.accepted_keys() if len(key) > 2]

@@ -2,16 +2,14 @@
 
 import math
 
-import jax
 import numpy as np
 import pytest
 
 import seatrial as st
 from seatrial.compile.scenario import compile_scenario
 from seatrial.compile.triggers import merged, poisson_onsets
-from seatrial.engine import runner
-from seatrial.engine.wheel import STATUS
-from seatrial.faults import faults as faulting
+from seatrial.engine.judging import STATUS
+from seatrial.engine.run import run
 from seatrial.seeding import generator
 from seatrial.signals import join
 from seatrial.spec.faults import KINDS, parse_fault
@@ -77,7 +75,7 @@ class Kept:
     def __init__(self, described):
         self._blocks = []
         self.plan = compile_scenario(described)
-        self.summary, _ = runner.run(self.plan, [self])
+        self.summary = run(self.plan, [self]).summary
         parts = [b.groups[0].measurements for b in self._blocks]
         self.measurements = {name: join([p[name].pick(0) for p in parts]) for name in parts[0]}
         self.time = np.concatenate([b.time for b in self._blocks])
@@ -232,8 +230,8 @@ def test_a_fault_leaves_the_bytes_of_other_sensors_and_the_motion_alone(healthy,
 
 def test_the_random_numbers_of_a_fault_do_not_depend_on_other_faults(faulty):
     def of(plan, sensor):
-        squad = plan.squads[0]
-        return squad.group.suite[squad.sensors.index(sensor)].faults
+        fleet = plan.fleets[0]
+        return fleet.group.suite[fleet.sensors.index(sensor)].faults
 
     alone = compile_scenario(scenario([f"noise: noise deviation=2deg {WHEN}"]))
     (one,), (among,) = of(alone, "noise"), of(faulty.plan, "noise")
@@ -421,15 +419,37 @@ def test_a_run_with_every_fault_at_once_ends_with_a_status():
     assert run.faults.any(axis=0).all()
 
 
-def test_faults_of_some_vessels_are_picked_with_them():
-    with jax.enable_x64(True):
-        faults = faulting.Faults(
-            triggers=(
-                faulting.Windows(jax.numpy.arange(6.0).reshape(2, 3), jax.numpy.ones((2, 3))),
-                None,
-            ),
-            damages=(),
-        )
-        picked = faulting.select(faults, np.array([2, 0]))
-    np.testing.assert_array_equal(picked.triggers[0].start, [[2.0, 0.0], [5.0, 3.0]])
-    assert picked.triggers[1] is None
+STATION = """
+kind: scenario
+name: station
+duration: 12
+frame_period: 0.5
+world: {{name: stream, current: {{speed: 0.2, towards_deg: 120}}}}
+vehicles:
+  - name: rov
+    vehicle: bluerov2_heavy
+    feedback: truth
+    sensors: []
+    start: {{position: [0, 0, 5]}}
+    mission:
+      - {{do: hold, position: [0, 0, 5], heading_deg: 0}}
+    faults:
+      - {{target: front_starboard, kind: power_loss, start: 4{report}}}
+"""
+
+
+def test_an_autopilot_makes_do_without_a_thruster_once_its_loss_is_reported():
+    """Unreported, the dead thruster goes on to be asked, and what it does not make is missed."""
+    orders, heading = [], []
+    for report in ("", ", detected_after: 1"):
+        run = st.run(load_text(STATION.format(report=report), Scenario)).dataset.sel(vehicle="rov")
+        orders.append(run.command.sel(channel="front_starboard").values)
+        q = run.attitude.values
+        heading.append(np.degrees(2.0 * np.arctan2(q[:, 3], q[:, 0])))
+        time = run.time.values
+    unreported, reported = orders
+    assert np.all(np.abs(unreported[time > 1.0]) > 0.5)
+    np.testing.assert_array_equal(reported[time < 5.0], unreported[time < 5.0])
+    assert np.all(reported[time >= 5.0] == 0.0)
+    assert abs(heading[0][-1]) > 45.0
+    assert abs(heading[1][-1]) < 5.0

@@ -27,10 +27,10 @@ class Watch:
 
 
 def watched(scenario):
-    from seatrial.engine import runner
+    from seatrial.engine.run import run
 
     watch = Watch()
-    runner.run(plan_of(scenario), [watch])
+    run(plan_of(scenario), [watch])
     return watch
 
 

@@ -9,7 +9,8 @@ import pytest
 
 import seatrial as st
 from seatrial.compile.scenario import plan_of
-from seatrial.engine import runner
+from seatrial.engine.plan import Plan
+from seatrial.engine.run import run
 from seatrial.engine.suite import Fitted
 from seatrial.pytree import pytree
 from seatrial.sensors.noise import draws
@@ -58,16 +59,16 @@ def clock(period: int, name: str, count: int = 1, latency: float = 0.0, jitter: 
     )
 
 
-def plan_with(suite: dict[str, Fitted], **changes) -> runner.Plan:
+def plan_with(suite: dict[str, Fitted], **changes) -> Plan:
     scenario = st.load("otter-turning-circle", st.Scenario).model_copy(
         update={"duration": 12.0, "time_step": TIME_STEP} | changes
     )
     bare = scenario.vehicles[0].model_copy(update={"sensors": ()})
     plan = plan_of(scenario.model_copy(update={"vehicles": (bare,)}))
-    squad = plan.squads[0]
-    group = dataclasses.replace(squad.group, suite=tuple(suite.values()))
+    fleet = plan.fleets[0]
+    group = dataclasses.replace(fleet.group, suite=tuple(suite.values()))
     return dataclasses.replace(
-        plan, squads=(dataclasses.replace(squad, group=group, sensors=tuple(suite)),)
+        plan, fleets=(dataclasses.replace(fleet, group=group, sensors=tuple(suite)),)
     )
 
 
@@ -88,7 +89,7 @@ class Collector:
 
 def measured(plan):
     sink = Collector()
-    runner.run(plan, [sink])
+    run(plan, [sink])
     return {name: st.signals.join(parts) for name, parts in sink.parts.items()}
 
 

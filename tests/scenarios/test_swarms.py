@@ -7,7 +7,7 @@ import pytest
 
 import seatrial as st
 from seatrial.cli import main
-from seatrial.engine import runner
+from seatrial.engine import parts as dividing
 
 SEA = {
     "kind": "world",
@@ -43,7 +43,7 @@ PARTICIPANT_KEYS = {"start", "formation", "spacing", "vary", "wave_forces", "com
 
 
 def places(scenario):
-    group = st.compile_scenario(scenario).squads[0].group
+    group = st.compile_scenario(scenario).fleets[0].group
     return np.asarray(group.initial.position, np.float64)[:2].T
 
 
@@ -84,13 +84,13 @@ def test_a_random_formation_fills_the_square_and_follows_the_seed():
 def test_vessels_are_numbered_and_share_one_program():
     plan = st.compile_scenario(swarm(12))
     assert [v.name for v in plan.header.vehicles][:2] == ["s_00", "s_01"]
-    assert len(plan.squads) == 1
+    assert len(plan.fleets) == 1
     assert plan.header.description.count("kind: vehicle") == 1
 
 
 def test_swarms_are_single_precision_by_default_and_others_double():
     def dtype(scenario):
-        return st.compile_scenario(scenario).squads[0].group.initial.position.dtype
+        return st.compile_scenario(scenario).fleets[0].group.initial.position.dtype
 
     assert dtype(swarm(2)) == np.float32
     assert dtype(swarm(2, precision="double")) == np.float64
@@ -107,20 +107,20 @@ def test_a_vessel_of_a_large_swarm_moves_as_it_would_alone():
 
 
 def test_parts_of_a_swarm_are_equal_and_leave_nobody_out():
-    group = st.compile_scenario(swarm(600)).squads[0].group
-    parts = runner.parts_of(group)
-    assert len({part.count for part, _ in parts}) == 1
-    assert max(part.count for part, _ in parts) <= runner.VEHICLES_PER_PART
-    assert sum(new for _, new in parts) == 600
+    group = st.compile_scenario(swarm(600)).fleets[0].group
+    parts = dividing.split(group)
+    assert len({part.count for part, _, _ in parts}) == 1
+    assert max(part.count for part, _, _ in parts) <= dividing.VEHICLES_PER_PART
+    assert sum(new for _, _, new in parts) == 600
     joined = np.concatenate(
-        [np.asarray(part.initial.position)[:, :new] for part, new in parts], axis=1
+        [np.asarray(part.initial.position)[:, :new] for part, _, new in parts], axis=1
     )
     np.testing.assert_array_equal(joined, group.initial.position)
 
 
 def test_masses_vary_as_the_file_says_and_the_motion_follows():
     plan = st.compile_scenario(swarm(400, vary={"inertia.mass": {"relative": 0.1}}))
-    masses = np.asarray(plan.squads[0].group.model.inertia.mass)
+    masses = np.asarray(plan.fleets[0].group.model.inertia.mass)
     nominal = st.load("smarty").inertia.mass
     assert masses.shape == (400,)
     assert masses.min() >= 0.9 * nominal - 1e-4
@@ -138,7 +138,7 @@ def test_a_varied_vessel_equals_one_described_that_way():
         start={"speed": 1.0}, world={"kind": "world", "name": "calm"},
     )  # fmt: skip
     plan = st.compile_scenario(scenario)
-    model = plan.squads[0].group.model
+    model = plan.fleets[0].group.model
     term = [t.velocities == (0,) and t.absolutes == (0,) for t in model.coefficients.terms]
     drag = np.asarray(model.coefficients.values)[term.index(True)]
     moved = st.run(plan).dataset.position.values[:, :, 0]
@@ -166,7 +166,7 @@ def test_mixed_fleets_keep_every_kind_to_its_own_program():
     mother = {"name": "mother", "vehicle": st.load("otter").model_dump(), "sensors": []}
     fleet["vehicles"] = [*fleet["vehicles"], mother]
     plan = st.compile_scenario(st.Scenario.model_validate(fleet))
-    assert sorted(len(s.names) for s in plan.squads) == [1, 20]
+    assert sorted(len(s.names) for s in plan.fleets) == [1, 20]
     assert st.run(plan).summary.vehicles["mother"].status == "completed"
 
 

@@ -1,8 +1,14 @@
 """Tools of the command line that look at sensors, filters and loops."""
 
 import json
+import math
 
 import pytest
+
+import seatrial as st
+from seatrial.design.tuning import tune
+from seatrial.spec.loading import load
+from seatrial.spec.vehicle import Vehicle
 
 
 @pytest.fixture(autouse=True)
@@ -24,30 +30,68 @@ def test_sensors_check_of_a_vehicle_without_sensors_says_so(seatrial):
     assert "has no sensors" in err
 
 
-def test_a_recorded_imu_is_analysed_and_a_recording_navigated_again(seatrial, tmp_path):
-    run = seatrial("run", "sookshma-waypoints", "--duration", "60", "--out", "run.mcap")
-    assert run[0] == 0
-    code, out, err = seatrial("allan", "run.mcap", "--out", "allan.png", "--json")
-    assert code == 0, err
-    assert "gyroscope" in json.dumps(json.loads(out))
-    assert (tmp_path / "allan.png").exists()
-    code, out, err = seatrial("navigate", "run.mcap", "--json", "--out", "track.png")
-    assert code == 0, err
-    assert json.loads(out)
-    assert (tmp_path / "track.png").exists()
+@pytest.fixture(scope="module")
+def mission(tmp_path_factory):
+    """A minute of Sookshma on its waypoints, recorded."""
+    return st.run(
+        "sookshma-waypoints", duration=60, out=tmp_path_factory.mktemp("mission") / "run.mcap"
+    )
 
 
-def test_tune_prints_margins_of_every_loop(seatrial):
+def test_allan_finds_the_white_noise_that_the_recorded_imu_was_given(seatrial, tmp_path, mission):
+    path = mission.recording.path
+    code, out, err = seatrial("allan", path, "--out", "allan.png", "--json")
+    assert code == 0, err
+    found = json.loads(out)
+    assert (found["vehicle"], found["sensor"], found["rate_hz"]) == ("sookshma", "imu", 50.0)
+    assert found["moved"]
+    # Of 60 s the white noise is seen within a few per cent; what is slower is the vehicle's motion.
+    for triad, tolerance in (("accelerometer", 0.05), ("gyroscope", 0.15)):
+        noise = found[triad]["N"]
+        assert noise["asked"] == load("adis16448").model_dump()[triad]["noise_density"]
+        assert noise["value"] == pytest.approx(noise["asked"], rel=tolerance)
+        assert noise["low"] < noise["value"] < noise["high"]
+    assert (tmp_path / "allan.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_navigating_a_recording_again_errs_as_the_filter_did_aboard(seatrial, tmp_path, mission):
+    code, out, err = seatrial("navigate", mission.recording.path, "--json", "--out", "track.png")
+    assert code == 0, err
+    found = json.loads(out)
+    aboard = mission.summary.vehicles["sookshma"]
+    assert found["distance_m"] == pytest.approx(aboard.distance, rel=0.01)
+    again = math.hypot(found["horizontal_error_rms_m"], found["depth_error_rms_m"])
+    assert again == pytest.approx(aboard.indices["position_error_rms"], rel=0.1)
+    # All of the error that the filter states, and not much more: χ² with three degrees of freedom.
+    assert 1.0 < found["position_nees_mean"] < 7.8
+    assert {"compass", "uwb 1", "uwb 4"} <= set(found["nis"])
+    for sensor in ("compass", "uwb 1", "uwb 4"):
+        assert found["nis"][sensor]["rejected"] < 0.05
+    assert (tmp_path / "track.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_tune_prints_the_loops_that_a_mission_would_use(seatrial):
     code, out, err = seatrial("tune", "otter", "--json")
     assert code == 0, err
-    assert {"heading", "surge"} <= {loop["name"] for loop in json.loads(out)["loops"]}
+    found = {loop["name"]: loop for loop in json.loads(out)["loops"]}
+    designed = {loop.name: loop for loop in tune(load("otter", Vehicle)).loops}
+    assert {"heading", "surge"} <= set(found) == set(designed)
+    for name, loop in designed.items():
+        assert found[name]["bandwidth"] == pytest.approx(loop.bandwidth)
+        assert found[name]["margins"]["phase"] == pytest.approx(loop.margins.phase)
+        assert loop.margins.phase > 30.0  # the least that textbooks ask for (Franklin et al.)
 
 
-def test_a_fault_from_the_command_line_is_struck_or_refused_with_its_grammar(seatrial):
+def test_a_fault_from_the_command_line_takes_the_samples_or_is_refused_with_its_grammar(seatrial):
     words = ("run", "mariner-zigzag", "--duration", "5", "--json")
-    code, out, _ = seatrial(*words, "--fault", "gnss: dropout @ 2s")
+    code, out, _ = seatrial(*words, "--fault", "gnss: dropout @ 2s", "--out", "run.mcap")
     assert code == 0
     assert json.loads(out)["status"] == "completed"
+    recording = st.read("run.mcap")
+    # Once a second from 0 s on; what drops out is not written.
+    assert recording.samples("mariner", "gnss").time.tolist() == [0.0, 1.0]
+    fault = recording.vehicle("mariner")["fault"]
+    assert fault.values[:, 0].tolist() == (fault.time.values >= 2.0).tolist()
     code, _, err = seatrial(*words, "--fault", "gnss: explode @ 2s")
     assert code == 2
     assert "explode" in err

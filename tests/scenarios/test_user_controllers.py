@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import seatrial as st
+from seatrial.engine.controllers import ControllerError
 from seatrial.spec.scenario import Participant
-from seatrial.stepped.controllers import ControllerError
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from seatrial.cli.studies import show_study
-from seatrial.validation import colregs, colregs_claims
-from seatrial.validation.colregs_figures import draw_failures
+from seatrial.validation.colregs import claims as colregs_claims
+from seatrial.validation.colregs import encounters as colregs
+from seatrial.validation.colregs.figures import draw_failures
 
 pytestmark = pytest.mark.slow
 

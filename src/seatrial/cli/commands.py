@@ -96,7 +96,7 @@ def check(
     ],
 ) -> None:
     """Check descriptions without running anything; exit code 2 if one cannot be used."""
-    from seatrial.cli.checking import check_description
+    from seatrial.compile.checking import check_description
 
     problems: list[Any] = []
     for file in files:
@@ -221,8 +221,9 @@ def bench_step(
 ) -> None:
     """Time one step of every library vehicle, alone and 500 at once, calm and in 75 waves."""
     from seatrial.cli import bench
+    from seatrial.validation import timing
 
-    bench.show(bench.step_cases(vehicle, precision), as_json)
+    bench.show_steps(timing.step_cases(vehicle, precision), as_json)
 
 
 @bench_app.command("waves")
@@ -232,8 +233,9 @@ def bench_waves(
 ) -> None:
     """Time a step over the number of wave components, for one vessel and for 500."""
     from seatrial.cli import bench
+    from seatrial.validation import timing
 
-    bench.show(bench.wave_cases(precision), as_json)
+    bench.show_steps(timing.wave_cases(precision), as_json)
 
 
 @bench_app.command("swarm")
@@ -246,8 +248,9 @@ def bench_swarm(
 ) -> None:
     """Time a step over the size of a swarm in 75 waves, on all cores or on the GPU."""
     from seatrial.cli import bench
+    from seatrial.validation import timing
 
-    bench.show(bench.swarm_cases(vehicles, precision), as_json)
+    bench.show_steps(timing.swarm_cases(vehicles, precision), as_json)
 
 
 @bench_app.command("sensors")
@@ -256,9 +259,10 @@ def bench_sensors(
     duration: Annotated[float, typer.Option(help="Simulated time, s.", min=1.0)] = 600.0,
 ) -> None:
     """Time a vehicle with an IMU at 200 Hz and five more sensors, and the same without them."""
-    from seatrial.cli import bench_runs
+    from seatrial.cli import bench
+    from seatrial.validation import timing
 
-    bench_runs.show(bench_runs.sensor_cases(duration), as_json)
+    bench.show_runs(timing.sensor_cases(duration), as_json)
 
 
 @bench_app.command("closed-loop")
@@ -267,9 +271,10 @@ def bench_closed_loop(
     duration: Annotated[float | None, typer.Option(help="Simulated time, s.", min=1.0)] = None,
 ) -> None:
     """Time `sookshma-waypoints` with sensors, filter, guidance and control in the loop."""
-    from seatrial.cli import bench_runs
+    from seatrial.cli import bench
+    from seatrial.validation import timing
 
-    bench_runs.show(bench_runs.closed_loop_cases(duration), as_json)
+    bench.show_runs(timing.closed_loop_cases(duration), as_json)
 
 
 @sensors_app.command("check")

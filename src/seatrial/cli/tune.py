@@ -7,7 +7,8 @@ from typing import Any
 
 import typer
 
-from seatrial.design.tuning import Tuning, tune
+from seatrial.compile.autonomy.tuning import design
+from seatrial.design.tuning import Tuning
 from seatrial.spec.loading import load
 from seatrial.spec.vehicle import Vehicle
 
@@ -16,7 +17,8 @@ def show_tuning(
     name: str, speed: float | None, period: float, wave_frequency: float | None, as_json: bool
 ) -> None:
     """Design the loops of a vehicle and print trim, gains, bandwidths and margins."""
-    tuning = tune(load(name, Vehicle), speed, period=period, wave_frequency=wave_frequency)
+    vehicle = load(name, Vehicle)
+    tuning = design(vehicle, speed, period=period, wave_frequency=wave_frequency).tuning
     if as_json:
         typer.echo(json.dumps(_document(tuning), indent=2))
         return

@@ -1,20 +1,19 @@
 """Actuator descriptions to runtime actuators and their command channels."""
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.conventions import UNIT_SUFFIXES
+from seatrial.channels import Channel
 from seatrial.core.actuators import Actuator
 from seatrial.core.actuators import ballast as ballast_runtime
 from seatrial.core.actuators import fin as fin_runtime
 from seatrial.core.actuators import thruster as thruster_runtime
 from seatrial.core.actuators.drive import Drive
+from seatrial.pytree import constant
 from seatrial.spec import actuators as spec
 
 DType = np.dtype[Any]
@@ -30,28 +29,6 @@ FIN_ANGLES: dict[str, dict[str, float]] = {
     "three": {"top": -90.0, "lower_starboard": 30.0, "lower_port": 150.0},
 }
 """Angle of each fin's span from starboard towards down, degrees."""
-
-
-@dataclass(frozen=True)
-class Channel:
-    """A command channel: its name and SI unit."""
-
-    name: str
-    unit: str
-
-    def split(self, key: str) -> float | None:
-        """Factor to SI if `key` names this channel (`rudder`, `rudder_deg`), else None."""
-        if key == self.name:
-            return 1.0
-        for suffix, factor in UNIT_SUFFIXES.get(self.unit, {}).items():
-            if key == f"{self.name}_{suffix}":
-                return factor
-        return None
-
-    @property
-    def keys(self) -> list[str]:
-        """Every way to write this channel in a file."""
-        return [self.name, *(f"{self.name}_{s}" for s in UNIT_SUFFIXES.get(self.unit, {}))]
 
 
 def expand(actuators: tuple[spec.Actuator, ...]) -> list[spec.Thruster | spec.Fin | spec.Ballast]:
@@ -139,7 +116,7 @@ def compile_actuators(
 
 
 def _optional(value: float | None, dtype: DType) -> jax.Array | None:
-    return None if not value else jnp.asarray(value, dtype)
+    return None if not value else constant(value, dtype)
 
 
 def _drive(
@@ -150,8 +127,8 @@ def _drive(
     dtype: DType,
 ) -> Drive:
     return Drive(
-        low=jnp.asarray(limits[0], dtype),
-        high=jnp.asarray(limits[1], dtype),
+        low=constant(limits[0], dtype),
+        high=constant(limits[1], dtype),
         time_constant=_optional(time_constant, dtype),
         rate_limit=_optional(rate_limit, dtype),
         dead_band=_optional(dead_band, dtype),
@@ -173,13 +150,13 @@ def _thruster(
     )
     if isinstance(thrust, spec.DirectThrust):
         limits, rate = thrust.thrust_limits, thrust.thrust_rate_limit
-        propulsor = thruster_runtime.DirectThrust(jnp.asarray(thrust.torque_per_thrust, dtype))
+        propulsor = thruster_runtime.DirectThrust(constant(thrust.torque_per_thrust, dtype))
     elif isinstance(thrust, spec.ShaftSpeedThrust):
         limits, rate = thrust.speed_limits, thrust.speed_rate_limit
         propulsor = thruster_runtime.ThrustCurve(
-            ahead=jnp.asarray(thrust.ahead, dtype),
-            astern=jnp.asarray(thrust.astern or thrust.ahead, dtype),
-            torque_per_thrust=jnp.asarray(thrust.torque_per_thrust, dtype),
+            ahead=constant(thrust.ahead, dtype),
+            astern=constant(thrust.astern or thrust.ahead, dtype),
+            torque_per_thrust=constant(thrust.torque_per_thrust, dtype),
         )
     else:
         limits, rate = thrust.speed_limits, thrust.speed_rate_limit
@@ -190,9 +167,9 @@ def _thruster(
         a = actuator.azimuth
         azimuth = _drive((-a.angle_limit, a.angle_limit), a.time_constant, a.rate_limit, 0.0, dtype)
     return thruster_runtime.Thruster(
-        position=jnp.asarray(actuator.position, dtype),
-        direction=jnp.asarray(_unit(actuator.direction), dtype),
-        size=jnp.asarray(size, dtype),
+        position=constant(actuator.position, dtype),
+        direction=constant(_unit(actuator.direction), dtype),
+        size=constant(size, dtype),
         drive=_drive(limits, actuator.time_constant, rate, thrust.dead_band, dtype),
         azimuth=azimuth,
         propulsor=propulsor,
@@ -206,23 +183,23 @@ def _open_water(thrust: spec.OpenWaterThrust, dtype: DType) -> thruster_runtime.
     def curve(c: spec.Characteristic) -> thruster_runtime.Characteristic:
         if c.line is not None:
             return thruster_runtime.Characteristic(
-                jnp.asarray(c.line, dtype), None, jnp.asarray(c.line[0], dtype)
+                constant(c.line, dtype), None, constant(c.line[0], dtype)
             )
         advance, values = np.array(c.table).T
         return thruster_runtime.Characteristic(
-            jnp.asarray(values, dtype),
-            jnp.asarray(advance, dtype),
-            jnp.asarray(np.interp(0.0, advance, values), dtype),
+            constant(values, dtype),
+            constant(advance, dtype),
+            constant(np.interp(0.0, advance, values), dtype),
         )
 
     return thruster_runtime.OpenWater(
-        diameter=jnp.asarray(thrust.diameter, dtype),
+        diameter=constant(thrust.diameter, dtype),
         kt=curve(thrust.kt),
         kq=None if thrust.kq is None else curve(thrust.kq),
-        wake_factor=jnp.asarray(1.0 - thrust.wake, dtype),
-        deduction_factor=jnp.asarray(1.0 - thrust.thrust_deduction, dtype),
-        astern_factor=jnp.asarray(thrust.astern_factor, dtype),
-        torque_factor=jnp.asarray(thrust.torque_factor, dtype),
+        wake_factor=constant(1.0 - thrust.wake, dtype),
+        deduction_factor=constant(1.0 - thrust.thrust_deduction, dtype),
+        astern_factor=constant(thrust.astern_factor, dtype),
+        torque_factor=constant(thrust.torque_factor, dtype),
     )
 
 
@@ -244,10 +221,10 @@ def _surface(actuator: spec.Fin, dtype: DType) -> fin_runtime.Surface | None:
         lift = actuator.lift
         slope = lift.lift_slope or fin_runtime.lift_slope(lift.aspect_ratio)
         section = fin_runtime.LiftCurve(
-            slope=jnp.asarray(slope, dtype),
-            zero_lift_drag=jnp.asarray(lift.zero_lift_drag, dtype),
-            induced=jnp.asarray(1.0 / (math.pi * lift.efficiency * lift.aspect_ratio), dtype),
-            stall=jnp.asarray(lift.stall, dtype),
+            slope=constant(slope, dtype),
+            zero_lift_drag=constant(lift.zero_lift_drag, dtype),
+            induced=constant(1.0 / (math.pi * lift.efficiency * lift.aspect_ratio), dtype),
+            stall=constant(lift.stall, dtype),
         )
         area = lift.area
     elif actuator.table is not None:
@@ -259,10 +236,10 @@ def _surface(actuator: spec.Fin, dtype: DType) -> fin_runtime.Surface | None:
     chord = np.array([1.0, 0.0, 0.0]) - span[0] * span
     chord /= np.linalg.norm(chord)
     return fin_runtime.Surface(
-        position=jnp.asarray(actuator.position, dtype),
-        chord=jnp.asarray(chord, dtype),
-        normal=jnp.asarray(np.cross(span, chord), dtype),
-        area=jnp.asarray(area, dtype),
+        position=constant(actuator.position, dtype),
+        chord=constant(chord, dtype),
+        normal=constant(np.cross(span, chord), dtype),
+        area=constant(area, dtype),
         section=section,
     )
 
@@ -273,12 +250,12 @@ def _table(table: spec.LiftTable, dtype: DType) -> fin_runtime.LiftTable:
         mirrored = rows[:0:-1] * np.array([-1.0, -1.0, 1.0])
         rows = np.vstack([mirrored, rows])
     return fin_runtime.LiftTable(
-        angle=jnp.asarray(np.radians(rows[:, 0]), dtype),
-        lift=jnp.asarray(rows[:, 1], dtype),
-        drag=jnp.asarray(rows[:, 2], dtype),
+        angle=constant(np.radians(rows[:, 0]), dtype),
+        lift=constant(rows[:, 1], dtype),
+        drag=constant(rows[:, 2], dtype),
     )
 
 
 def _ballast(actuator: spec.Ballast, channel: int, dtype: DType) -> ballast_runtime.Ballast:
     drive = _drive(actuator.mass_limits, 0.0, actuator.mass_rate_limit, 0.0, dtype)
-    return ballast_runtime.Ballast(jnp.asarray(actuator.position, dtype), drive, channel=channel)
+    return ballast_runtime.Ballast(constant(actuator.position, dtype), drive, channel=channel)

@@ -5,27 +5,28 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.compile.actuators import expand
-from seatrial.compile.triggers import Struck, compile_trigger, factor_to_si
+from seatrial.compile.triggers import FaultContext, compile_trigger, factor_to_si
 from seatrial.core.actuators.ballast import Ballast
 from seatrial.core.actuators.drive import Drive
 from seatrial.core.actuators.fin import FIXED, Fin
 from seatrial.core.actuators.thruster import Thruster
 from seatrial.core.types import Model
-from seatrial.faults.faults import (
+from seatrial.faults import (
     MOST_FAULTS,
     ORDER,
-    Damage,
     Faults,
     SensorFault,
     Trigger,
+    VehicleFault,
     drive_of,
 )
+from seatrial.pytree import constant
 from seatrial.sensors.noise import draws
+from seatrial.sensors.tap import VIEW
 from seatrial.signals import FaultInfo, SensorInfo
 from seatrial.spec import faults as spec
 from seatrial.spec.wording import did_you_mean
@@ -41,7 +42,7 @@ class CompiledFaults:
     """What the faults of a participant become."""
 
     faults: Faults | None
-    """Triggers and damages; None without any fault."""
+    """Triggers and vehicle_faults; None without any fault."""
     sensors: dict[str, tuple[SensorFault, ...]]
     """Faults by the name of the sensor that shows them."""
     infos: tuple[FaultInfo, ...]
@@ -58,7 +59,7 @@ def fault_infos(faults: Sequence[spec.AnyFault]) -> tuple[FaultInfo, ...]:
     return tuple(infos)
 
 
-def compile_faults(faults: Sequence[spec.AnyFault], struck: Struck) -> CompiledFaults:
+def compile_faults(faults: Sequence[spec.AnyFault], context: FaultContext) -> CompiledFaults:
     """Build the faults of the vehicles of a group; call inside `jax.enable_x64(True)`."""
     if len(faults) > MOST_FAULTS:
         raise faults[MOST_FAULTS].error(
@@ -69,19 +70,19 @@ def compile_faults(faults: Sequence[spec.AnyFault], struck: Struck) -> CompiledF
         )
     infos = fault_infos(faults)
     triggers: list[Trigger] = []
-    damages: list[Damage] = []
+    vehicle_faults: list[VehicleFault] = []
     sensors: dict[str, tuple[SensorFault, ...]] = {}
     for row, (fault, info) in enumerate(zip(faults, infos, strict=True)):
-        triggers.append(compile_trigger(fault, info.name, struck))
+        triggers.append(compile_trigger(fault, info.name, context))
         if isinstance(fault, spec.SensorFault):
-            built = _sensor_fault(fault, row, info.name, struck)
+            built = _sensor_fault(fault, row, info.name, context)
             some = (*sensors.get(fault.target, ()), built)
             sensors[fault.target] = tuple(sorted(some, key=lambda f: ORDER.index(f.kind)))
         else:
-            damages.append(_damage(fault, row, struck))
+            vehicle_faults.append(_vehicle_fault(fault, row, context))
     if not faults:
         return CompiledFaults(None, {}, ())
-    return CompiledFaults(Faults(tuple(triggers), tuple(damages)), sensors, infos)
+    return CompiledFaults(Faults(tuple(triggers), tuple(vehicle_faults)), sensors, infos)
 
 
 _VALUES = {"stuck": "value", "bias": "value", "drift": "rate", "spikes": "magnitude",
@@ -89,8 +90,10 @@ _VALUES = {"stuck": "value", "bias": "value", "drift": "rate", "spikes": "magnit
 """Which key of a description holds the size of the fault."""
 
 
-def _sensor_fault(fault: spec.SensorFault, row: int, name: str, struck: Struck) -> SensorFault:
-    sensor = _sensor(fault, struck)
+def _sensor_fault(
+    fault: spec.SensorFault, row: int, name: str, context: FaultContext
+) -> SensorFault:
+    sensor = _sensor(fault, context)
     size = len(sensor.components)
     chosen = list(range(size))
     if isinstance(
@@ -99,25 +102,46 @@ def _sensor_fault(fault: spec.SensorFault, row: int, name: str, struck: Struck) 
         chosen = _components(fault, sensor)
     mask = np.zeros((size, 1), bool)
     mask[chosen] = True
+    sizes = _sizes(fault, sensor, chosen) if fault.kind in _VALUES else np.zeros((size, 1))
+    if sensor.payload is not None:
+        mask, sizes = _of_tap(fault, mask, sizes)
     value: jax.Array | None = None
     if fault.kind in _VALUES:
-        value = jnp.asarray(_sizes(fault, sensor, chosen), struck.dtype)
+        value = constant(sizes, context.dtype)
     elif isinstance(fault, spec.Delay):
-        value = jnp.asarray(fault.delay)
+        value = constant(fault.delay)
     chance = getattr(fault, "probability", None)
-    keys = [draws.key(struck.seed, f"fault/{vehicle}/{name}/draws") for vehicle in struck.names]
+    keys = [draws.key(context.seed, f"fault/{vehicle}/{name}/draws") for vehicle in context.names]
     return SensorFault(
-        keys=jnp.asarray(np.stack(keys, axis=-1)),
-        chosen=jnp.asarray(mask),
+        keys=constant(np.stack(keys, axis=-1)),
+        chosen=constant(mask),
         value=value,
-        probability=None if chance is None else jnp.asarray(chance),
+        probability=None if chance is None else constant(chance),
         index=row,
         kind=fault.kind,
     )
 
 
-def _sensor(fault: spec.SensorFault, struck: Struck) -> SensorInfo:
-    names = [s.name for s in struck.sensors]
+def _of_tap(
+    fault: spec.SensorFault, mask: NDArray[np.bool_], sizes: Array
+) -> tuple[NDArray[np.bool_], Array]:
+    """What a fault strikes in the tap of a dense sensor, whose rows are those of `sensors.tap`."""
+    whole = isinstance(fault, spec.Freeze)
+    if whole and not mask.all():
+        raise fault.error(
+            ("components",),
+            "a sensor with an array freezes whole: the same array and the same numbers again",
+            expected="`freeze` without `components`",
+            mend="leave out `components`, or use `stuck` with a value for one of the numbers",
+        )
+    view = np.full((VIEW, 1), whole)
+    keep = mask & (whole or isinstance(fault, spec.Stuck))
+    nothing = np.zeros((VIEW + len(mask), 1))
+    return np.concatenate([view, keep, mask]), np.concatenate([nothing, sizes])
+
+
+def _sensor(fault: spec.SensorFault, context: FaultContext) -> SensorInfo:
+    names = [s.name for s in context.sensors]
     if fault.target not in names:
         raise fault.error(
             ("target",),
@@ -126,7 +150,7 @@ def _sensor(fault: spec.SensorFault, struck: Struck) -> SensorInfo:
             expected=f"one of {', '.join(names)}" if names else "a vehicle with sensors",
             mend=did_you_mean(fault.target, names) or "name one of the vehicle's sensors",
         )
-    sensor = struck.sensors[names.index(fault.target)]
+    sensor = context.sensors[names.index(fault.target)]
     if isinstance(fault, spec.LossOfLock) and sensor.type not in LOSES_LOCK:
         raise fault.error(
             ("kind",),
@@ -187,25 +211,25 @@ def _sizes(fault: Any, sensor: SensorInfo, chosen: list[int]) -> Array:
     return sizes
 
 
-def _damage(
-    fault: spec.ActuatorFault | spec.AddedDrag | spec.CommsLoss, row: int, struck: Struck
-) -> Damage:
+def _vehicle_fault(
+    fault: spec.ActuatorFault | spec.AddedDrag | spec.CommsLoss, row: int, context: FaultContext
+) -> VehicleFault:
     if isinstance(fault, spec.AddedDrag):
-        area = jnp.asarray(fault.drag_area, struck.dtype)
-        return Damage(value=area, index=row, kind=fault.kind)
+        area = constant(fault.drag_area, context.dtype)
+        return VehicleFault(value=area, index=row, kind=fault.kind)
     if isinstance(fault, spec.CommsLoss):
-        return Damage(value=None, index=row, kind=fault.kind, zero=fault.then == "zero")
-    model = struck.compiled.model
-    actuator, channel = _actuator(fault, struck)
+        return VehicleFault(value=None, index=row, kind=fault.kind, zero=fault.then == "zero")
+    model = context.compiled.model
+    actuator, channel = _actuator(fault, context)
     _check_possible(fault, model, actuator, channel)
     value: float | None = None
     if isinstance(fault, spec.Reduced):
         value = fault.effectiveness
     elif isinstance(fault, spec.Jam) and fault.value is not None:
         moved = drive_of(model.actuators[actuator], channel)
-        value = _jammed_at(fault, fault.value, moved, struck.compiled.channels[channel].unit)
-    return Damage(
-        value=None if value is None else jnp.asarray(value, struck.dtype),
+        value = _jammed_at(fault, fault.value, moved, context.compiled.channels[channel].unit)
+    return VehicleFault(
+        value=None if value is None else constant(value, context.dtype),
         index=row,
         kind=fault.kind,
         actuator=actuator,
@@ -214,10 +238,10 @@ def _damage(
     )
 
 
-def _actuator(fault: spec.FaultSpec, struck: Struck) -> tuple[int, int]:
+def _actuator(fault: spec.FaultSpec, context: FaultContext) -> tuple[int, int]:
     """Index among the actuators, and command channel, of what a fault strikes."""
-    channels = [c.name for c in struck.compiled.channels]
-    owners = {a.name: i for i, a in enumerate(expand(struck.vehicle.actuators))}
+    channels = [c.name for c in context.compiled.channels]
+    owners = {a.name: i for i, a in enumerate(expand(context.vehicle.actuators))}
     name = fault.target
     if name in owners:
         return owners[name], channels.index(name) if name in channels else FIXED

@@ -3,7 +3,6 @@
 import dataclasses
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +14,7 @@ from seatrial.hull.blocks import Block, hydrostatics
 from seatrial.hull.heading_table import heading_table
 from seatrial.ocean.synthesis import wavenumber
 from seatrial.ocean.waves import Waves
+from seatrial.pytree import constant
 from seatrial.spec import vehicle as spec
 
 Array = NDArray[np.float64]
@@ -69,7 +69,7 @@ def _surface_restoring(
                 "or say `stable: false`",
             )
         heights.append(height)
-    draught = max(b.draught for b in buoyancy.blocks)
+    draught = buoyancy.keel_depth
     if draught >= vehicle.height:
         raise vehicle.error(
             ("height",),
@@ -82,13 +82,14 @@ def _surface_restoring(
         blocks.flotation if buoyancy.centre_of_flotation is None else buoyancy.centre_of_flotation
     )
     return SurfaceRestoring(
-        mass=jnp.asarray(vehicle.inertia.mass, dtype),
-        volume=jnp.asarray(volume, dtype),
-        waterplane_area=jnp.asarray(buoyancy.waterplane_area or blocks.area, dtype),
-        flotation=jnp.asarray([flotation, 0.0, buoyancy.waterline], dtype),
-        freeboard=jnp.asarray(vehicle.height - draught, dtype),
-        gm_transverse=jnp.asarray(heights[0], dtype),
-        gm_longitudinal=jnp.asarray(heights[1], dtype),
+        mass=constant(vehicle.inertia.mass, dtype),
+        volume=constant(volume, dtype),
+        gravity_centre=constant(vehicle.inertia.centre_of_gravity, dtype),
+        waterplane_area=constant(buoyancy.waterplane_area or blocks.area, dtype),
+        flotation=constant([flotation, 0.0, buoyancy.waterline], dtype),
+        freeboard=constant(vehicle.height - draught, dtype),
+        gm_transverse=constant(heights[0], dtype),
+        gm_longitudinal=constant(heights[1], dtype),
     )
 
 
@@ -97,9 +98,10 @@ def _submerged_restoring(
 ) -> SubmergedRestoring:
     density = vehicle.hydrodynamics.reference_density
     volume = buoyancy.volume
-    if volume is None:
-        assert buoyancy.force is not None  # the description holds one of the two
+    if buoyancy.force is not None:
         volume = buoyancy.force / (density * GRAVITY)
+    elif volume is None:  # neutral, in reference water unless a scenario has settled its own
+        volume = vehicle.inertia.mass / density
     centre = vehicle.inertia.centre_of_gravity
     if vehicle.stable and centre[2] <= buoyancy.centre[2]:
         raise vehicle.error(
@@ -111,12 +113,12 @@ def _submerged_restoring(
         )
     stations = vehicle.length * ((np.arange(SLICES) + 0.5) / SLICES - 0.5)
     return SubmergedRestoring(
-        mass=jnp.asarray(vehicle.inertia.mass, dtype),
-        volume=jnp.asarray(volume, dtype),
-        gravity_centre=jnp.asarray(centre, dtype),
-        buoyancy_centre=jnp.asarray(buoyancy.centre, dtype),
-        stations=jnp.asarray(stations, dtype),
-        height=jnp.asarray(vehicle.height, dtype),
+        mass=constant(vehicle.inertia.mass, dtype),
+        volume=constant(volume, dtype),
+        gravity_centre=constant(centre, dtype),
+        buoyancy_centre=constant(buoyancy.centre, dtype),
+        stations=constant(stations, dtype),
+        height=constant(vehicle.height, dtype),
     )
 
 
@@ -159,7 +161,7 @@ def compile_excitation(
         density=vehicle.hydrodynamics.reference_density,
     )
     return WaveExcitation(
-        table=jnp.asarray(heading_table(in_waves, sea, typical)),
-        north=jnp.asarray(sea.wavenumber * np.cos(sea.direction), dtype),
-        east=jnp.asarray(sea.wavenumber * np.sin(sea.direction), dtype),
+        table=constant(heading_table(in_waves, sea, typical), np.float32),
+        north=constant(sea.wavenumber * np.cos(sea.direction), dtype),
+        east=constant(sea.wavenumber * np.sin(sea.direction), dtype),
     )

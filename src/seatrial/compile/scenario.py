@@ -1,4 +1,4 @@
-"""A scenario description to a Plan that the runner can turn."""
+"""A scenario description to a Plan that the engine can turn."""
 
 import math
 from collections.abc import Sequence
@@ -8,17 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from pydantic import ValidationError
 
 from seatrial._version import __version__
+from seatrial.channels import resolve_channels
 from seatrial.compile.faults import compile_faults, fault_infos
+from seatrial.compile.limits import believable_speed
 from seatrial.compile.schedule import schedule_of, settle_time_step
 from seatrial.compile.sensors.fitting import FittedOut
 from seatrial.compile.swarm import Member, members_of, vary_model
-from seatrial.compile.triggers import Struck
-from seatrial.compile.vehicle import CompiledVehicle, compile_vehicle, resolve_channels
+from seatrial.compile.triggers import FaultContext
+from seatrial.compile.trim import settle_trim
+from seatrial.compile.vehicle import CompiledVehicle, compile_vehicle
 from seatrial.compile.wave_forces import load_wave_forces
 from seatrial.compile.world import build_ocean
 from seatrial.core.types import State
@@ -30,15 +32,18 @@ from seatrial.engine.frames import (
     RunHeader,
     VehicleInfo,
 )
+from seatrial.engine.judging import MOST_SPIN, Limits
 from seatrial.engine.launch import Start, launch
-from seatrial.engine.runner import Plan, Squad
-from seatrial.engine.wheel import Group
+from seatrial.engine.loop import Group
+from seatrial.engine.plan import Fleet, Plan
 from seatrial.errors import Problem, SpecError
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
+from seatrial.pytree import constant
 from seatrial.spec import scenario as spec
 from seatrial.spec.faults import parse_fault
 from seatrial.spec.loading import dump, load
+from seatrial.spec.vehicle import Vehicle
 from seatrial.spec.wording import did_you_mean
 
 DType = np.dtype[Any]
@@ -56,16 +61,22 @@ def plan_of(
     duration: float | None = None,
 ) -> Plan:
     """The plan of a scenario given by name, by file, as an object, or compiled already."""
-    if isinstance(scenario, Plan):
-        if seed is not None or duration is not None:
-            raise ValueError("a compiled plan has its seed and duration already")
+    if isinstance(scenario, Plan) and seed is None and duration is None:
         return scenario
-    described = scenario if isinstance(scenario, spec.Scenario) else load(scenario, spec.Scenario)
-    return compile_scenario(with_overrides(described, seed, duration))
+    return compile_scenario(with_overrides(described_by(scenario), seed, duration))
+
+
+def described_by(scenario: str | Path | spec.Scenario | Plan) -> spec.Scenario:
+    """The description of a scenario given by name, by file, as an object, or compiled already."""
+    if isinstance(scenario, Plan):
+        assert isinstance(scenario.scenario, spec.Scenario)
+        return scenario.scenario
+    return scenario if isinstance(scenario, spec.Scenario) else load(scenario, spec.Scenario)
 
 
 def _compile(described: spec.Scenario) -> Plan:
-    scenario = settle_time_step(described)
+    timed = settle_time_step(described)
+    scenario = settle_trim(timed)
     members = [
         member
         for i, participant in enumerate(scenario.vehicles)
@@ -73,14 +84,14 @@ def _compile(described: spec.Scenario) -> Plan:
     ]
     _check_distinct(scenario, members)
     kinds = _Kinds(scenario)
-    squads: list[Squad] = []
+    fleets: list[Fleet] = []
     for _, some in groupby(sorted(members, key=kinds.key), key=kinds.key):
-        squads.append(_squad(scenario, list(some), kinds))
+        fleets.append(_fleet(scenario, list(some), kinds))
     schedule = schedule_of(scenario)
     frame_period = schedule.time_step * schedule.substeps * schedule.controls
     return Plan(
-        header=_header(scenario, members, kinds, squads, frame_period),
-        squads=tuple(squads),
+        header=_header(timed, members, kinds, fleets, frame_period),
+        fleets=tuple(fleets),
         schedule=schedule,
         frames=math.floor(scenario.duration / frame_period + 1e-9) + 1,
         manoeuvres={
@@ -88,6 +99,7 @@ def _compile(described: spec.Scenario) -> Plan:
             for m in members
             if m.participant.manoeuvre is not None
         },
+        scenario=described,
     )
 
 
@@ -140,16 +152,20 @@ class _Kinds:
         return np.dtype(np.float64 if chosen == "double" else np.float32)
 
     def _find(self, participant: spec.Participant) -> int | None:
-        for i, other in enumerate(kind.participant for kind in self._kinds):
-            shared = (
-                *("vehicle", "vary", "wave_forces", "fitted", "faults"),
-                *("mission", "guidance", "control", "navigation", "feedback", "avoidance"),
-            )
-            if self.dtype(other) == self.dtype(participant) and all(
-                getattr(other, name) == getattr(participant, name) for name in shared
-            ):
+        wanted = self._alike(participant)
+        for i, kind in enumerate(self._kinds):
+            if self._alike(kind.participant) == wanted:
                 return i
         return None
+
+    def _alike(self, participant: spec.Participant) -> tuple[DType, spec.Participant]:
+        """Equal for vehicles that share a model, sensors, faults and a pilot.
+
+        Only what tells vehicles of one kind apart, or is put into arrays per vehicle, is blanked.
+        """
+        own = {"name": "any", "start": spec.Start(), "commands": {}, "manoeuvre": None}
+        swarm = {"controller": None, "count": 1, "formation": "grid", "spacing": 1.0}
+        return self.dtype(participant), participant.model_copy(update=own | swarm)
 
     def _compile(self, participant: spec.Participant, index: int) -> "_Kind":
         dtype = self.dtype(participant)
@@ -180,10 +196,10 @@ def _header(
     scenario: spec.Scenario,
     members: list[Member],
     kinds: _Kinds,
-    squads: list[Squad],
+    fleets: list[Fleet],
     frame_period: float,
 ) -> RunHeader:
-    legs = {name: found for squad in squads for name, found in squad.legs.items()}
+    legs = {name: found for fleet in fleets for name, found in fleet.legs.items()}
 
     def info(member: Member) -> VehicleInfo:
         vehicle = member.participant.vehicle
@@ -221,7 +237,7 @@ def _water_depth(scenario: spec.Scenario) -> float | None:
     return None if seabed is None else seabed.depth
 
 
-def _squad(scenario: spec.Scenario, members: list[Member], kinds: _Kinds) -> Squad:
+def _fleet(scenario: spec.Scenario, members: list[Member], kinds: _Kinds) -> Fleet:
     first = members[0].participant
     dtype = kinds.dtype(first)
     ocean = kinds.ocean(dtype)
@@ -231,7 +247,7 @@ def _squad(scenario: spec.Scenario, members: list[Member], kinds: _Kinds) -> Squ
     model, varied = vary_model(scenario, members, vehicle.model, dtype)
     faults = compile_faults(
         first.faults,
-        Struck(
+        FaultContext(
             names=names,
             vehicle=first.vehicle,
             compiled=vehicle,
@@ -258,10 +274,22 @@ def _squad(scenario: spec.Scenario, members: list[Member], kinds: _Kinds) -> Squ
         initial=initial,
         suite=kind.sensors.suite(names, faults.sensors),
         faults=faults.faults,
+        limits=_limits(scenario, first.vehicle, ocean),
         varied=varied,
-        stop_when_grounded=scenario.stop_when_grounded,
     )
-    return Squad(names, group, ocean, tuple(info.name for info in kind.sensors.infos), legs)
+    # All arrays at once, not at every call of a program.
+    group, ocean = jax.device_put((group, ocean))
+    sensors = tuple(info.name for info in kind.sensors.infos)
+    return Fleet(names, group, ocean, sensors, legs, kind.sensors.dense)
+
+
+def _limits(scenario: spec.Scenario, vehicle: Vehicle, ocean: Ocean) -> Limits:
+    return Limits(
+        speed=constant(believable_speed(vehicle, ocean)),
+        spin=constant(MOST_SPIN),
+        stop_when_grounded=scenario.stop_when_grounded,
+        stop_when_capsized=scenario.stop_when_capsized,
+    )
 
 
 def _initial(
@@ -282,10 +310,10 @@ def _initial(
     actuators[: len(channels)] = np.array([states[m.index] for m in members]).T
     starts = [m.participant.start for m in members]
     described = Start(
-        position=jnp.asarray(np.array([m.position for m in members]).T, dtype),
-        euler=jnp.asarray(np.array([(s.roll, s.pitch, s.heading) for s in starts]).T, dtype),
-        speed=jnp.asarray(np.array([s.speed for s in starts]), dtype),
-        actuators=jnp.asarray(actuators, dtype),
+        position=constant(np.array([m.position for m in members]).T, dtype),
+        euler=constant(np.array([(s.roll, s.pitch, s.heading) for s in starts]).T, dtype),
+        speed=constant(np.array([s.speed for s in starts]), dtype),
+        actuators=constant(actuators, dtype),
     )
     put_in = compile_program(launch, vehicle.model, ocean, described)
     launched: State = put_in(vehicle.model, ocean, described)
@@ -315,9 +343,7 @@ def _commander(
         path = ("vehicles", i, "commands")
         tables[i] = np.array([resolve_channels(scenario, path, row, channels) for row in rows_at])
     values = np.stack([tables[m.index] for m in members], axis=-1)
-    return Timetable(
-        times=jnp.asarray([-math.inf, *ordered[1:]]), values=jnp.asarray(values, dtype)
-    )
+    return Timetable(times=constant([-math.inf, *ordered[1:]]), values=constant(values, dtype))
 
 
 def _value_at(rows: float | tuple[tuple[float, float], ...], time: float) -> float:
@@ -339,15 +365,15 @@ def _manoeuvre(members: list[Member], vehicle: CompiledVehicle, dtype: DType) ->
 
     def orders_of(table: str) -> jax.Array:
         values = resolve_channels(orders, (table,), getattr(orders, table), channels)
-        return jnp.asarray(np.array(values)[:, None], dtype)
+        return constant(np.array(values)[:, None], dtype)
 
     return Manoeuvre(
-        helm=jnp.asarray(column("helm"), dtype),
-        heading_change=jnp.asarray(column("heading_change"), dtype),
-        approach=jnp.asarray(column("approach")),
-        hold=jnp.asarray(column("turn" if first.type == "pull_out" else "hold")),
-        engine=jnp.asarray(column("engine", 1.0), dtype),
-        astern=jnp.asarray(column("astern", -1.0), dtype),
+        helm=constant(column("helm"), dtype),
+        heading_change=constant(column("heading_change"), dtype),
+        approach=constant(column("approach")),
+        hold=constant(column("turn" if first.type == "pull_out" else "hold")),
+        engine=constant(column("engine", 1.0), dtype),
+        astern=constant(column("astern", -1.0), dtype),
         helm_command=orders_of("helm"),
         engine_command=orders_of("ahead"),
         type=first.type,

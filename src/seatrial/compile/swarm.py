@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
@@ -105,7 +104,7 @@ def vary_model(
         stacked = None if i is None else np.stack([np.asarray(c[i]) for c in columns], axis=-1)
         differs = stacked is not None and bool(np.any(stacked != stacked[..., :1]))
         varied.append(differs)
-        result.append(jnp.asarray(stacked) if differs else leaf)
+        result.append(stacked if differs else leaf)
     return jax.tree.unflatten(tree, result), tuple(varied)
 
 

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.compile.vehicle import CompiledVehicle
 from seatrial.conventions import UNIT_SUFFIXES
-from seatrial.faults.faults import Condition, Trigger, Windows
+from seatrial.faults import Condition, Trigger, Windows
+from seatrial.pytree import constant
 from seatrial.seeding import generator
 from seatrial.signals import SensorInfo
 from seatrial.spec import faults as spec
@@ -30,8 +30,8 @@ _CF_UNITS = {"m s-1": "m/s", "rad s-1": "rad/s", "m s-2": "m/s^2"}
 
 
 @dataclass(frozen=True)
-class Struck:
-    """Who is struck: what is known of the vehicles when their faults are compiled."""
+class FaultContext:
+    """What is known of the vehicles when their faults are compiled."""
 
     names: tuple[str, ...]
     """Of the vehicles of the group; random onsets and noise are drawn for each of them."""
@@ -45,12 +45,12 @@ class Struck:
     dtype: DType
 
 
-def compile_trigger(fault: spec.FaultSpec, name: str, struck: Struck) -> Trigger:
+def compile_trigger(fault: spec.FaultSpec, name: str, context: FaultContext) -> Trigger:
     """When the fault called `name` is there."""
     if fault.when is not None:
-        return _condition(fault.when, fault.duration, struck)
+        return _condition(fault.when, fault.duration, context)
     if fault.random is not None:
-        expected = fault.random.per_hour / 3600.0 * struck.duration
+        expected = fault.random.per_hour / 3600.0 * context.duration
         if expected > MOST_ONSETS:
             raise fault.error(
                 ("random", "per_hour"),
@@ -63,18 +63,18 @@ def compile_trigger(fault: spec.FaultSpec, name: str, struck: Struck) -> Trigger
         drawn = [
             merged(
                 poisson_onsets(
-                    generator(struck.seed, f"fault/{vehicle}/{name}/onsets"),
+                    generator(context.seed, f"fault/{vehicle}/{name}/onsets"),
                     fault.random.per_hour / 3600.0,
-                    struck.duration,
+                    context.duration,
                 ),
                 lasts,
             )
-            for vehicle in struck.names
+            for vehicle in context.names
         ]
         return _windows(drawn)
     if fault.start is not None:
         lasts = math.inf if fault.duration is None else fault.duration
-        return _windows([np.array([[fault.start], [fault.start + lasts]])] * len(struck.names))
+        return _windows([np.array([[fault.start], [fault.start + lasts]])] * len(context.names))
     return None
 
 
@@ -103,14 +103,14 @@ def _windows(by_vehicle: list[Array]) -> Windows:
     table = np.full((2, most, len(by_vehicle)), math.inf)
     for i, windows in enumerate(by_vehicle):
         table[:, : windows.shape[1], i] = windows
-    return Windows(start=jnp.asarray(table[0]), end=jnp.asarray(table[1]))
+    return Windows(start=constant(table[0]), end=constant(table[1]))
 
 
-def _condition(when: spec.When, duration: float | None, struck: Struck) -> Condition:
+def _condition(when: spec.When, duration: float | None, context: FaultContext) -> Condition:
     quantity, _, name = when.quantity.partition(".")
     channel, unit = -1, spec.QUANTITIES.get(quantity, "")
     if name:
-        names = [c.name for c in struck.compiled.channels]
+        names = [c.name for c in context.compiled.channels]
         if name not in names:
             raise when.error(
                 ("quantity",),
@@ -120,13 +120,13 @@ def _condition(when: spec.When, duration: float | None, struck: Struck) -> Condi
                 mend=did_you_mean(name, names),
             )
         channel = names.index(name)
-        unit = struck.compiled.channels[channel].unit
+        unit = context.compiled.channels[channel].unit
     above = when.above is not None
     given = when.above if when.above is not None else when.below
     assert given is not None
     threshold = given * factor_to_si(when, when.unit, unit)
     if quantity == "altitude":
-        if struck.water_depth is None:
+        if context.water_depth is None:
             raise when.error(
                 ("quantity",),
                 "the sea of this scenario has no bottom",
@@ -135,10 +135,10 @@ def _condition(when: spec.When, duration: float | None, struck: Struck) -> Condi
                 mend="watch `depth` instead",
             )
         # Over a flat bottom: closer to it is deeper.
-        quantity, above, threshold = "depth", not above, struck.water_depth - threshold
+        quantity, above, threshold = "depth", not above, context.water_depth - threshold
     return Condition(
-        threshold=jnp.asarray(threshold),
-        duration=None if duration is None else jnp.asarray(duration),
+        threshold=constant(threshold),
+        duration=None if duration is None else constant(duration),
         quantity=quantity,
         channel=channel,
         above=above,

@@ -1,23 +1,25 @@
 """A vehicle description and a sea to a Model, or a clear refusal."""
 
-import difflib
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.channels import Channel, resolve_channels
 from seatrial.compile.actuators import (
-    Channel,
     channels_of,
     compile_actuators,
     expand,
     symbols_of,
 )
-from seatrial.compile.coefficients import Polynomial, compile_coefficients
+from seatrial.compile.coefficients import (
+    Polynomial,
+    compile_coefficients,
+    low_speed_pull,
+    reads_as_velocities,
+)
 from seatrial.compile.hull import compile_excitation, compile_restoring
 from seatrial.core import rigid_body
 from seatrial.core.forces.coefficients import Coefficients
@@ -31,11 +33,10 @@ from seatrial.core.forces.grounding import Grounding
 from seatrial.core.forces.wave_excitation import WaveExcitation
 from seatrial.core.forces.wind import WindLoads
 from seatrial.core.types import Model
-from seatrial.errors import Path, Problem, SpecError
 from seatrial.ocean import Ocean
+from seatrial.pytree import constant
 from seatrial.spec import actuators as actuator_spec
 from seatrial.spec import vehicle as spec
-from seatrial.spec.base import Spec
 
 Array = NDArray[np.float64]
 DType = np.dtype[Any]
@@ -89,7 +90,7 @@ def compile_vehicle(
         ),
         restoring=restoring,
         actuators=runtime,
-        reference_density=jnp.asarray(vehicle.hydrodynamics.reference_density, dtype),
+        reference_density=constant(vehicle.hydrodynamics.reference_density, dtype),
         coefficients=_polynomial(vehicle, polynomial, dtype),
         crossflow=crossflow,
         wind=_wind(vehicle, dtype) if ocean.wind is not None else None,
@@ -111,6 +112,7 @@ def _check_names(vehicle: spec.Vehicle, channels: list[Channel]) -> None:
                 expected="every actuator with a name of its own",
                 mend="rename one of them",
             )
+    _check_symbols(vehicle, names)
     if vehicle.manoeuvring is not None:
         for table in ("helm", "ahead"):
             resolve_channels(
@@ -118,30 +120,34 @@ def _check_names(vehicle: spec.Vehicle, channels: list[Channel]) -> None:
             )
 
 
-def resolve_channels(
-    owner: Spec | None, path: Path, table: Mapping[str, float], channels: list[Channel]
-) -> list[float]:
-    """Values in SI by channel, zero where a channel is not named; `owner` places the error."""
-    values = [0.0] * len(channels)
-    for key, value in table.items():
-        for i, channel in enumerate(channels):
-            factor = channel.split(key)
-            if factor is not None:
-                values[i] = value * factor
-                break
-        else:
-            known = [k for c in channels for k in c.keys]
-            close = difflib.get_close_matches(key, known, n=1)
-            listed = ", ".join(f"{c.name} ({c.unit})" for c in channels) or "none"
-            problem = (owner.problem if owner is not None else Problem)(
-                path=(*path, key),
-                message=f"there is no command channel `{key}`",
-                value=value,
-                expected=f"a channel of this vehicle: {listed}",
-                mend=f"did you mean `{close[0]}`?" if close else "rename it or remove it",
-            )
-            raise SpecError(problem)
-    return values
+def _check_symbols(vehicle: spec.Vehicle, channels: list[str]) -> None:
+    """Refuse names by which one coefficient could mean two things."""
+    owners: dict[str, str] = {}
+    for i, actuator in enumerate(vehicle.actuators):
+        for key in ("name", "symbol"):
+            word = getattr(actuator, key, None)
+            # the fins of a set are called after it and after their places
+            if word is None or isinstance(actuator, actuator_spec.FinSet):
+                continue
+            if reads_as_velocities(word):
+                raise vehicle.error(
+                    ("actuators", i, key),
+                    f"an actuator called `{word}` would take over the coefficients of the "
+                    f"velocities, such as `X_{word}`",
+                    value=word,
+                    expected="a name that cannot be read as velocities: u v w p q r, `a` before "
+                    "one for its absolute value, `d` behind one for an added mass",
+                    mend=f"rename it, for example `{actuator.kind}_{word}`",
+                )
+            owner = owners.setdefault(word, actuator.name)
+            if owner != actuator.name or (key == "symbol" and word != owner and word in channels):
+                raise vehicle.error(
+                    ("actuators", i, key),
+                    f"`{word}` names two actuators in the coefficients",
+                    value=word,
+                    expected="symbols and names that belong to one actuator each",
+                    mend="give each its own, such as `delta_port` and `delta_starboard`",
+                )
 
 
 def _check_fins(
@@ -200,9 +206,13 @@ def _check_mass_matrix(vehicle: spec.Vehicle, rigid: Array, added: Array) -> Non
 def _polynomial(vehicle: spec.Vehicle, polynomial: Polynomial, dtype: DType) -> Coefficients | None:
     if not polynomial.terms:
         return None
+    prime = vehicle.hydrodynamics.nondimensional
+    pull = low_speed_pull(polynomial, vehicle.hydrodynamics.about_speed)
     return Coefficients(
-        values=jnp.asarray(polynomial.values, dtype),
-        about_speed=jnp.asarray(vehicle.hydrodynamics.about_speed, dtype),
+        values=constant(polynomial.values, dtype),
+        about_speed=constant(vehicle.hydrodynamics.about_speed, dtype),
+        pull=None if pull is None else constant(pull, dtype),
+        length=constant(vehicle.length if prime is None else prime.length, dtype),
         terms=polynomial.terms,
     )
 
@@ -227,9 +237,9 @@ def _crossflow(vehicle: spec.Vehicle, dtype: DType) -> tuple[CrossFlow | None, d
         return None, extra
     return (
         CrossFlow(
-            x=jnp.asarray(x, dtype),
-            sway=jnp.asarray(unit * flow.draught, dtype),
-            heave=jnp.asarray(unit * flow.beam, dtype) if flow.vertical_plane else None,
+            x=constant(x, dtype),
+            sway=constant(unit * flow.draught, dtype),
+            heave=constant(unit * flow.beam, dtype) if flow.vertical_plane else None,
         ),
         {},
     )
@@ -238,7 +248,7 @@ def _crossflow(vehicle: spec.Vehicle, dtype: DType) -> tuple[CrossFlow | None, d
 def _below_origin(vehicle: spec.Vehicle) -> float:
     """Distance from the origin to the keel, m."""
     if isinstance(vehicle.buoyancy, spec.SurfaceBuoyancy):
-        return vehicle.buoyancy.waterline + max(b.draught for b in vehicle.buoyancy.blocks)
+        return vehicle.buoyancy.waterline + vehicle.buoyancy.keel_depth
     return vehicle.buoyancy.centre[2] + 0.5 * vehicle.height
 
 
@@ -246,9 +256,9 @@ def _grounding(vehicle: spec.Vehicle, mass_matrix: Array, dtype: DType) -> Groun
     mass = float(mass_matrix[2, 2])
     omega = 2.0 * math.pi / CONTACT_PERIOD
     return Grounding(
-        extent=jnp.asarray(_below_origin(vehicle), dtype),
-        stiffness=jnp.asarray(mass * omega**2, dtype),
-        damping=jnp.asarray(1.4 * mass * omega, dtype),
+        extent=constant(_below_origin(vehicle), dtype),
+        stiffness=constant(mass * omega**2, dtype),
+        damping=constant(1.4 * mass * omega, dtype),
     )
 
 
@@ -261,9 +271,9 @@ def _wind(vehicle: spec.Vehicle, dtype: DType) -> WindLoads | None:
         vehicle.buoyancy.waterline if isinstance(vehicle.buoyancy, spec.SurfaceBuoyancy) else 0.0
     )
     return WindLoads(
-        surge=jnp.asarray(loads.surge * loads.frontal_area, dtype),
-        sway=jnp.asarray(loads.sway * loads.lateral_area, dtype),
-        yaw=jnp.asarray(loads.yaw * loads.lateral_area * vehicle.length, dtype),
-        lever=jnp.asarray(loads.height - waterline, dtype),
+        surge=constant(loads.surge * loads.frontal_area, dtype),
+        sway=constant(loads.sway * loads.lateral_area, dtype),
+        yaw=constant(loads.yaw * loads.lateral_area * vehicle.length, dtype),
+        lever=constant(loads.height - waterline, dtype),
         sheltered=not surface,
     )

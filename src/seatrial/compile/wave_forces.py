@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from seatrial.compile.vehicle import compile_vehicle
@@ -13,6 +12,7 @@ from seatrial.compile.world import build_ocean
 from seatrial.core.forces.wave_excitation import OUTPUTS, WaveExcitation
 from seatrial.errors import RecordingError
 from seatrial.ocean import Ocean
+from seatrial.pytree import constant
 from seatrial.spec import scenario as spec
 from seatrial.spec.loading import dump
 from seatrial.spec.vehicle import Vehicle
@@ -84,9 +84,9 @@ def load_wave_forces(
         with np.load(file, allow_pickle=False) as data:
             stored = {key: data[key] for key in data.files}
         excitation = WaveExcitation(
-            table=jnp.asarray(stored["table"], jnp.float32),
-            north=jnp.asarray(stored["north"], dtype),
-            east=jnp.asarray(stored["east"], dtype),
+            table=constant(stored["table"], np.float32),
+            north=constant(stored["north"], dtype),
+            east=constant(stored["east"], dtype),
         )
         belongs = str(stored["fingerprint"])
         if excitation.table.shape[1:] != (len(OUTPUTS), 2 * len(excitation.north)):

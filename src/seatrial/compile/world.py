@@ -3,7 +3,6 @@
 import math
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,6 +25,7 @@ from seatrial.ocean.spectra import Spectrum
 from seatrial.ocean.spreading import Spreading
 from seatrial.ocean.synthesis import Components, discretise, wavenumber, waves_from
 from seatrial.ocean.water import PRESETS, water_from_profile
+from seatrial.pytree import constant
 from seatrial.seeding import generator
 from seatrial.spec import waves as wave_spec
 from seatrial.spec import world as world_spec
@@ -43,7 +43,7 @@ DEPTH_LIMIT = 0.6
 """Largest Hs over water depth: higher seas have broken on a flat bottom (Goda 2010)."""
 
 Dtype = Any
-"""`jnp.float64` or `jnp.float32`."""
+"""`np.float64` or `np.float32`."""
 
 
 def build_ocean(world: World, seed: int, dtype: Dtype) -> Ocean:
@@ -57,7 +57,7 @@ def build_ocean(world: World, seed: int, dtype: Dtype) -> Ocean:
         current=_current(world.current, dtype),
         wind=_wind(world.wind, seed, dtype),
         turbulence=_turbulence(world, seed, dtype),
-        seabed=None if world.seabed is None else Seabed(jnp.asarray(world.seabed.depth, dtype)),
+        seabed=None if world.seabed is None else Seabed(constant(world.seabed.depth, dtype)),
     )
 
 
@@ -175,8 +175,8 @@ def _current(current: world_spec.Current | None, dtype: Dtype) -> Current | None
         east: Any = curve(series.time, speed * np.sin(towards), dtype)
     else:
         speed_now, towards_now = current.speed or 0.0, current.towards or 0.0
-        north = jnp.asarray(speed_now * math.cos(towards_now), dtype)
-        east = jnp.asarray(speed_now * math.sin(towards_now), dtype)
+        north = constant(speed_now * math.cos(towards_now), dtype)
+        east = constant(speed_now * math.sin(towards_now), dtype)
     profile = current.profile
     return Current(
         north=north,
@@ -188,10 +188,10 @@ def _current(current: world_spec.Current | None, dtype: Dtype) -> Current | None
 
 def _tide(constituents: tuple[world_spec.TidalConstituent, ...], dtype: Dtype) -> Tide:
     return Tide(
-        north=jnp.asarray([c.amplitude * math.cos(c.towards) for c in constituents], dtype),
-        east=jnp.asarray([c.amplitude * math.sin(c.towards) for c in constituents], dtype),
-        omega=jnp.asarray([2.0 * math.pi / c.period for c in constituents], jnp.float64),
-        phase=jnp.asarray([_wrapped(c.phase) for c in constituents], dtype),
+        north=constant([c.amplitude * math.cos(c.towards) for c in constituents], dtype),
+        east=constant([c.amplitude * math.sin(c.towards) for c in constituents], dtype),
+        omega=constant([2.0 * math.pi / c.period for c in constituents], np.float64),
+        phase=constant([_wrapped(c.phase) for c in constituents], dtype),
     )
 
 
@@ -204,9 +204,9 @@ def _wind(described: world_spec.Wind | None, seed: int, dtype: Dtype) -> Wind | 
         shape = described.exponent or OPEN_SEA_EXPONENT
     gusts = described.gusts
     return Wind(
-        speed=jnp.asarray(described.speed, dtype),
-        towards=jnp.asarray(_wrapped(described.towards), dtype),
-        shape=jnp.asarray(shape, dtype),
+        speed=constant(described.speed, dtype),
+        towards=constant(_wrapped(described.towards), dtype),
+        shape=constant(shape, dtype),
         gusts=None
         if gusts is None
         else wind.synthesise_gusts(gusts.spectrum, described.speed, gusts.harmonics, seed, dtype),

@@ -8,9 +8,10 @@ import jax.numpy as jnp
 from seatrial.core.forces import restoring, wave_excitation
 from seatrial.core.surroundings import Surroundings
 from seatrial.core.types import Model, State
-from seatrial.ocean import Ocean, current, turbulence, water, waves
+from seatrial.ocean import Ocean, water
+from seatrial.ocean.motion import drift, motion
 from seatrial.spatial.rotations import Rotation, rotation
-from seatrial.spatial.vectors import STILL, Scalar, Twist, Vec3, Wrench, add, vec3
+from seatrial.spatial.vectors import STILL, Scalar, Twist, Vec3, Wrench, add, cross, scale, vec3
 
 
 class _Water(NamedTuple):
@@ -56,34 +57,6 @@ def surroundings(model: Model, ocean: Ocean, state: State, t: jax.Array) -> Surr
     )
 
 
-def drift(ocean: Ocean, position: Vec3, t: jax.Array) -> tuple[Vec3 | None, Vec3 | None]:
-    """Velocity of current and turbulence, and its material derivative Dv/Dt; NED.
-
-    The derivative follows the water, ∂v/∂t + (v · ∇) v, because that is what the pressure
-    gradient on a body is made of (Taylor 1928; Batchelor 1967, section 6.9).
-    """
-    if ocean.current is None and ocean.turbulence is None:
-        return None, None
-
-    def flow(place: Vec3, time: jax.Array) -> Vec3:
-        parts: list[Vec3] = []
-        if ocean.current is not None:
-            parts.append(current.sample(ocean.current, place, time))
-        if ocean.turbulence is not None:
-            parts.append(turbulence.sample(ocean.turbulence, place, time))
-        moving = add(parts[0], parts[1]) if len(parts) == 2 else parts[0]
-        like = jnp.asarray(place[0])
-        x, y, z = (jnp.broadcast_to(c, like.shape).astype(like.dtype) for c in moving)
-        return x, y, z
-
-    velocity = flow(position, t)
-    if ocean.turbulence is None and ocean.current is not None and ocean.current.is_constant:
-        return velocity, None
-    place = tuple(jnp.asarray(c) for c in position)
-    _, acceleration = jax.jvp(flow, (place, t), (velocity, jnp.ones_like(t)))
-    return velocity, acceleration
-
-
 def _at_surface(
     model: Model,
     hull: restoring.SurfaceRestoring,
@@ -93,16 +66,19 @@ def _at_surface(
     t: jax.Array,
 ) -> _Water:
     x, y, z = position
-    flow, acceleration = drift(ocean, (x, y, jnp.maximum(z, 0.0)), t)
-    motion = Twist(*turned.to_body(flow), 0.0, 0.0, 0.0) if flow else STILL
+    depth = restoring.flotation_depth(hull, turned, z)
     elevation: Scalar = 0.0
     slope: tuple[Scalar, Scalar] = (0.0, 0.0)
     excitation = None
+    motion, orbital = STILL, None
     if model.excitation is not None and ocean.waves is not None:
         loads = wave_excitation.evaluate(model.excitation, ocean.waves, x, y, turned, t)
         elevation, slope, excitation = loads.elevation, loads.slope, loads.wrench
-        motion = Twist(*(a + b for a, b in zip(motion, loads.motion, strict=True)))
-    depth = restoring.flotation_depth(hull, turned, z)
+        motion = _at_depth(loads.motion, turned, depth)
+        orbital = turned.to_world(motion.linear)
+    flow, acceleration = drift(ocean, (x, y, jnp.maximum(z, 0.0)), t, orbital)
+    if flow is not None:
+        motion = Twist(*add(motion.linear, turned.to_body(flow)), *motion.angular)
     volume_ratio = restoring.surface_volume(hull, depth + elevation)
     return _Water(
         motion=motion,
@@ -117,6 +93,20 @@ def _at_surface(
     )
 
 
+def _at_depth(wave: Twist, turned: Rotation, depth: Scalar) -> Twist:
+    """Motion of the waves around a hull whose waterline is `depth` below the mean level.
+
+    The amplitudes are those of the hull at its mean level, but the water moves faster near the
+    crest, where the hull is when it moves with the waves, than near the trough. To first order in
+    the depth z the horizontal velocity is u + z ∂u/∂z, and since waves do not rotate the water,
+    ∂u/∂z = ∂w/∂x = −q and ∂v/∂z = ∂w/∂y = p with the turning p, q of the water that the hull sees:
+    z [0 0 1] × [p q 0]. Its mean for a float on the surface, z = −ζ, is ½ a² ω k, the half of
+    Stokes' drift that comes from the decay with depth; the other half comes from the position.
+    """
+    lifted = scale(depth, cross(turned.down, wave.angular))
+    return Twist(*add(wave.linear, lifted), *wave.angular)
+
+
 def _under_water(
     hull: restoring.SubmergedRestoring,
     ocean: Ocean,
@@ -125,20 +115,14 @@ def _under_water(
     t: jax.Array,
 ) -> _Water:
     centre = add(position, turned.to_world(vec3(hull.buoyancy_centre)))
-    flow, acceleration = drift(ocean, centre, t)
-    elevation: Scalar = 0.0
-    slope: tuple[Scalar, Scalar] = (0.0, 0.0)
-    if ocean.waves is not None:
-        wave = waves.sample(ocean.waves, centre, t)
-        elevation, slope = wave.elevation, wave.slope
-        flow = add(flow, wave.velocity) if flow else wave.velocity
-        acceleration = add(acceleration, wave.acceleration) if acceleration else wave.acceleration
-    slices, wet = restoring.submerged_wet(hull, turned, centre[2] + elevation, slope)
+    found = motion(ocean, centre, t)
+    flow = found.velocity
+    slices, wet = restoring.submerged_wet(hull, turned, centre[2] + found.elevation, found.slope)
     return _Water(
         motion=Twist(*turned.to_body(flow), 0.0, 0.0, 0.0) if flow else STILL,
-        acceleration=acceleration,
-        elevation=elevation,
-        slope=slope,
+        acceleration=found.acceleration,
+        elevation=found.elevation,
+        slope=found.slope,
         density=water.density(ocean.water, centre[2]),
         wet=wet,
         slices=slices,

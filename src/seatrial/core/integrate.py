@@ -1,6 +1,10 @@
-"""Fixed-step integrators for x' = R v, q' = ½ q ⊗ ω, ν' = f(x, q, ν, t)."""
+"""Fixed-step integrators for x' = R v, q' = ½ q ⊗ ω, [ν', s'] = f(x, q, ν, s, t).
+
+s are the states of the forces that remember, empty for most vehicles.
+"""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -9,8 +13,26 @@ from seatrial.core.types import State
 from seatrial.spatial.rotations import derivative, normalise, rotation
 from seatrial.spatial.vectors import vec3
 
-Parts = tuple[jax.Array, ...]
-Rate = Callable[[State, jax.Array], jax.Array]
+
+class Rates(NamedTuple):
+    """What the forces decide: the rates of the velocity and of their own states."""
+
+    velocity: jax.Array
+    """(6, ...) ν̇."""
+    memory: tuple[jax.Array, ...]
+    """(K, ...) of each force of `State.memory`."""
+
+
+class _Moving(NamedTuple):
+    """The parts of a State that an integrator advances, or their rates."""
+
+    position: jax.Array
+    attitude: jax.Array
+    velocity: jax.Array
+    memory: tuple[jax.Array, ...]
+
+
+Rate = Callable[[State, jax.Array], Rates]
 
 
 def semi_implicit(
@@ -20,17 +42,20 @@ def semi_implicit(
 
     Also gives the ν̇ it used.
     """
-    acting = State(state.position, state.attitude, state.velocity, actuators)
+    acting = State(state.position, state.attitude, state.velocity, actuators, state.memory)
     rates = rate(acting, t)
-    velocity = state.velocity + dt * rates
+    velocity, memory = jax.tree.map(
+        lambda part, slope: part + dt * slope, Rates(state.velocity, state.memory), rates
+    )
     position, attitude = _pose_rate(State(state.position, state.attitude, velocity, actuators))
     after = State(
         state.position + dt * position,
         normalise(state.attitude + dt * attitude),
         velocity,
         actuators,
+        memory,
     )
-    return after, rates
+    return after, rates.velocity
 
 
 def rk4(
@@ -43,34 +68,33 @@ def rk4(
     """
     half, full = actuators
     acting = jnp.stack([state.actuators, half, half, full])
-    moving: Parts = (state.position, state.attitude, state.velocity)
+    moving = _Moving(state.position, state.attitude, state.velocity, state.memory)
+
+    def along(parts: _Moving, reach: jax.Array, slope: _Moving) -> _Moving:
+        # Time is double even when the state is single.
+        moved: _Moving = jax.tree.map(lambda p, k: p + reach.astype(p.dtype) * k, parts, slope)
+        return moved
 
     def stage(
-        carry: tuple[Parts, Parts], at: tuple[jax.Array, jax.Array, jax.Array]
-    ) -> tuple[tuple[Parts, Parts], jax.Array]:
+        carry: tuple[_Moving, _Moving], at: tuple[jax.Array, jax.Array, jax.Array]
+    ) -> tuple[tuple[_Moving, _Moving], jax.Array]:
         slope, total = carry
         reach, weight, actuators = at
         # Stages are not normalised: the equations are smooth off the unit sphere too, and their
         # exact solution stays on it, so the method keeps its order.
-        position, attitude, velocity = (
-            p + _like(reach, p) * k for p, k in zip(moving, slope, strict=True)
+        reached = along(moving, reach, slope)
+        place = State(
+            reached.position, reached.attitude, reached.velocity, actuators, reached.memory
         )
-        place = State(position, attitude, velocity, actuators)
-        slope = (*_pose_rate(place), rate(place, t + reach))
-        total = tuple(p + _like(weight, p) * k for p, k in zip(total, slope, strict=True))
-        return (slope, total), slope[2]
+        slope = _Moving(*_pose_rate(place), *rate(place, t + reach))
+        return (slope, along(total, weight, slope)), slope.velocity
 
     reach = jnp.array([0.0, 0.5, 0.5, 1.0]) * dt
     weight = jnp.array([1.0, 2.0, 2.0, 1.0]) * (dt / 6.0)
-    still: Parts = tuple(jnp.zeros_like(p) for p in moving)
+    still: _Moving = jax.tree.map(jnp.zeros_like, moving)
     (_, total), rates = jax.lax.scan(stage, (still, moving), (reach, weight, acting))
-    position, attitude, velocity = total
-    return State(position, normalise(attitude), velocity, full), rates[0]
-
-
-def _like(value: jax.Array, part: jax.Array) -> jax.Array:
-    """Time is double even when the state is single."""
-    return value.astype(part.dtype)
+    after = State(total.position, normalise(total.attitude), total.velocity, full, total.memory)
+    return after, rates[0]
 
 
 def _pose_rate(state: State) -> tuple[jax.Array, jax.Array]:

@@ -3,11 +3,10 @@
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.pytree import pytree, static
+from seatrial.pytree import constant, pytree, static
 from seatrial.spatial.vectors import Scalar, Twist, Vec3, Wrench, cross
 
 Matrix = NDArray[np.float64]
@@ -62,11 +61,11 @@ def build(
     """Precompute the inverses; the caller has checked that M_RB + M_A is positive definite."""
     wet, dry = np.linalg.inv(rigid + added), np.linalg.inv(rigid)
     return Inertia(
-        rigid_body=jnp.asarray(rigid, dtype),
-        added_mass=jnp.asarray(added, dtype),
-        inverse_wet=jnp.asarray(wet, dtype),
-        inverse_dry=jnp.asarray(dry, dtype),
-        mass=jnp.asarray(mass, dtype),
+        rigid_body=constant(rigid, dtype),
+        added_mass=constant(added, dtype),
+        inverse_wet=constant(wet, dtype),
+        inverse_dry=constant(dry, dtype),
+        mass=constant(mass, dtype),
         rigid_pattern=_pattern(rigid),
         added_pattern=_pattern(added),
         inverse_pattern=_pattern(np.abs(wet) + np.abs(dry)),

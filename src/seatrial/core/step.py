@@ -20,7 +20,7 @@ from seatrial.core import actuators as actuating
 from seatrial.core import impairment
 from seatrial.core.environment import surroundings
 from seatrial.core.forces import coefficients, crossflow, grounding, restoring, wind
-from seatrial.core.integrate import rk4, semi_implicit
+from seatrial.core.integrate import Rates, rk4, semi_implicit
 from seatrial.core.rigid_body import acceleration, coriolis, multiply
 from seatrial.core.surroundings import Surroundings
 from seatrial.core.types import Model, State
@@ -53,7 +53,7 @@ def step_with_rates(
     half = actuating.advance(model.actuators, state.actuators, command, 0.5 * dt, harm)
     full = actuating.advance(model.actuators, half, command, 0.5 * dt, harm)
 
-    def rate(at: State, time: jax.Array) -> jax.Array:
+    def rate(at: State, time: jax.Array) -> Rates:
         return derivative(model, ocean, at, time)
 
     if model.integrator == "rk4":
@@ -61,15 +61,15 @@ def step_with_rates(
     return semi_implicit(rate, state, full, t, dt)
 
 
-def derivative(model: Model, ocean: Ocean, state: State, t: jax.Array) -> jax.Array:
-    """ν̇ as a (6, ...) array."""
+def derivative(model: Model, ocean: Ocean, state: State, t: jax.Array) -> Rates:
+    """ν̇, and the rates of the forces that remember."""
     return accelerate(model, ocean, state, surroundings(model, ocean, state, t), t)
 
 
 def accelerate(
     model: Model, ocean: Ocean, state: State, around: Surroundings, t: jax.Array
-) -> jax.Array:
-    """ν̇ when the surroundings are known already."""
+) -> Rates:
+    """The same when the surroundings are known already."""
     load = wrench(model, ocean, state, around, t)
     shape = state.velocity.shape[1:]
     rates = acceleration(model.inertia, load, around.wet)
@@ -79,7 +79,8 @@ def accelerate(
     # Without the barrier a GPU computes all forces once for each of the six rows.
     barrier: Any = jax.lax.optimization_barrier  # JAX gives it no types
     rows: list[jax.Array] = barrier([jnp.broadcast_to(r, shape) for r in rates])
-    return jnp.stack(rows)
+    remembering = zip(model.memory_forces, state.memory, strict=True)
+    return Rates(jnp.stack(rows), tuple(f.rates(memory, around) for f, memory in remembering))
 
 
 def wrench(model: Model, ocean: Ocean, state: State, around: Surroundings, t: jax.Array) -> Wrench:
@@ -102,6 +103,8 @@ def wrench(model: Model, ocean: Ocean, state: State, around: Surroundings, t: ja
         loads.append(wind.force(model.wind, ocean.wind, around, t))
     if model.grounding is not None and ocean.seabed is not None:
         loads.append(grounding.force(model.grounding, ocean.seabed, around))
+    remembering = zip(model.memory_forces, state.memory, strict=True)
+    loads += [force.wrench(memory, around) for force, memory in remembering]
     if model.impairment is None:
         loads += [actuating.force(a, state.actuators, around) for a in model.actuators]
         return total(loads)

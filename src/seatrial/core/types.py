@@ -6,6 +6,7 @@ from seatrial.core.actuators import Actuator
 from seatrial.core.forces.coefficients import Coefficients
 from seatrial.core.forces.crossflow import CrossFlow
 from seatrial.core.forces.grounding import Grounding
+from seatrial.core.forces.memory import MemoryForce
 from seatrial.core.forces.restoring import SubmergedRestoring, SurfaceRestoring
 from seatrial.core.forces.wave_excitation import WaveExcitation
 from seatrial.core.forces.wind import WindLoads
@@ -26,6 +27,8 @@ class State:
     """(6, ...) u v w p q r in body axes."""
     actuators: jax.Array
     """(S, ...) actuator states: one per command channel, then the inner states of servos."""
+    memory: tuple[jax.Array, ...] = ()
+    """(K, ...) states of each of the Model's `memory_forces`; empty for a vehicle without them."""
 
 
 @pytree
@@ -42,6 +45,8 @@ class Model:
     excitation: WaveExcitation | None = None
     grounding: Grounding | None = None
     impairment: Impairment | None = None
+    memory_forces: tuple[MemoryForce, ...] = ()
+    """Forces with states of their own; each has its place in `State.memory`."""
     integrator: str = static(default="rk4")
     channels: int = static(default=0)
     """Number of command channels."""

@@ -3,19 +3,17 @@
 import dataclasses
 import math
 
-import jax.numpy as jnp
+import jax
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
-from seatrial.compile.autonomy.allocation import build_effectors
-from seatrial.compile.vehicle import CompiledVehicle, compile_vehicle
 from seatrial.core.actuators.thruster import Thruster
 from seatrial.core.forces.restoring import SurfaceRestoring
+from seatrial.core.types import Model
 from seatrial.gnc.allocation.curves import thrusts
 from seatrial.gnc.allocation.effectors import Effectors
-from seatrial.ocean import Ocean, Water
-from seatrial.spec.vehicle import Vehicle
+from seatrial.ocean import Ocean
+from seatrial.programs import call
 
 Array = NDArray[np.float64]
 
@@ -23,19 +21,28 @@ DEPTH = 1000.0
 """Where craft that live under water are looked at: far from the surface, m."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Craft:
-    """A vehicle ready to be linearised."""
+_thrusts = jax.jit(thrusts)
 
-    spec: Vehicle
-    compiled: CompiledVehicle
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Craft:
+    """A vehicle ready to be linearised, in calm water; arrays in double precision."""
+
+    name: str
+    length: float
+    """m."""
+    model: Model
+    actuator_states: int
     effectors: Effectors
     ocean: Ocean
+    """Of it only the water, with the density for which the vehicle is described."""
+    ahead: tuple[float, ...] | None = None
+    """Orders by channel with which it makes its service speed, where they are known."""
 
     @property
     def floats(self) -> bool:
         """Whether it is a surface craft."""
-        return isinstance(self.compiled.model.restoring, SurfaceRestoring)
+        return isinstance(self.model.restoring, SurfaceRestoring)
 
     @property
     def dofs(self) -> tuple[int, ...]:
@@ -46,15 +53,6 @@ class Craft:
     def at_rest(self) -> Array:
         """Its states at rest."""
         return np.array([0.0, 0.0, 0.0 if self.floats else DEPTH] + 9 * [0.0])
-
-
-def prepare(spec: Vehicle) -> Craft:
-    """Compile a vehicle for calm water; call inside `jax.enable_x64(True)`."""
-    density = jnp.asarray(spec.hydrodynamics.reference_density)
-    ocean = Ocean(water=Water(density, density, density, density))
-    dtype = np.dtype(np.float64)
-    compiled = compile_vehicle(spec, ocean, dtype)
-    return Craft(spec, compiled, build_effectors(compiled, spec, dtype), ocean)
 
 
 def carried_wrench(craft: Craft, speed: float) -> Array:
@@ -81,10 +79,8 @@ def effort_limits(craft: Craft, speed: float) -> tuple[Array, Array]:
     """Least and largest efforts (E,); those of an azimuth thruster form a square."""
     e = craft.effectors
     count = len(e.channels)
-    inflow = jnp.asarray(e.inflow[:count, :1] * speed)
-    low, high = (
-        np.array(thrusts(e.curves, jnp.asarray(limit), inflow))[:, 0] for limit in (e.low, e.high)
-    )
+    inflow = np.asarray(e.inflow)[:count, :1] * speed
+    low, high = (np.array(call(_thrusts, e.curves, x, inflow))[:, 0] for x in (e.low, e.high))
     low, high = np.minimum(low, 0.0), np.maximum(high, 0.0)
     if e.azimuths is None:
         return low, high
@@ -98,6 +94,8 @@ def effort_limits(craft: Craft, speed: float) -> tuple[Array, Array]:
 
 def authority(craft: Craft, speed: float, trim_wrench: Array, dof: int) -> float:
     """Force or moment in one direction that is left beside the trim, the smaller of both ways."""
+    from scipy.optimize import linprog
+
     columns, size = strength(craft, speed)
     low, high = effort_limits(craft, speed)
     dofs = list(craft.dofs)
@@ -123,7 +121,7 @@ def response_times(craft: Craft, speed: float, dof: int) -> tuple[float, float]:
     columns, size = strength(craft, speed)
     shares = np.abs(columns[dof] * size)
     lags, ranges = [0.0], [0.0]
-    moved = [a for a in craft.compiled.model.actuators if a.channel in craft.effectors.channels]
+    moved = [a for a in craft.model.actuators if a.channel in craft.effectors.channels]
     for i, actuator in enumerate(moved):
         if shares[i] < 0.05 * shares.max():
             continue

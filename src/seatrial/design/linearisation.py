@@ -5,21 +5,22 @@ body axes; about straight and level motion at a given speed in calm water of the
 """
 
 import dataclasses
+import functools
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
-from seatrial.compile.vehicle import resolve_channels
 from seatrial.core.environment import surroundings
+from seatrial.core.forces.memory import memory_at_rest
 from seatrial.core.rigid_body import acceleration
 from seatrial.core.step import accelerate
 from seatrial.core.types import Model, State
 from seatrial.design.authority import Craft, carried_wrench
 from seatrial.ocean import Ocean
+from seatrial.programs import compile_program
 from seatrial.spatial.rotations import derivative, from_euler, rotation, to_euler
 from seatrial.spatial.vectors import Wrench, vec3
 
@@ -97,19 +98,19 @@ def _free_states(craft: Craft) -> list[int]:
 
 
 def service_speed(craft: Craft) -> float | None:
-    """Speed at which the orders of `manoeuvring.ahead` balance the resistance, m/s."""
-    described = craft.spec.manoeuvring
-    if described is None:
+    """Speed at which the orders `ahead` balance the resistance, m/s."""
+    if craft.ahead is None:
         return None
-    channels = list(craft.compiled.channels)
-    orders = resolve_channels(described, ("ahead",), described.ahead, channels)
-    actuators = np.zeros(craft.compiled.actuator_states)
-    actuators[: len(orders)] = orders
+    from scipy.optimize import brentq
+
+    actuators = np.zeros(craft.actuator_states)
+    actuators[: len(craft.ahead)] = craft.ahead
+    rates = _program(_rates, craft)
 
     def surge(speed: float) -> float:
         x = craft.at_rest
         x[6] = speed
-        return float(_rates(craft.compiled.model, craft.ocean, x, np.zeros(6), actuators)[6])
+        return float(np.asarray(rates(craft.model, craft.ocean, x, np.zeros(6), actuators))[6])
 
     if surge(1e-3) <= 0.0 or surge(FASTEST) >= 0.0:
         return None
@@ -126,19 +127,26 @@ def drag(craft: Craft, linear: Linear, dof: int, velocity: float) -> float:
 
 
 def _evaluate(craft: Craft, x: Array, wrench: Array) -> tuple[Array, Array, Array]:
-    model, actuators = craft.compiled.model, np.zeros(craft.compiled.actuator_states)
-    found = _slopes(model, craft.ocean, x, wrench, actuators)
+    actuators = np.zeros(craft.actuator_states)
+    found = _program(_slopes, craft)(craft.model, craft.ocean, x, wrench, actuators)
     rates, (A, B) = (jax.tree.map(np.asarray, part) for part in found)
     return rates, A, B
+
+
+@functools.lru_cache(maxsize=4)
+def _program(function: Any, craft: Craft) -> Any:
+    at = (np.zeros(12), np.zeros(6), np.zeros(craft.actuator_states))
+    return compile_program(function, craft.model, craft.ocean, *at)
 
 
 def _equations(model: Model, ocean: Ocean, x: Any, wrench: Any, actuators: Any) -> jax.Array:
     """ẋ under a wrench beside that of the actuators."""
     attitude = from_euler(x[3], x[4], x[5])
-    state = State(x[:3], attitude, x[6:], actuators)
+    memory = memory_at_rest(model.memory_forces, x[6:])
+    state = State(x[:3], attitude, x[6:], actuators, memory)
     t = jnp.zeros(())
     around = surroundings(model, ocean, state, t)
-    rates = accelerate(model, ocean, state, around, t)
+    rates = accelerate(model, ocean, state, around, t).velocity
     extra = acceleration(model.inertia, Wrench(*wrench), around.wet)
     turning = derivative(attitude, vec3(x[9:]))
     _, angles = jax.jvp(to_euler, (attitude,), (turning,))

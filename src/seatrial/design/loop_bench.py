@@ -9,7 +9,6 @@ import math
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,6 +21,7 @@ from seatrial.gnc.control.loops import FeedForward, Speed
 from seatrial.gnc.control.pid import Pid
 from seatrial.gnc.control.reference import Reference
 from seatrial.gnc.control.wave_filter import WaveFilter, response
+from seatrial.pytree import constant
 
 Array = NDArray[np.float64]
 
@@ -161,7 +161,7 @@ def _limit(bench: Bench, plant: Plant, dof: int, step: float, order: int) -> flo
     quick = math.inf
     if full_range > 0:
         quick = (available / (full_range * plant.mass * step)) ** (1.0 / (order + 1))
-    limit = min(strong, quick, FROUDE_LIMIT / math.sqrt(bench.craft.spec.length))
+    limit = min(strong, quick, FROUDE_LIMIT / math.sqrt(bench.craft.length))
     # What is unstable needs a loop faster than itself, also one that saturates early.
     quickest = LAG_LIMIT / (plant.lag + plant.delay)
     return float(min(max(limit, 2.0 * plant.growths().max(initial=0.0)), quickest))
@@ -236,7 +236,7 @@ def wave_filter(waves: float | None) -> WaveFilter | None:
 
 def number(value: float) -> jax.Array:
     """A gain as an array."""
-    return jnp.asarray(value, jnp.float64)
+    return constant(value, np.float64)
 
 
 def pid_of(gains: Gains) -> Pid:
@@ -267,7 +267,7 @@ def _resistance(bench: Bench) -> tuple[float, float]:
 
 def _quadratic(bench: Bench, dof: int) -> float:
     """Coefficient of v|v| in the drag, from the model at two velocities to either side."""
-    reach = 0.1 * max(bench.cruise, 0.2) / (bench.craft.spec.length if dof > 2 else 1.0)
+    reach = 0.1 * max(bench.cruise, 0.2) / (bench.craft.length if dof > 2 else 1.0)
     forces = []
     for size in (reach, 2.0 * reach):
         both = [drag(bench.craft, bench.linear, dof, way * size) for way in (1.0, -1.0)]

@@ -9,7 +9,6 @@ import math
 from typing import Any, Literal
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,6 +36,7 @@ from seatrial.gnc.control.loops import Dive, Righting, Station, Track
 from seatrial.gnc.control.pid import Pid
 from seatrial.gnc.control.reference import Reference
 from seatrial.gnc.control.sliding import SlidingMode
+from seatrial.pytree import constant
 
 Array = NDArray[np.float64]
 
@@ -87,7 +87,7 @@ def design_loops(
         # First alone, because the sway of a slender craft makes it turn; later in company.
         sway = speed_loop(bench, "sway", 1, SIDE_STEP * cruise, alone=True)
     if 5 in dofs:
-        yaw_rate = speed_loop(bench, "yaw rate", 5, RATE_STEP * cruise / craft.spec.length)
+        yaw_rate = speed_loop(bench, "yaw rate", 5, RATE_STEP * cruise / craft.length)
         del bench.closed["yaw rate"]
         track = _heading(bench, waves, heading)
         crab_time = number(5.0 / bench.closed["heading"].gains.bandwidth)
@@ -131,7 +131,7 @@ def _level(bench: Bench, name: str, dof: int) -> Track:
 
 
 def _depth(bench: Bench) -> Track:
-    loop = bench.closed["depth"] = position_loop(bench, "depth", 2, 2, bench.craft.spec.length)
+    loop = bench.closed["depth"] = position_loop(bench, "depth", 2, 2, bench.craft.length)
     forward = feed_forward(bench, 2, loop.gains)
     # Slowly, because going up or down pitches a craft that has way on.
     reference = reference_for(bench, loop, forward, GENTLE * bench.cruise)
@@ -161,7 +161,7 @@ def _met(bench: Bench, waves: float | None) -> float | None:
 
     A craft that is quick enough to be steered through them is not slowed by a filter.
     """
-    quickest = FROUDE_LIMIT / math.sqrt(bench.craft.spec.length)
+    quickest = FROUDE_LIMIT / math.sqrt(bench.craft.length)
     return waves if waves is not None and quickest < WAVE_SHARE * waves else None
 
 
@@ -211,7 +211,7 @@ def _track_response(loop: Track, gains: Gains, grid: Array) -> Any:
 
 def _station(bench: Bench, waves: float | None) -> Station:
     """Surge and sway by position, with speed loops open and the heading held."""
-    length = bench.craft.spec.length
+    length = bench.craft.length
     surge, sway = (
         position_loop(bench, f"station {name}", dof, dof, length, "surge", "sway", waves=waves)
         for dof, name in enumerate(("surge", "sway"))
@@ -223,7 +223,7 @@ def _station(bench: Bench, waves: float | None) -> Station:
         for loop, forward in zip((surge, sway), forwards, strict=True)
     ]
     slower = Reference(
-        *(jnp.minimum(a, b) for a, b in zip(*map(jax.tree.leaves, limits), strict=True))
+        *(constant(np.minimum(a, b)) for a, b in zip(*map(jax.tree.leaves, limits), strict=True))
     )
     return Station(
         pid_of(surge.gains),

@@ -11,16 +11,14 @@ import math
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from scipy.optimize import brentq
 
-from seatrial.design.authority import Craft, authority, prepare
+from seatrial.design.authority import Craft, authority
 from seatrial.design.linearisation import FASTEST, linearise, service_speed
 from seatrial.design.loop_bench import SLOWEST, Bench, LoopReport
 from seatrial.design.loop_design import Law, design_loops
 from seatrial.gnc.control.autopilot import Autopilot
-from seatrial.spec.vehicle import Vehicle
+from seatrial.pytree import constant
 
 DType = np.dtype[Any]
 
@@ -49,7 +47,7 @@ class Tuning:
 
     vehicle: str
     autopilot: Autopilot
-    """Double precision; `in_precision` gives it in another."""
+    """NumPy's arrays in double precision; `in_precision` gives it in another."""
     period: float
     """Of control, s."""
     trim: TrimReport
@@ -58,13 +56,13 @@ class Tuning:
     """Largest real part of the poles with all loops closed, those of position left out, 1/s."""
 
     def in_precision(self, dtype: DType) -> Autopilot:
-        """The autopilot with arrays of a precision; call inside `jax.enable_x64(True)`."""
-        result: Autopilot = jax.tree.map(lambda a: jnp.asarray(a, dtype), self.autopilot)
+        """The autopilot with arrays of a precision."""
+        result: Autopilot = jax.tree.map(lambda a: constant(a, dtype), self.autopilot)
         return result
 
 
 def tune(
-    vehicle: Vehicle,
+    craft: Craft,
     speed: float | None = None,
     *,
     period: float = 0.1,
@@ -73,13 +71,13 @@ def tune(
 ) -> Tuning:
     """Gains for a vehicle, scheduled over speed and reported for one.
 
-    `speed` is the service speed unless given, `period` that of control, `wave_frequency` (rad/s)
+    `speed` is the service speed unless given (above 0 and up to `FASTEST`, and only for a craft
+    that controls its surge), `period` that of control, `wave_frequency` (rad/s)
     that at which waves are met where station keeping is to leave them alone, `heading` either
     `pid` or `sliding`.
     """
     with jax.enable_x64(True):
-        craft = prepare(vehicle)
-        cruise = _cruise(craft, speed)
+        cruise = _cruise(craft) if speed is None else speed
         designed = [
             design_loops(craft, v, cruise, period, wave_frequency, heading, keep_station=k == 0)
             for k, v in enumerate(_speeds(craft, cruise))
@@ -87,13 +85,13 @@ def tune(
         # A station is kept at rest, whatever the speed on the way there.
         station = designed[0][0].station
         parts = [dataclasses.replace(autopilot, station=station) for autopilot, _ in designed]
-        stacked: Autopilot = jax.tree.map(lambda *a: jnp.stack(a), *parts)
+        stacked: Autopilot = jax.tree.map(lambda *a: constant(np.stack(a)), *parts)
     bench = min((b for _, b in designed), key=lambda b: abs(b.linear.speed - cruise))
     resting = designed[0][1].reports
     reports = bench.reports | {n: resting[n] for n in resting if n.startswith("station")}
     x = bench.linear.state
     return Tuning(
-        vehicle.name,
+        craft.name,
         stacked,
         period,
         TrimReport(
@@ -108,33 +106,17 @@ def tune(
     )
 
 
-def _cruise(craft: Craft, speed: float | None) -> float:
-    if speed is None:
-        found = service_speed(craft)
-        return _easy_speed(craft) if found is None else found
-    if 0 not in craft.dofs:
-        raise craft.spec.error(
-            ("actuators",),
-            f"`{craft.spec.name}` cannot choose its speed",
-            value=speed,
-            expected="no speed for a vehicle without a thruster that pushes ahead",
-            mend="leave the speed out",
-        )
-    if not 0.0 < speed <= FASTEST:
-        raise craft.spec.error(
-            ("manoeuvring",),
-            "a vehicle cannot be tuned for this speed",
-            value=speed,
-            expected=f"a speed above 0 and up to {FASTEST:g} m/s",
-            mend="give the speed at which it is to be used, m/s",
-        )
-    return speed
+def _cruise(craft: Craft) -> float:
+    found = service_speed(craft)
+    return _easy_speed(craft) if found is None else found
 
 
 def _easy_speed(craft: Craft) -> float:
     """Speed whose resistance is a third of what the thrusters have at rest."""
     if 0 not in craft.dofs:
         return linearise(craft, 1.0).speed
+    from scipy.optimize import brentq
+
     most = authority(craft, 0.0, np.zeros(6), 0)
 
     def left(speed: float) -> float:

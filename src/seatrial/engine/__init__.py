@@ -1,1 +1,1 @@
-"""Turns the wheel: schedules, runs, manoeuvres, and the frames they emit."""
+"""The one engine: the loop, who steers in it, who listens to it, and what leaves it."""

@@ -4,19 +4,18 @@ A commander is asked once per control period and may keep a memory between the c
 hears its sensors; the others hear nothing.
 """
 
-import dataclasses
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from numpy.typing import NDArray
 
 from seatrial.core.types import State
 from seatrial.engine import pilot
-from seatrial.engine.pilot import Pilot
+from seatrial.engine.pilot import Pilot, Wishes
 from seatrial.engine.suite import Fitted, Sensing
-from seatrial.pytree import pytree, static
+from seatrial.pytree import batched, pytree, static
+from seatrial.spatial.gradients import bearing
 from seatrial.spatial.rotations import rotation
 from seatrial.spatial.trig import wrap_signed
 
@@ -33,7 +32,7 @@ class Timetable:
 
     times: jax.Array
     """(K,) s, increasing, starting at −∞."""
-    values: jax.Array
+    values: jax.Array = batched()
     """(K, A, N)."""
 
 
@@ -41,16 +40,16 @@ class Timetable:
 class Manoeuvre:
     """A standard manoeuvre; parameters are (N,), one per vehicle."""
 
-    helm: jax.Array
+    helm: jax.Array = batched()
     """Helm angle, rad, positive to starboard."""
-    heading_change: jax.Array
+    heading_change: jax.Array = batched()
     """Zig-zag: change of heading that reverses the helm, rad."""
-    approach: jax.Array
+    approach: jax.Array = batched()
     """Time of the first execute, s."""
-    hold: jax.Array
+    hold: jax.Array = batched()
     """Pull-out: length of the turn; spiral: time at each step, s."""
-    engine: jax.Array
-    astern: jax.Array
+    engine: jax.Array = batched()
+    astern: jax.Array = batched()
     """Crash stop: engine order of the stop."""
     helm_command: jax.Array
     """(A, 1) command per radian of helm."""
@@ -62,6 +61,17 @@ class Manoeuvre:
 
 
 Commander = Timetable | Manoeuvre | Pilot
+
+
+class Given(NamedTuple):
+    """What was ordered from outside; it stands above what the commander orders."""
+
+    channels: jax.Array
+    """(A, N) True where a channel is ordered from outside."""
+    orders: jax.Array
+    """(A, N) the orders of those channels."""
+    wishes: Wishes | None
+    """What a pilot is to do in place of its mission; None for those who are no pilots."""
 
 
 def begin(commander: Commander, suite: tuple[Fitted, ...], initial: State, channels: int) -> Any:
@@ -108,30 +118,29 @@ def report(commander: Commander, memory: Any, state: State) -> tuple[jax.Array, 
     return none, none
 
 
-def select(commander: Commander, index: NDArray[np.int64]) -> Commander:
-    """The commander of some of the vehicles; a pilot commands all of a group or none."""
-    assert not isinstance(commander, Pilot)
-    if isinstance(commander, Timetable):
-        return Timetable(commander.times, jnp.asarray(np.asarray(commander.values)[..., index]))
+def command(
+    commander: Commander,
+    memory: Any,
+    state: State,
+    t: jax.Array,
+    given: Given,
+    since: jax.Array | None,
+) -> tuple[Any, jax.Array]:
+    """Updated memory, and the orders (A, N) in force for the control period that starts at `t`.
 
-    def take(array: jax.Array) -> jax.Array:
-        return jnp.asarray(np.asarray(array)[index])
-
-    return dataclasses.replace(
-        commander,
-        helm=take(commander.helm),
-        heading_change=take(commander.heading_change),
-        approach=take(commander.approach),
-        hold=take(commander.hold),
-        engine=take(commander.engine),
-        astern=take(commander.astern),
-    )
-
-
-def command(commander: Commander, memory: Any, state: State, t: jax.Array) -> tuple[Any, jax.Array]:
-    """Updated memory and the (A, N) command for the control period that starts at `t`."""
+    `since` (F, N) is when each fault set in, of which a pilot is told what monitoring would report.
+    """
     if isinstance(commander, Pilot):
-        return pilot.decide(commander, memory, state, t)
+        memory, own = pilot.decide(commander, memory, state, t, given.wishes, since)
+        orders = jnp.where(given.channels, given.orders, own)
+        return pilot.overrule(commander, memory, state, orders, given.channels), orders
+    memory, own = _scripted(commander, memory, state, t)
+    return memory, jnp.where(given.channels, given.orders, own)
+
+
+def _scripted(
+    commander: Timetable | Manoeuvre, memory: Any, state: State, t: jax.Array
+) -> tuple[Any, jax.Array]:
     if isinstance(commander, Timetable):
         row = jnp.sum(commander.times <= t + TIME_TOLERANCE) - 1
         return memory, commander.values[row]
@@ -169,7 +178,7 @@ def _zigzag(
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Memory holds the side of the helm (0 before the first execute) and the base course."""
     turned = rotation(state.attitude)
-    heading = jnp.arctan2(turned.r10, turned.r00)
+    heading = bearing(turned.r10, turned.r00)
     side, base = memory[0], memory[1]
     first = executed & (side == 0)
     side = jnp.where(first, 1.0, side)

@@ -200,7 +200,12 @@ def frames_of(
 def _alone(one: Measurements) -> Measurements:
     """Samples of one vehicle as those of a group."""
     return Measurements(
-        one.time, one.arrival[:, None], one.values[:, None], one.valid[:, None], one.fault[:, None]
+        one.time,
+        one.arrival[:, None],
+        one.values[:, None],
+        one.valid[:, None],
+        one.fault[:, None],
+        None if one.payload is None else one.payload[:, None],
     )
 
 
@@ -229,7 +234,7 @@ class VehicleSummary:
     """What became of one vehicle."""
 
     status: str
-    """completed, diverged, grounded, stopped or failed."""
+    """completed, stopped, grounded, capsized, diverged or failed."""
     ended_at: float
     """Time of the last frame in which the vehicle was alive, s."""
     distance: float

@@ -3,10 +3,11 @@
 import jax
 import jax.numpy as jnp
 
-from seatrial.core.environment import drift
+from seatrial.core.forces.memory import memory_at_rest
 from seatrial.core.forces.restoring import SurfaceRestoring
 from seatrial.core.types import Model, State
-from seatrial.ocean import Ocean, waves
+from seatrial.ocean import Ocean
+from seatrial.ocean.motion import motion
 from seatrial.pytree import pytree
 from seatrial.spatial.rotations import from_euler, rotation
 from seatrial.spatial.vectors import vec3
@@ -33,14 +34,14 @@ def launch(model: Model, ocean: Ocean, start: Start) -> State:
     attitude = from_euler(*vec3(start.euler))
     velocity = jnp.zeros((6, *start.speed.shape), start.speed.dtype).at[0].set(start.speed)
     t = jnp.zeros(())
-    flow, _ = drift(ocean, vec3(position), t)
-    moving = [] if flow is None else [flow]
-    if ocean.waves is not None and isinstance(model.restoring, SurfaceRestoring):
+    if isinstance(model.restoring, SurfaceRestoring):
         x, y, z = vec3(position)
-        wave = waves.sample(ocean.waves, (x, y, jnp.zeros_like(z)), t)
-        position = position.at[2].add(-wave.elevation)
-        moving.append(wave.velocity)
-    turned = rotation(attitude)
-    for water in moving:
-        velocity = velocity.at[:3].add(jnp.stack(turned.to_body(water)))
-    return State(position, attitude, velocity, start.actuators)
+        water = motion(ocean, (x, y, jnp.zeros_like(z)), t)
+        position = position.at[2].add(-water.elevation)
+        moving = water.velocity
+    else:
+        moving = motion(ocean, vec3(position), t).drift
+    if moving is not None:
+        velocity = velocity.at[:3].add(jnp.stack(rotation(attitude).to_body(moving)))
+    memory = memory_at_rest(model.memory_forces, velocity)
+    return State(position, attitude, velocity, start.actuators, memory)

@@ -15,7 +15,7 @@ from seatrial.engine.mailbox import Mailbox
 from seatrial.engine.suite import Fitted, Sample, Sensing
 from seatrial.gnc import avoidance as avoiding
 from seatrial.gnc import mission as legs
-from seatrial.gnc.allocation import Effectors, allocate
+from seatrial.gnc.allocation import Effectors, allocate, wrench
 from seatrial.gnc.avoidance import Avoidance
 from seatrial.gnc.control import autopilot as steering
 from seatrial.gnc.control.autopilot import Autopilot
@@ -28,7 +28,8 @@ from seatrial.gnc.mission import DOCK, HOLD, SURFACE, TRACK, VELOCITY, Leg, Miss
 from seatrial.gnc.navigation import dispatch as navigation
 from seatrial.gnc.navigation.dispatch import AnyFilter
 from seatrial.gnc.types import Estimate, Setpoint
-from seatrial.pytree import pytree, static
+from seatrial.pytree import batched, pytree, static
+from seatrial.spatial.gradients import bearing, root
 from seatrial.spatial.rotations import rotation
 from seatrial.spatial.vectors import vec3
 
@@ -41,7 +42,7 @@ class Navigator:
     """A filter and the sensors that feed it; places are those in the suite."""
 
     filter: AnyFilter
-    start: Estimate
+    start: Estimate = batched()
     """What the vehicles are told of their start."""
     imu: int = static()
     aids: tuple[int, ...] = static()
@@ -50,18 +51,32 @@ class Navigator:
 
 
 @pytree
+class Alarm:
+    """What the vehicle's own monitoring reports of a broken actuator."""
+
+    delay: jax.Array
+    """From the onset to the report, s."""
+    fault: int = static()
+    """Row in `Trouble.since`."""
+    effector: int = static()
+    """Which one is then left out."""
+
+
+@pytree
 class Pilot:
     """Everything that decides."""
 
     navigator: Navigator | None
     """None where the truth is fed back."""
-    mission: Mission
+    mission: Mission = batched()
     law: Law
     autopilot: Autopilot
     effectors: Effectors
     avoidance: Avoidance | None
     fence: jax.Array | None
     """(P, 2) corners of the area that it must not leave."""
+    alarms: tuple[Alarm, ...]
+    """Faults that it is told of."""
     deceleration: jax.Array
     """With which it slows down before a station, m/s²."""
     reach: jax.Array
@@ -74,6 +89,25 @@ class Pilot:
     """Of control, s."""
 
 
+class Wishes(NamedTuple):
+    """What a pilot is told from outside, in place of its mission; NaN where nothing is asked."""
+
+    steered: jax.Array
+    """(N,) whether anything is asked; elsewhere the mission goes on."""
+    surge: jax.Array
+    """(N,) m/s; zero is to stop."""
+    heading: jax.Array
+    """(N,) rad."""
+    course: jax.Array
+    """(N,) of the track over ground, rad."""
+    yaw_rate: jax.Array
+    """(N,) rad/s."""
+    depth: jax.Array
+    """(N,) m."""
+    waypoint: jax.Array
+    """(2, N) to go to, north and east, m."""
+
+
 class Memory(NamedTuple):
     """What a pilot carries from one instant to the next."""
 
@@ -84,7 +118,7 @@ class Memory(NamedTuple):
     autopilot: Any
     avoidance: Any
     orders: jax.Array
-    """(A, N) last given."""
+    """(A, N) last in force: its own, or those that stood above them."""
     achieved: jax.Array
     """(6, N) wrench that they make."""
     refuge: jax.Array
@@ -197,8 +231,18 @@ def feel(
     return memory._replace(filter=moved)
 
 
-def decide(pilot: Pilot, memory: Memory, state: State, t: jax.Array) -> tuple[Memory, jax.Array]:
-    """Orders for the next control period."""
+def decide(
+    pilot: Pilot,
+    memory: Memory,
+    state: State,
+    t: jax.Array,
+    wishes: Wishes | None = None,
+    since: jax.Array | None = None,
+) -> tuple[Memory, jax.Array]:
+    """Orders for the next control period.
+
+    `wishes` stand above the mission; faults set in at `since` (F, N), infinite while away.
+    """
     navigator = pilot.navigator
     dtype = state.velocity.dtype
     if navigator is not None:
@@ -222,16 +266,17 @@ def decide(pilot: Pilot, memory: Memory, state: State, t: jax.Array) -> tuple[Me
         memory.law, believed, leg.start, aim, _speed(pilot, leg, believed), pilot.period
     )
     setpoint = _at_station(pilot, leg, believed, setpoint)
+    if wishes is not None:
+        setpoint = _as_wished(wishes, believed, setpoint)
     avoidance = memory.avoidance
     if pilot.avoidance is not None:
         avoidance, setpoint = _keep_clear(pilot.avoidance, avoidance, believed, setpoint, t)
     held, demand = steering.control(
         pilot.autopilot, memory.autopilot, setpoint, believed, memory.achieved, pilot.period
     )
-    turned = rotation(believed.attitude)
-    water = jnp.stack(turned.to_body(vec3(believed.current)))
-    through = believed.velocity.at[:3].add(-water)
-    given = allocate(pilot.effectors, demand, through, memory.orders, pilot.period)
+    health = _health(pilot, since, t)
+    through = _through_water(believed)
+    given = allocate(pilot.effectors, demand, through, memory.orders, pilot.period, health)
     memory = Memory(
         filter=memory.filter,
         boxes=memory.boxes,
@@ -244,6 +289,24 @@ def decide(pilot: Pilot, memory: Memory, state: State, t: jax.Array) -> tuple[Me
         refuge=refuge,
     )
     return memory, memory.orders
+
+
+def overrule(
+    pilot: Pilot, memory: Memory, state: State, orders: jax.Array, taken: jax.Array
+) -> Memory:
+    """Memory of a pilot that knows which orders are in force, its own or, where `taken`, others.
+
+    The next allocation starts from them, the filter's model of the vehicle obeys them, and the
+    autopilot's integrals see the wrench that they make.
+    """
+
+    def achieved() -> jax.Array:
+        through = _through_water(_estimate(pilot, memory, state, orders.dtype))
+        made = wrench(pilot.effectors, through, orders).astype(orders.dtype)
+        return jnp.where(jnp.any(taken, axis=0), made, memory.achieved)
+
+    made = jax.lax.cond(jnp.any(taken), achieved, lambda: memory.achieved)
+    return memory._replace(orders=orders, achieved=made)
 
 
 def report(pilot: Pilot, memory: Memory, state: State) -> tuple[jax.Array, jax.Array]:
@@ -266,12 +329,50 @@ def report(pilot: Pilot, memory: Memory, state: State) -> tuple[jax.Array, jax.A
     return jnp.concatenate([*believed, spread]), guidance
 
 
+def _health(pilot: Pilot, since: jax.Array | None, t: jax.Array) -> jax.Array | None:
+    """Share (A, N) of its wrench that each effector is known to make; None where all are well."""
+    if since is None or not pilot.alarms:
+        return None
+    health = jnp.ones((len(pilot.effectors.names), *since.shape[1:]), since.dtype)
+    for alarm in pilot.alarms:
+        reported = t >= since[alarm.fault] + alarm.delay
+        health = health.at[alarm.effector].multiply(jnp.where(reported, 0.0, 1.0))
+    return health
+
+
 def _estimate(pilot: Pilot, memory: Memory, state: State, dtype: Any) -> Estimate:
     if pilot.navigator is None:
         still = jnp.zeros_like(state.position)
         return Estimate(state.position, state.attitude, state.velocity, still)
     found = navigation.estimate(pilot.navigator.filter, memory.filter)
     return Estimate(*(part.astype(dtype) for part in found))
+
+
+def _through_water(believed: Estimate) -> jax.Array:
+    """Velocity relative to the water, (6, N), body axes."""
+    water = rotation(believed.attitude).to_body(vec3(believed.current))
+    return believed.velocity.at[:3].add(-jnp.stack(water))
+
+
+def _as_wished(wishes: Wishes, believed: Estimate, own: Setpoint) -> Setpoint:
+    """What is asked from outside where something is, else what the mission asks.
+
+    A depth that nobody asks for stays the mission's.
+    """
+    there = jnp.isfinite(wishes.waypoint[0])
+    away = jnp.where(there, wishes.waypoint, 0.0) - believed.position[:2]
+    nothing = jnp.full_like(wishes.surge, jnp.nan)
+    asked = Setpoint(
+        position=jnp.stack([nothing, nothing, nothing]),
+        heading=wishes.heading,
+        course=jnp.where(there, bearing(away[1], away[0]), wishes.course),
+        velocity=jnp.stack([wishes.surge, nothing, nothing]),
+        yaw_rate=wishes.yaw_rate,
+        depth=jnp.where(jnp.isfinite(wishes.depth), wishes.depth, own.depth),
+        pitch=own.pitch,
+    )
+    chosen = [jnp.where(wishes.steered, a, b) for a, b in zip(asked, own, strict=True)]
+    return Setpoint(*chosen)
 
 
 def _soft_aim(leg: Leg, believed: Estimate) -> jax.Array:
@@ -284,7 +385,7 @@ def _soft_aim(leg: Leg, believed: Estimate) -> jax.Array:
 def _speed(pilot: Pilot, leg: Leg, believed: Estimate) -> jax.Array:
     """Speed asked for on a leg: slower towards a station."""
     away = leg.end - believed.position
-    distance = jnp.sqrt(away[0] ** 2 + away[1] ** 2)
+    distance = root(away[0] ** 2 + away[1] ** 2)
     stops = leg.last | (leg.kind == HOLD) | (leg.kind == DOCK)
     still = jnp.zeros_like(leg.speed)
     slowing = braking_speed(leg.speed, distance, pilot.deceleration, still)
@@ -297,7 +398,7 @@ def _at_station(pilot: Pilot, leg: Leg, believed: Estimate, along: Setpoint) -> 
     on_station = (leg.kind == HOLD) | (leg.kind == DOCK) | (leg.done & ~keeps)
     away = leg.end - believed.position
     nothing = jnp.full_like(away[0], jnp.nan)
-    distance = jnp.sqrt(away[0] ** 2 + away[1] ** 2)
+    distance = root(away[0] ** 2 + away[1] ** 2)
     if pilot.holds_station:
         velocity = jnp.where(on_station, jnp.nan, along.velocity)
         heading = jnp.where(on_station, leg.heading, along.heading)
@@ -306,7 +407,7 @@ def _at_station(pilot: Pilot, leg: Leg, believed: Estimate, along: Setpoint) -> 
     else:
         # Turn towards the station and come back to it; near it, let the vehicle drift.
         near = distance < pilot.reach
-        back = jnp.arctan2(away[1], away[0])
+        back = bearing(away[1], away[0])
         surge = jnp.where(near, 0.0, along.velocity[0])
         velocity = along.velocity.at[0].set(jnp.where(on_station, surge, along.velocity[0]))
         heading = jnp.where(on_station, jnp.where(near, nothing, back), along.heading)

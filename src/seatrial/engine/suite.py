@@ -12,11 +12,10 @@ from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
-from seatrial.faults import faults as faulting
-from seatrial.faults.faults import LosesLock, SensorFault
-from seatrial.pytree import pytree, static
+from seatrial import faults as faulting
+from seatrial.faults import LosesLock, SensorFault
+from seatrial.pytree import batched, pytree, static
 from seatrial.sensors.look import Look
 from seatrial.sensors.noise import draws as drawing
 from seatrial.sensors.sensor import Sensor
@@ -30,13 +29,13 @@ class Fitted:
     """A sensor as it is fitted to the vehicles of a group."""
 
     sensor: Sensor
-    keys: jax.Array
+    keys: jax.Array = batched()
     """(2, N) of the sensor's own noise."""
     latency: jax.Array
     """From taking a sample to having it, s."""
     jitter: jax.Array | None
     """Standard deviation of the latency, s."""
-    jitter_keys: jax.Array | None
+    jitter_keys: jax.Array | None = batched()
     """(2, N)."""
     faults: tuple[SensorFault, ...]
     size: int = static()
@@ -120,11 +119,17 @@ def begin(suite: tuple[Fitted, ...], count: int, dtype: Any) -> tuple[Sensing, .
 
 
 def open_window(
-    suite: tuple[Fitted, ...], sensing: tuple[Sensing, ...], start: jax.Array, steps: int
+    suite: tuple[Fitted, ...],
+    sensing: tuple[Sensing, ...],
+    starts: tuple[jax.Array, ...],
+    steps: int,
 ) -> tuple[Window, ...]:
-    """Draw the random numbers of `steps` time steps from `start` on, and make room for samples."""
+    """Draw the random numbers of `steps` time steps, and make room for samples.
+
+    `starts` says for each sensor at which time step its window begins.
+    """
     windows = []
-    for fitted, last in zip(suite, (s.last for s in sensing), strict=True):
+    for fitted, last, start in zip(suite, (s.last for s in sensing), starts, strict=True):
         dtype = last.rows.dtype
         first = -(-start // fitted.period)
         samples = ceil(steps / fitted.period)
@@ -232,26 +237,3 @@ def _measure(
 def _row(rows: jax.Array, row: jax.Array) -> jax.Array:
     found: jax.Array = jax.lax.dynamic_index_in_dim(rows, row, 0, keepdims=False)
     return found
-
-
-def select(suite: tuple[Fitted, ...], index: np.ndarray[Any, Any]) -> tuple[Fitted, ...]:
-    """The sensors of the vehicles at `index`."""
-
-    def take(keys: jax.Array) -> jax.Array:
-        return jnp.asarray(np.asarray(keys)[..., index])
-
-    return tuple(
-        Fitted(
-            sensor=f.sensor,
-            keys=take(f.keys),
-            latency=f.latency,
-            jitter=f.jitter,
-            jitter_keys=None if f.jitter_keys is None else take(f.jitter_keys),
-            faults=tuple(faulting.select_sensor_fault(fault, take) for fault in f.faults),
-            size=f.size,
-            period=f.period,
-            interval=f.interval,
-            inertial=f.inertial,
-        )
-        for f in suite
-    )

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.engine.frames import VehicleInfo
+from seatrial.figures.echogram import draw_small, list_echograms
 from seatrial.figures.style import PALETTE, SEABED, WATER, vehicle_colours
 from seatrial.record.reader import Recording
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 _MOST_ACTUATOR_PANELS = 4
+_MOST_ECHOGRAMS = 2
 _CROWD = 5
 """From this many vehicles on, lines are thin and only one vehicle of a kind shows its actuators."""
 _MOST_CHANNELS = 8
@@ -79,6 +82,7 @@ class _Panels:
         ]
         motions = len(panels)
         panels += self._loop()
+        panels += self._echograms()
         panels += self._actuators()
         panels += self._sea()
         if len(panels) % 2:  # two columns of equal length
@@ -192,6 +196,16 @@ class _Panels:
                 top = max(top, float(distance.max()), float(np.quantile(band, 0.95)))
         axes.set_ylim(0.0, 1.08 * max(top, 1e-3))
         _name_lines(axes, [("band: 3σ", _LIGHT_GREY, "-")])
+
+    def _echograms(self) -> list[Panel]:
+        """What sounders saw of the water and the bottom below them."""
+        panels = []
+        for vehicle, sensor in list_echograms(self.run)[:_MOST_ECHOGRAMS]:
+            owner = f"{vehicle.name}, " if len(self.vehicles) > 1 else ""
+            samples = self.run.samples(vehicle.name, sensor.name)
+            draw = partial(draw_small, sensor=sensor, samples=samples, time_scale=self.time_scale)
+            panels.append(self._panel(f"Echogram, {owner}{sensor.name}", "m", draw))
+        return panels
 
     def _actuators(self) -> list[Panel]:
         """One panel per vehicle and unit, command dashed."""

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from seatrial.gnc.types import Estimate
 from seatrial.pytree import pytree, static
 from seatrial.signals import OUTCOMES as OUTCOMES
+from seatrial.spatial.gradients import root
 from seatrial.spatial.rotations import rotation, to_euler
 from seatrial.spatial.vectors import vec3
 
@@ -111,7 +112,7 @@ def follow(
     along = now.end - now.start
     if mission.flat:
         away, along = away.at[2].set(0.0), along.at[2].set(0.0)
-    distance = jnp.sqrt(jnp.sum(away * away, axis=0))
+    distance = root(jnp.sum(away * away, axis=0))
     inside = (distance <= _pick(mission.acceptance, progress.leg)) | (now.kind == VELOCITY)
     arrived = jnp.where(inside, jnp.minimum(progress.arrived, t), progress.arrived)
     is_track = now.kind == TRACK
@@ -146,7 +147,7 @@ def _condition_holds(
         [
             estimate.position[2],
             jnp.broadcast_to(t, yaw.shape).astype(yaw.dtype),
-            jnp.sqrt(north * north + east * east),
+            root(north * north + east * east),
             jnp.mod(yaw, 2.0 * jnp.pi),
             pitch,
             roll,

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import j1, jv
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -42,6 +41,8 @@ class Block:
         a, b = 0.5 * self.length, 0.5 * self.beam
         zeroth: Array
         if self.elliptical:
+            from scipy.special import j1, jv
+
             kappa = np.maximum(np.hypot(kx * a, ky * b), 1e-6)
             zeroth = 2.0 * j1(kappa) / kappa
             slope = -2.0 * jv(2, kappa) / kappa**2

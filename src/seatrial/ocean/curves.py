@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seatrial.pytree import pytree, static
+from seatrial.pytree import constant, pytree, static
 from seatrial.spatial.vectors import Scalar
 
 
@@ -53,9 +53,9 @@ def curve(x: ArrayLike, y: ArrayLike, dtype: Any, uniform: bool = False) -> Curv
     slopes = monotone_slopes(knots, values)
     slopes[0] = slopes[-1] = 0.0
     return Curve(
-        knots=jnp.asarray(knots, jnp.float64),
-        values=jnp.asarray(values, dtype),
-        slopes=jnp.asarray(slopes, dtype),
+        knots=constant(knots, np.float64),
+        values=constant(values, dtype),
+        slopes=constant(slopes, dtype),
         uniform=uniform,
     )
 

@@ -4,9 +4,12 @@ The band between the frequencies below and above which 0.1 % of the energy lies 
 Pierson–Moskowitz spectrum these are the 0.652 f_p and 5.946 f_p of the ITTC (2002). The amplitudes
 are scaled so that the truncated band still has the whole variance (Hs/4)².
 
-    uniform       bands of equal width, each component in the middle of its band, a² / 2 = energy
-                  of the band. All frequency differences are multiples of one width, so the sea
-                  comes back after 2π/Δω: a few peak periods for 15 bands.
+    uniform       bands of equal width, a² / 2 = energy of the band. A long-crested sea has one
+                  component in the middle of each band. With spreading each band is cut once more
+                  into as many parts of equal width as there are directions, and every direction
+                  has one of them, in turn from left to right and from right to left, so that
+                  neither side has the longer waves. All frequencies are multiples of one width
+                  apart, so the sea comes back after 2π/Δω times the number of directions.
     jittered      the same bands; each component lies at a random place of its band, drawn with the
                   density of the spectrum and anew for every direction. The mean over seeds of
                   the components' variance is the spectrum itself, and the sea does not repeat.
@@ -18,7 +21,6 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,6 +29,7 @@ from seatrial.ocean.integrals import cumulative
 from seatrial.ocean.spectra import Spectrum
 from seatrial.ocean.spreading import Spreading
 from seatrial.ocean.waves import Waves
+from seatrial.pytree import constant
 
 Array = NDArray[np.float64]
 
@@ -58,6 +61,7 @@ def discretise(
     grid = spectrum.grid()
     energy = cumulative(spectrum.density(grid), grid)
     energy = energy / energy[-1]
+    middle: Array | None = None
     if method == "equal_energy":
         angle = spreading.equal_energy(directions)
         share = np.full((frequencies, len(angle)), 1.0 / (frequencies * len(angle)))
@@ -66,7 +70,7 @@ def discretise(
         level = (np.arange(frequencies)[:, None] + fraction) / frequencies
         level = ENERGY_CUT + (1.0 - 2.0 * ENERGY_CUT) * level
         phase = rng.uniform(0.0, 2.0 * math.pi, share.shape)
-        omega = middle = np.interp(level, energy, grid)
+        omega = np.interp(level, energy, grid)
     else:
         angle, weight = spreading.bands(directions)
         lowest, highest = np.interp((ENERGY_CUT, 1.0 - ENERGY_CUT), energy, grid)
@@ -75,36 +79,46 @@ def discretise(
         band = np.diff(level)
         share = band[:, None] * weight / np.sum(band)
         phase = rng.uniform(0.0, 2.0 * math.pi, share.shape)
-        middle = np.broadcast_to(0.5 * (edges[:-1] + edges[1:])[:, None], share.shape)
         if method == "jittered":
+            middle = np.repeat(0.5 * (edges[:-1] + edges[1:]), len(angle))
             place = rng.uniform(0.0, 1.0, share.shape)
             omega = np.interp(level[:-1, None] + place * band[:, None], energy, grid)
         else:
-            omega = middle
+            # Directions that share a frequency would stand in one phase to each other for ever:
+            # crests at one place, calm at another, and no record would have the sea's height.
+            omega = edges[:-1, None] + np.diff(edges)[:, None] * _own_places(*share.shape)
     variance = (spectrum.significant_height / 4.0) ** 2
     return Components(
         amplitude=np.sqrt(2.0 * variance * share).ravel(),
         omega=omega.ravel(),
         direction=np.broadcast_to(towards + angle, share.shape).ravel(),
         phase=phase.ravel(),
-        band=middle.ravel(),
+        band=middle,
     )
+
+
+def _own_places(frequencies: int, directions: int) -> Array:
+    """Where in its band each direction lies, 0 to 1; every other band is mirrored."""
+    places = (np.arange(directions) + 0.5) / directions
+    mirrored = np.arange(frequencies)[:, None] % 2 == 1
+    return np.where(mirrored, places[::-1], places)
 
 
 def waves_from(
     systems: Sequence[Components], depth: float | None, stretching: str, dtype: Any
 ) -> Waves:
     """Put the components of all systems together, with their wavenumbers at this water depth."""
-    alike = [s._replace(band=s.omega if s.band is None else s.band) for s in systems]
-    joined = Components(*(np.concatenate(parts) for parts in zip(*alike, strict=True)))
+    bands = [s.omega if s.band is None else s.band for s in systems]
+    columns = zip(*(s[:4] for s in systems), strict=True)
+    joined = Components(*(np.concatenate(parts) for parts in columns))
     return Waves(
-        amplitude=jnp.asarray(joined.amplitude, dtype),
-        omega=jnp.asarray(joined.omega, jnp.float64),
-        wavenumber=jnp.asarray(wavenumber(joined.omega, depth), dtype),
-        direction=jnp.asarray(joined.direction, dtype),
-        phase=jnp.asarray(joined.phase, dtype),
-        band=jnp.asarray(joined.band, jnp.float64),
-        depth=None if depth is None else jnp.asarray(depth, dtype),
+        amplitude=constant(joined.amplitude, dtype),
+        omega=constant(joined.omega, np.float64),
+        wavenumber=constant(wavenumber(joined.omega, depth), dtype),
+        direction=constant(joined.direction, dtype),
+        phase=constant(joined.phase, dtype),
+        band=constant(np.concatenate(bands), np.float64),
+        depth=None if depth is None else constant(depth, dtype),
         stretching=stretching,
     )
 

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from seatrial.ocean.blocks import in_blocks
 from seatrial.ocean.integrals import integral
-from seatrial.pytree import pytree
+from seatrial.pytree import constant, pytree
 from seatrial.seeding import generator
 from seatrial.spatial.trig import sincos, wrap
 from seatrial.spatial.vectors import Vec3
@@ -120,11 +120,11 @@ def synthesise_turbulence(
     omega = turnover * rng.standard_normal(modes)
     omega = omega + wavevector[0] * drift[0] + wavevector[1] * drift[1]
     return Turbulence(
-        wavevector=jnp.asarray(wavevector, dtype),
-        cosine=jnp.asarray(speed * triad[:, :, 1].T, dtype),
-        sine=jnp.asarray(speed * triad[:, :, 2].T, dtype),
-        omega=jnp.asarray(omega, jnp.float64),
-        phase=jnp.asarray(phase, dtype),
+        wavevector=constant(wavevector, dtype),
+        cosine=constant(speed * triad[:, :, 1].T, dtype),
+        sine=constant(speed * triad[:, :, 2].T, dtype),
+        omega=constant(omega, np.float64),
+        phase=constant(phase, dtype),
     )
 
 

@@ -7,12 +7,11 @@ and IAPSO 2010) once, when the world is compiled, on a grid of one metre; a run 
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.ocean.curves import Curve, curve, evaluate, resample
-from seatrial.pytree import pytree
+from seatrial.pytree import constant, pytree
 from seatrial.spatial.vectors import Scalar
 
 Property = jax.Array | Curve
@@ -113,11 +112,11 @@ def water_from_profile(
 
     def tabulated(values: NDArray[np.float64]) -> Property:
         if np.all(values == values[0]):
-            return jnp.asarray(values[0], dtype)
+            return constant(values[0], dtype)
         return curve(z, values, dtype, uniform=True)
 
     return Water(
-        rho=tabulated(rho) if density is None else jnp.asarray(density, dtype),
+        rho=tabulated(rho) if density is None else constant(density, dtype),
         sound=tabulated(sound),
         celsius=tabulated(celsius),
         practical_salinity=tabulated(practical),

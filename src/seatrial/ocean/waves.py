@@ -23,7 +23,7 @@ from seatrial.conventions import GRAVITY, SEAWATER_DENSITY
 from seatrial.ocean.blocks import in_blocks
 from seatrial.pytree import pytree, static
 from seatrial.spatial.trig import sincos, wrap
-from seatrial.spatial.vectors import Scalar, Vec3
+from seatrial.spatial.vectors import Scalar, Vec3, add, scale
 
 STRETCHING = ("constant", "wheeler", "linear")
 """What becomes of the decay factors above the mean level, where linear theory says nothing.
@@ -57,6 +57,10 @@ class Waves:
     """One of `STRETCHING`."""
 
 
+Gradient = tuple[Vec3, Vec3, Vec3]
+"""Rows ∇u, ∇v, ∇w: the derivatives of each component of a velocity along x, y and z."""
+
+
 class WaveSample(NamedTuple):
     """Waves at one or many points."""
 
@@ -68,6 +72,8 @@ class WaveSample(NamedTuple):
     """Orbital velocity, NED, m/s."""
     acceleration: Vec3
     """Local derivative ∂v/∂t, NED, m/s²."""
+    gradient: Gradient
+    """Of the orbital velocity, 1/s."""
     pressure: Scalar
     """Dynamic pressure, Pa."""
 
@@ -119,26 +125,72 @@ def sample(
     def at(x: jax.Array, y: jax.Array, z: jax.Array) -> WaveSample:
         sin, cos = _sincos_theta(now, kx, ky, x, y)
         zeta = _sum(waves.amplitude, cos)
+        slope = _sum(waves.amplitude * kx, sin), _sum(waves.amplitude * ky, sin)
         horizontal, vertical, pressure = _decay(waves, z, zeta)
-        along, along_rate = horizontal * cos, -horizontal * sin
-        return WaveSample(
+        ahead, behind, rising = horizontal * cos, horizontal * sin, vertical * cos
+        # ∂θ/∂x = −k cos μ: the gradients are the same sines and cosines with other weights.
+        ux, uy = _sum(speed * north * kx, behind), _sum(speed * north * ky, behind)
+        vy = _sum(speed * east * ky, behind)
+        wx, wy = -_sum(speed * kx, rising), -_sum(speed * ky, rising)
+        found = WaveSample(
             elevation=zeta,
-            slope=(_sum(waves.amplitude * kx, sin), _sum(waves.amplitude * ky, sin)),
+            slope=slope,
             velocity=(
-                _sum(speed * north, along),
-                _sum(speed * east, along),
+                _sum(speed * north, ahead),
+                _sum(speed * east, ahead),
                 _sum(speed, vertical * sin),
             ),
             acceleration=(
-                _sum(rate * north, along_rate),
-                _sum(rate * east, along_rate),
-                _sum(rate, vertical * cos),
+                -_sum(rate * north, behind),
+                -_sum(rate * east, behind),
+                _sum(rate, rising),
             ),
+            # C' = −k S and S' = −k C: without rotation and divergence, ∂u/∂z = ∂w/∂x and so on.
+            gradient=((ux, uy, wx), (uy, vy, wy), (wx, wy, -(ux + vy))),
             pressure=GRAVITY * _sum(waves.amplitude, pressure * cos),
         )
+        if waves.stretching == "wheeler":
+            return _with_moving_depth(waves, z, found, -_sum(speed, sin))
+        # Above the mean level C and S do not follow the theory, nor do their slopes.
+        slopes: Vec3 = (0.0, 0.0, 0.0)
+        if waves.stretching == "linear":
+            k = waves.wavenumber
+            steep = speed * k if waves.depth is None else speed * k / jnp.tanh(k * waves.depth)
+            slopes = (-_sum(speed * kx, cos), -_sum(speed * ky, cos), -_sum(steep, sin))
+        return _with_slopes_above(z, found, slopes)
 
     found = in_blocks(at, *position)
     return found._replace(pressure=density * found.pressure)
+
+
+def _with_slopes_above(z: jax.Array, wave: WaveSample, slopes: Vec3) -> WaveSample:
+    """The sample with other derivatives of the velocity along z above the mean level."""
+    u, v, w = (
+        (row[0], row[1], jnp.where(z < 0.0, above, row[2]))
+        for row, above in zip(wave.gradient, slopes, strict=True)
+    )
+    return wave._replace(gradient=(u, v, w))
+
+
+def _with_moving_depth(waves: Waves, z: jax.Array, wave: WaveSample, rise: jax.Array) -> WaveSample:
+    """The sample with the derivatives that come from reading C and S at Wheeler's depth z'.
+
+    z' moves with the surface, whose rate is `rise`: ∂v/∂t gains (∂v/∂z')(∂z'/∂ζ) ∂ζ/∂t, and the
+    gradient likewise. Above the surface the factors are held.
+    """
+    h, zeta = waves.depth, wave.elevation
+    with_z: Scalar = 1.0 if h is None else h / (h + zeta)
+    with_zeta: Scalar = 1.0 if h is None else h * (h - z) / (h + zeta) ** 2
+    wet = z + zeta >= 0.0
+    uz, vz, wz = (jnp.where(wet, row[2], 0.0) for row in wave.gradient)
+    deeper: Vec3 = (uz, vz, wz)
+    north, east = with_zeta * wave.slope[0], with_zeta * wave.slope[1]
+    u, v, w = (
+        (row[0] + d * north, row[1] + d * east, with_z * d)
+        for row, d in zip(wave.gradient, deeper, strict=True)
+    )
+    local = add(wave.acceleration, scale(with_zeta * rise, deeper))
+    return wave._replace(acceleration=local, gradient=(u, v, w))
 
 
 def _wavevector(waves: Waves) -> tuple[jax.Array, jax.Array]:

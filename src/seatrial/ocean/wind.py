@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from seatrial.ocean.blocks import in_blocks
 from seatrial.ocean.integrals import integral
-from seatrial.pytree import pytree, static
+from seatrial.pytree import constant, pytree, static
 from seatrial.seeding import generator
 from seatrial.spatial.trig import sincos, wrap
 from seatrial.spatial.vectors import Vec3
@@ -130,9 +130,9 @@ def synthesise_gusts(spectrum: str, speed: float, count: int, seed: int, dtype: 
     frequency = edges[:-1] * (edges[1:] / edges[:-1]) ** rng.uniform(0.0, 1.0, count)
     variance = [band_variance(spectrum, speed, a, b) for a, b in pairwise(edges)]
     return Gusts(
-        amplitude=jnp.asarray(np.sqrt(2.0 * np.array(variance)), dtype),
-        omega=jnp.asarray(2.0 * math.pi * frequency, jnp.float64),
-        phase=jnp.asarray(phase, dtype),
+        amplitude=constant(np.sqrt(2.0 * np.array(variance)), dtype),
+        omega=constant(2.0 * math.pi * frequency, np.float64),
+        phase=constant(phase, dtype),
     )
 
 

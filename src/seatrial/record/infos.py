@@ -3,7 +3,7 @@
 from typing import Any
 
 from seatrial.engine.frames import ActuatorInfo, LegInfo, VehicleInfo
-from seatrial.signals import FaultInfo, SensorInfo
+from seatrial.signals import FaultInfo, PayloadInfo, SensorInfo
 
 
 def read_vehicle(data: dict[str, Any]) -> VehicleInfo:
@@ -23,5 +23,10 @@ def _read_leg(data: dict[str, Any]) -> LegInfo:
 
 def _read_sensor(data: dict[str, Any]) -> SensorInfo:
     facts = {name: tuple(numbers) for name, numbers in data["facts"].items()}
-    fields = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}
-    return SensorInfo(**(fields | {"facts": facts}))
+    payload = data.get("payload")
+    whole = {"facts": facts, "payload": None if payload is None else PayloadInfo(**_plain(payload))}
+    return SensorInfo(**(_plain(data) | whole))
+
+
+def _plain(data: dict[str, Any]) -> dict[str, Any]:
+    return {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
+from seatrial.spatial.gradients import arcsine, bearing
 from seatrial.spatial.vectors import Scalar, Vec3, dot, scale
 
 
@@ -124,8 +125,8 @@ def to_euler(attitude: jax.Array) -> jax.Array:
     r = rotation(attitude)
     return jnp.stack(
         [
-            jnp.arctan2(r.r21, r.r22),
-            -jnp.arcsin(jnp.clip(r.r20, -1.0, 1.0)),
-            jnp.arctan2(r.r10, r.r00),
+            bearing(r.r21, r.r22),
+            -arcsine(jnp.asarray(r.r20)),
+            bearing(r.r10, r.r00),
         ]
     )

@@ -25,6 +25,7 @@ Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=40)]
 """A name that can be part of a topic and of a coefficient: lower case, digits, underscore."""
 
 Row = Annotated[tuple[Number, ...], Field(strict=False)]
+Zone = Annotated[tuple[Number, Number], Field(strict=False)]
 Polynomial = Annotated[tuple[Number, ...], Field(strict=False, min_length=1, max_length=6)]
 
 
@@ -125,6 +126,19 @@ class Azimuth(Spec):
     """Largest turning rate; none when left out."""
     time_constant: Annotated[Seconds, Field(ge=0)] = 0.0
     """First-order lag of the angle."""
+    forbidden: Annotated[tuple[Zone, ...], Field(strict=False, max_length=8), Unit("rad")] = ()
+    """Zones of angles, [from, to], in which the autopilot lets the thruster turn but not push: its
+    wash would meet another one, or a sensor. A zone across 180° is written [170°, 190°]."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        for low, high in self.forbidden:
+            if not low < high:
+                raise ValueError(
+                    f"a zone of `forbidden` must be [from, to] with from < to, found [{low}, "
+                    f"{high}]; write a zone across 180° as [170°, 190°]"
+                )
+        return self
 
 
 class Thruster(Spec):

@@ -1,6 +1,11 @@
 """What every description shares: frozen, strict, unknown keys refused, units in key names."""
 
+import ast
+import functools
+import inspect
+import itertools
 import math
+import sys
 import typing
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -76,7 +81,7 @@ class Spec(BaseModel):
         frozen=True,
         strict=True,
         validate_default=True,
-        use_attribute_docstrings=True,
+        defer_build=True,  # most classes are only ever checked as a part of another
     )
     _source: Source | None = PrivateAttr(default=None)
 
@@ -133,6 +138,38 @@ class Spec(BaseModel):
         for name, field in cls.model_fields.items():
             keys += [name, *(f"{name}_{s}" for s in UNIT_SUFFIXES.get(unit_of(field), {}))]
         return keys
+
+
+def document_fields(cls: type[Spec] = Spec) -> None:
+    """Give every field of a class, and of those derived from it, the text below it as description.
+
+    Pydantic would do so for all at every start (`use_attribute_docstrings`), reading every source
+    file again, though only the reference of all keys asks for it.
+    """
+    for home in reversed(cls.__mro__):
+        for name, text in _texts_in(home.__module__).get(home.__qualname__, {}).items():
+            if issubclass(home, Spec) and name in cls.model_fields:
+                cls.model_fields[name].description = text
+    for derived in cls.__subclasses__():
+        document_fields(derived)
+
+
+@functools.cache
+def _texts_in(module: str) -> dict[str, dict[str, str]]:
+    """The text below each annotated name, by class."""
+    if not module.startswith("seatrial."):
+        return {}
+    top = ast.parse(inspect.getsource(sys.modules[module]))
+    found: dict[str, dict[str, str]] = {}
+    for node in (n for n in top.body if isinstance(n, ast.ClassDef)):
+        for pair in itertools.pairwise(node.body):
+            match pair:
+                case (
+                    ast.AnnAssign(target=ast.Name(id=name)),
+                    ast.Expr(value=ast.Constant(value=str(text))),
+                ):
+                    found.setdefault(node.name, {})[name] = inspect.cleandoc(text)
+    return found
 
 
 def unit_of(field: FieldInfo) -> str:

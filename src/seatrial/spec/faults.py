@@ -186,7 +186,15 @@ class LossOfLock(FaultSpec):
     """Selects this fault."""
 
 
-class PowerLoss(FaultSpec):
+class _Outage(FaultSpec):
+    """A fault that leaves an actuator of no use."""
+
+    detected_after: Annotated[Seconds, Field(ge=0)] | None = None
+    """Time from the onset until the vehicle's own monitoring reports it; its autopilot then makes
+    do without the actuator while the fault lasts. Never when left out."""
+
+
+class PowerLoss(_Outage):
     """A propeller runs down; a fin, an azimuth drive or a pump stays where it is."""
 
     kind: Literal["power_loss"]
@@ -202,7 +210,7 @@ class Reduced(FaultSpec):
     """Share of its forces and moments that is left."""
 
 
-class Jam(FaultSpec):
+class Jam(_Outage):
     """An actuator stands still: a fin, an angle, a shaft."""
 
     kind: Literal["jam"]
@@ -213,14 +221,14 @@ class Jam(FaultSpec):
     """Unit of `value`, for example `deg`; SI when left out."""
 
 
-class FreeFloat(FaultSpec):
+class FreeFloat(_Outage):
     """A fin has come loose from its servo and lies along the flow."""
 
     kind: Literal["free_float"]
     """Selects this fault."""
 
 
-class Runaway(FaultSpec):
+class Runaway(_Outage):
     """An actuator goes to its limit whatever is ordered."""
 
     kind: Literal["runaway"]

@@ -246,6 +246,8 @@ class Scenario(Spec):
     """Time between recorded frames; a whole number of control periods."""
     stop_when_grounded: bool = True
     """Whether a vehicle that touches the bottom ends its run there, or goes on."""
+    stop_when_capsized: bool = True
+    """Whether a vehicle that has been upside down for five seconds ends its run, or goes on."""
     world: World = World(kind="world", name="calm")
     """The world: a library name, a path to a file, or its description in place."""
     vehicles: Annotated[tuple[Participant, ...], Field(strict=False, min_length=1)]

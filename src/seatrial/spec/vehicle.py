@@ -73,6 +73,10 @@ class SurfaceBuoyancy(Spec):
     figures below where those are left out."""
     waterline: Metres = 0.0
     """z of the waterline at rest in the body frame; 0 puts the origin on the waterline."""
+    draught: Annotated[Metres, Field(gt=0)] | None = None
+    """Depth of the keel under the waterline at rest: what touches the bottom first, and what is
+    left of `height` is freeboard. That of the deepest block when left out; a block that stands for
+    a finer hull is less deep than the hull."""
     waterplane_area: Annotated[SquareMetres, Field(gt=0)] | None = None
     """From the blocks when left out."""
     centre_of_flotation: Metres | None = None
@@ -81,6 +85,21 @@ class SurfaceBuoyancy(Spec):
     """GM_T; from the blocks and the centre of gravity when left out."""
     longitudinal_metacentric_height: Metres | None = None
     """GM_L; likewise."""
+
+    @property
+    def keel_depth(self) -> float:
+        """Draught of the craft, stated or that of its deepest block, m."""
+        return self.draught or max(block.draught for block in self.blocks)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        deepest = max(block.draught for block in self.blocks)
+        if self.draught is not None and self.draught < deepest:
+            raise ValueError(
+                f"`draught` ({self.draught:g} m) must not be less than that of the deepest block "
+                f"({deepest:g} m): the blocks are inside the hull"
+            )
+        return self
 
 
 class SubmergedBuoyancy(Spec):
@@ -92,13 +111,18 @@ class SubmergedBuoyancy(Spec):
     """Displaced volume when fully under water."""
     force: Annotated[Newtons, Field(gt=0)] | None = None
     """Buoyancy in water of the reference density, an alternative to `volume`."""
+    trim: Literal["neutral"] | None = None
+    """An alternative to `volume` and `force`: `neutral` for a craft that is ballasted before every
+    run until it weighs what it displaces in the scenario's water at the depth where it starts."""
     centre: Position = (0.0, 0.0, 0.0)
     """Centre of buoyancy in the body frame."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if (self.volume is None) == (self.force is None):
-            raise ValueError("give either `volume` (m³) or `force` (N in reference water)")
+        if sum(given is not None for given in (self.volume, self.force, self.trim)) != 1:
+            raise ValueError(
+                "give either `volume` (m³), `force` (N in reference water) or `trim: neutral`"
+            )
         return self
 
 
@@ -163,8 +187,13 @@ class Hydrodynamics(Spec):
     """Coefficients by name, for example `X_u_au`, `Y_vd`, `N_ur`, `Y_v_v_delta`, `Y_0`."""
     nondimensional: Nondimensional | None = None
     """Present when the coefficients are in the prime system."""
+    dimensional_coefficients: dict[str, Number] = {}
+    """Coefficients in SI units beside those of the prime system, for example a damping that does
+    not vanish when the vehicle stops, or an added mass in kilograms."""
     about_speed: Annotated[MetresPerSecond, Field(ge=0)] = 0.0
-    """Surge speed about which the coefficients are a perturbation: u stands for u − this."""
+    """Surge speed about which the coefficients are a perturbation: u stands for u − this. With an
+    `instantaneous` reference speed the polynomial is used as it stands down to two thirds of this
+    speed on a straight course, and continued below that down to rest and astern."""
     rigid_body_coriolis: bool = True
     """False when the coefficients already hold the rigid body's Coriolis terms."""
     added_mass_coriolis: bool = True
@@ -174,6 +203,15 @@ class Hydrodynamics(Spec):
     coefficients are known."""
     crossflow: CrossFlow | None = None
     """Cross-flow drag by strips."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.dimensional_coefficients and self.nondimensional is None:
+            raise ValueError(
+                "`dimensional_coefficients` stand beside those of the prime system; without "
+                "`nondimensional` all coefficients are dimensional: write them into `coefficients`"
+            )
+        return self
 
 
 class WindLoads(Spec):

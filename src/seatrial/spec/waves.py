@@ -25,7 +25,10 @@ class Spread(Spec):
     spreading_exponent: Annotated[Plain, Field(ge=1, le=200)] | None = None
     """s of `spreading: cos2s`; about 10 for a wind sea, 25 and more for a swell."""
     method: Literal["uniform", "equal_energy", "jittered"] = "jittered"
-    """How the spectrum is cut into components; a `uniform` sea repeats itself after a while."""
+    """How the spectrum is cut into components. In each of them every direction has frequencies of
+    its own, so that a record at one place has the height of the sea; a `uniform` sea repeats
+    itself after 2π over the distance of its frequencies, which is the width of a band over the
+    number of directions."""
     frequencies: Annotated[int, Field(ge=1, le=1000)] = 15
     """Number of frequency bands."""
     directions: Annotated[int, Field(ge=1, le=360)] | None = None

@@ -228,6 +228,8 @@ class Seabed(Spec):
 
     depth: Annotated[Metres, Field(gt=0, le=12_000)]
     """Below the mean level, m; the waves feel it too."""
+    type: Literal["mud", "sand", "gravel", "rock"] = "sand"
+    """Material, for how it scatters sound."""
 
 
 class World(Spec):

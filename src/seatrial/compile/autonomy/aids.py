@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +12,7 @@ from seatrial.compile.autonomy.twin import DynamicsTwin
 from seatrial.conventions import GRAVITY
 from seatrial.gnc.navigation import aiding
 from seatrial.gnc.navigation.consistency import threshold
+from seatrial.pytree import constant
 from seatrial.signals import SensorInfo
 from seatrial.spatial.rotations import rotation
 from seatrial.spec import navigation as spec
@@ -70,10 +70,10 @@ class Makers:
         """The vehicle's own dynamics at its origin."""
         sigma = lasting(0.0, described.deviation, described.correlation_time, period)
         return aiding.BodyVelocity(
-            arm=jnp.asarray(-self._imu),
-            matrix=jnp.asarray(np.eye(3).ravel()),
-            deviation=jnp.full(3, sigma),
-            water_deviation=jnp.full(3, sigma),
+            arm=constant(-self._imu),
+            matrix=constant(np.eye(3).ravel()),
+            deviation=constant(np.full(3, sigma)),
+            water_deviation=constant(np.full(3, sigma)),
             threshold=self._gates(len(twin.axes)),
             patience=self._patience(1.0 / period),
             axes=twin.axes,
@@ -84,8 +84,8 @@ class Makers:
         """That the vehicle's origin stays near the surface."""
         sigma = lasting(0.0, self._described.heave, HEAVING, period)
         return aiding.Depth(
-            arm=jnp.asarray(-self._imu),
-            deviation=jnp.asarray(sigma),
+            arm=constant(-self._imu),
+            deviation=constant(sigma),
             threshold=self._gates(1),
             patience=self._patience(1.0 / period),
             component=0,
@@ -119,7 +119,7 @@ class Makers:
         count = anchors.shape[1]
         ranges = aiding.Ranges(
             arm=self._arm(info),
-            anchors=jnp.asarray(anchors),
+            anchors=constant(anchors),
             deviation=factor * _at_least(np.array(info.deviation[3:]), "position"),
             threshold=self._gates(*(1,) * count),
             patience=self._patience(info.rate),
@@ -174,7 +174,7 @@ class Makers:
         axes = (0, 1, 2) if lock is not None else (0, 1)
         log = aiding.BodyVelocity(
             arm=self._arm(info),
-            matrix=jnp.asarray(matrix_of(info).ravel()),
+            matrix=constant(matrix_of(info).ravel()),
             deviation=sigma(ground),
             water_deviation=sigma(water),
             threshold=self._gates(len(axes)),
@@ -188,8 +188,8 @@ class Makers:
         slow = np.sqrt(0.5) * np.linalg.norm(sensor.deviation) if sensor.fidelity == "full" else 0.0
         sigma = lasting(info.deviation[0], slow, MEMORY, 1.0 / info.rate)
         heading = aiding.Heading(
-            matrix=jnp.asarray(matrix_of(info).ravel()),
-            offset=jnp.asarray(0.0 if sensor.corrected else sensor.declination),
+            matrix=constant(matrix_of(info).ravel()),
+            offset=constant(0.0 if sensor.corrected else sensor.declination),
             deviation=factor * _at_least(sigma, "angle"),
             threshold=self._gates(1),
             patience=self._patience(info.rate),
@@ -205,7 +205,7 @@ class Makers:
             [lasting(0.0, s, t, 1.0 / info.rate) for s, t in zip(slow, times, strict=True)]
         )
         attitude = aiding.Attitude(
-            mounting=jnp.asarray(info.orientation),
+            mounting=constant(info.orientation),
             deviation=factor * _at_least(sigma, "angle"),
             threshold=self._gates(3),
             patience=self._patience(info.rate),
@@ -220,8 +220,8 @@ class Makers:
             slow = float(np.hypot(np.linalg.norm(sensor.hard_iron), bent))
         sigma = lasting(np.array(info.deviation), slow, MEMORY, 1.0 / info.rate)
         made = aiding.Field(
-            matrix=jnp.asarray(matrix_of(info).ravel()),
-            field=jnp.asarray(field),
+            matrix=constant(matrix_of(info).ravel()),
+            field=constant(field),
             deviation=factor * _at_least(sigma, "field"),
             threshold=self._gates(3),
             patience=self._patience(info.rate),
@@ -229,26 +229,26 @@ class Makers:
         return made, (3,)
 
     def _arm(self, info: SensorInfo) -> jax.Array:
-        return jnp.asarray(np.array(info.position) - self._imu)
+        return constant(np.array(info.position) - self._imu)
 
     def _turning(self, info: SensorInfo) -> float:
         """Error of ω × r from the noise of one sample of the gyroscopes, m/s."""
         return float(np.linalg.norm(np.array(info.position) - self._imu)) * self._rate
 
     def _gates(self, *freedom: int) -> jax.Array:
-        return jnp.asarray([threshold(n, self._described.gate) for n in freedom])
+        return constant([threshold(n, self._described.gate) for n in freedom])
 
     def _patience(self, rate: float) -> jax.Array:
-        return jnp.asarray(math.ceil(self._described.patience * rate), jnp.int32)
+        return constant(math.ceil(self._described.patience * rate), np.int32)
 
 
 def _at_least(deviation: Any, what: str) -> jax.Array:
-    return jnp.asarray(np.maximum(deviation, _LEAST[what]))
+    return constant(np.maximum(deviation, _LEAST[what]))
 
 
 def matrix_of(info: SensorInfo) -> Array:
     """Rotation (3, 3) from the sensor's axes to the body's."""
-    turned = rotation(jnp.asarray(info.orientation))
+    turned = rotation(constant(info.orientation))
     return np.array([float(c) for c in turned]).reshape(3, 3)
 
 

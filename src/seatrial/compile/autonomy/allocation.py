@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -19,13 +19,16 @@ from seatrial.core.actuators.drive import Drive
 from seatrial.core.actuators.fin import FIXED, Fin
 from seatrial.core.actuators.thruster import OpenWater, ThrustCurve, Thruster
 from seatrial.core.environment import surroundings
+from seatrial.core.forces.memory import memory_at_rest
 from seatrial.core.forces.restoring import SurfaceRestoring
 from seatrial.core.types import Model, State
 from seatrial.gnc.allocation import sectors
-from seatrial.gnc.allocation.authority import DOFS, groups_of, independent, strength
+from seatrial.gnc.allocation.authority import groups_of, independent, strength
 from seatrial.gnc.allocation.curves import Curve, OpenWaterThrust, PolynomialThrust, thrusts
 from seatrial.gnc.allocation.effectors import Azimuths, Effectors
 from seatrial.ocean import Ocean, Water
+from seatrial.programs import call
+from seatrial.pytree import constant
 from seatrial.spec import actuators as actuator_spec
 from seatrial.spec.vehicle import Vehicle
 
@@ -37,6 +40,9 @@ TABLE = 65
 
 MOST_VARIANTS = 128
 """Combinations of convex pieces of azimuth sectors; all of them are tried at every instant."""
+
+
+_thrusts = jax.jit(thrusts)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,30 +63,15 @@ class _Member:
         return None
 
 
-def build_effectors(
-    vehicle: CompiledVehicle,
-    spec: Vehicle,
-    dtype: DType,
-    *,
-    density: float | None = None,
-    dofs: Sequence[str] | None = None,
-    forbidden: Mapping[str, Sequence[tuple[float, float]]] | None = None,
-    reluctance: Mapping[str, float] | None = None,
-    importance: Mapping[str, float] | None = None,
-    method: str = "programme",
-    infeasible: str = "direction",
-    keep: bool = False,
-) -> Effectors:
-    """Effectors of a vehicle; call inside `jax.enable_x64(True)`.
+def build_effectors(vehicle: CompiledVehicle, spec: Vehicle, dtype: DType) -> Effectors:
+    """Effectors of a vehicle in water of its reference density.
 
-    `density` of the water is the vehicle's reference density unless given. `forbidden` names
-    zones of angles (from, to; rad) of azimuth thrusters, `reluctance` and `importance` weights of
-    effectors and degrees of freedom that differ from one. Of the degrees of freedom those are
-    allocated that the vehicle can control independently, unless `dofs` names them.
+    Call inside `jax.enable_x64(True)`. Of the degrees of freedom those are allocated that the
+    vehicle can control independently.
     """
     members = _members(vehicle.model, spec)
-    water = float(vehicle.model.reference_density) if density is None else density
-    curves = _curves(members, water / float(vehicle.model.reference_density), water, dtype)
+    water = float(vehicle.model.reference_density)
+    curves = _curves(members, water, dtype)
     turning = [i for i, m in enumerate(members) if m.turning]
     low, high = (
         np.array([[float(getattr(_drive(m), side))] for m in members]) for side in ("low", "high")
@@ -88,30 +79,22 @@ def build_effectors(
     ahead, astern = _columns(vehicle, members, turning, curves, low, high, water)
     fin = np.array([[isinstance(m.actuator, Fin)] for m in members])
     draft = Effectors(
-        columns=jnp.asarray(ahead, dtype),
-        astern=jnp.asarray(astern, dtype),
-        inflow=jnp.asarray(_inflow(members, turning), dtype),
-        low=jnp.asarray(low, dtype),
-        high=jnp.asarray(high, dtype),
+        columns=constant(ahead, dtype),
+        astern=constant(astern, dtype),
+        inflow=constant(_inflow(members, turning), dtype),
+        low=constant(low, dtype),
+        high=constant(high, dtype),
         rate=_optional([_drive(m).rate_limit for m in members], math.inf, dtype),
         dead_band=_optional([_drive(m).dead_band for m in members], 0.0, dtype),
-        reluctance=_weights(spec, reluctance, [m.name for m in members], dtype),
-        importance=_weights(spec, importance, list(DOFS), dtype),
-        fin=jnp.asarray(fin),
+        fin=constant(fin),
         curves=curves,
-        azimuths=_azimuths(spec, members, turning, forbidden or {}, dtype),
+        azimuths=_azimuths(spec, members, turning, dtype),
         names=tuple(m.name for m in members),
         channels=tuple(m.actuator.channel for m in members),
         groups=(),
-        method=method,
-        infeasible=infeasible,
-        keep=keep,
     )
     largest = strength(draft, reference_speed(vehicle))
-    if dofs is None:
-        chosen = independent(largest, spec.length)
-    else:
-        chosen = tuple(DOFS.index(d) for d in dofs)
+    chosen = independent(largest, spec.length)
     return dataclasses.replace(draft, groups=groups_of(largest, chosen, len(members), turning))
 
 
@@ -149,27 +132,10 @@ def _drive(member: _Member) -> Drive:
 def _optional(values: Sequence[jax.Array | None], absent: float, dtype: DType) -> jax.Array | None:
     if all(v is None for v in values):
         return None
-    return jnp.asarray([[absent if v is None else float(v)] for v in values], dtype)
+    return constant([[absent if v is None else float(v)] for v in values], dtype)
 
 
-def _weights(
-    spec: Vehicle, given: Mapping[str, float] | None, names: list[str], dtype: DType
-) -> jax.Array:
-    for name, value in (given or {}).items():
-        if name not in names or value <= 0:
-            raise spec.error(
-                ("actuators",),
-                f"the weight of `{name}` cannot be used",
-                value=value,
-                expected=f"a positive weight of one of {', '.join(names)}",
-                mend="rename it or remove it",
-            )
-    return jnp.asarray([[(given or {}).get(name, 1.0)] for name in names], dtype)
-
-
-def _curves(
-    members: list[_Member], density_ratio: float, density: float, dtype: DType
-) -> tuple[Curve, ...]:
+def _curves(members: list[_Member], density: float, dtype: DType) -> tuple[Curve, ...]:
     """Thrust curves, those of one sort together; what is ordered by its effort has none."""
     polynomial: list[tuple[int, ThrustCurve, Drive]] = []
     open_water: list[tuple[int, OpenWater]] = []
@@ -182,15 +148,13 @@ def _curves(
                 open_water.append((i, propulsor))
     curves: list[Curve] = []
     if polynomial:
-        curves.append(_polynomial(polynomial, density_ratio, dtype))
+        curves.append(_polynomial(polynomial, dtype))
     if open_water:
         curves.append(_open_water(open_water, density, dtype))
     return tuple(curves)
 
 
-def _polynomial(
-    thrusters: list[tuple[int, ThrustCurve, Drive]], density_ratio: float, dtype: DType
-) -> PolynomialThrust:
+def _polynomial(thrusters: list[tuple[int, ThrustCurve, Drive]], dtype: DType) -> PolynomialThrust:
     degree = max(len(c) for _, curve, _ in thrusters for c in (curve.ahead, curve.astern))
     coefficients = np.zeros((2, len(thrusters), degree))
     speeds = np.zeros((2, len(thrusters), TABLE))
@@ -199,15 +163,15 @@ def _polynomial(
         for side, (given, limit) in enumerate(
             ((curve.ahead, float(drive.high)), (curve.astern, -float(drive.low)))
         ):
-            c = density_ratio * np.asarray(given, float)
+            c = np.asarray(given, float)
             coefficients[side, i, : len(c)] = c
             speeds[side, i] = np.linspace(0.0, max(limit, 0.0), TABLE)
             thrust = np.polynomial.polynomial.polyval(speeds[side, i], c)
             roots[side, i] = np.sqrt(np.maximum.accumulate(np.maximum(thrust, 0.0)))
     return PolynomialThrust(
-        coefficients=jnp.asarray(coefficients[..., None], dtype),
-        speeds=jnp.asarray(speeds[..., None], dtype),
-        roots=jnp.asarray(roots[..., None], dtype),
+        coefficients=constant(coefficients[..., None], dtype),
+        speeds=constant(speeds[..., None], dtype),
+        roots=constant(roots[..., None], dtype),
         rows=tuple(i for i, _, _ in thrusters),
     )
 
@@ -228,17 +192,17 @@ def _open_water(
     table[:2][np.isinf(table[:2])] = 0.0
 
     def column(values: list[jax.Array]) -> jax.Array:
-        return jnp.asarray([[float(v)] for v in values], dtype)
+        return constant([[float(v)] for v in values], dtype)
 
     curves = [curve for _, curve in thrusters]
     return OpenWaterThrust(
         scale=column([density * c.deduction_factor * c.diameter**4 for c in curves]),
         advance=column([c.wake_factor / c.diameter for c in curves]),
         astern=column([c.astern_factor * c.kt.at_zero for c in curves]),
-        intercept=jnp.asarray(table[0][..., None], dtype),
-        slope=jnp.asarray(table[1][..., None], dtype),
-        first=jnp.asarray(table[2][..., None], dtype),
-        last=jnp.asarray(table[3][..., None], dtype),
+        intercept=constant(table[0][..., None], dtype),
+        slope=constant(table[1][..., None], dtype),
+        first=constant(table[2][..., None], dtype),
+        last=constant(table[3][..., None], dtype),
         rows=tuple(i for i, _ in thrusters),
     )
 
@@ -279,7 +243,7 @@ def _columns(
     """
     count, width = len(members), len(members) + len(turning)
     orders = np.where(high >= -low, high, low)
-    efforts = np.asarray(jax.jit(thrusts)(curves, orders, np.zeros_like(orders)))[:, 0]
+    efforts = np.asarray(call(_thrusts, curves, orders, np.zeros_like(orders)))[:, 0]
     speed = reference_speed(vehicle)
     # Columns: each effort by itself at rest, nothing at all, and the angles of fins at speed.
     states = np.zeros((vehicle.actuator_states, 3 * width + 1))
@@ -294,7 +258,7 @@ def _columns(
     model = dataclasses.replace(vehicle.model, impairment=None)
     loads, slopes = (
         np.asarray(a)
-        for a in _wrenches(model, *(jnp.asarray(a) for a in (states, shifts, speeds, density)))
+        for a in call(_wrenches, model, states, shifts, speeds, np.asarray(density, float))
     )
     ahead = (loads[:, :width] - loads[:, width : width + 1]) / [*efforts, *efforts[turning]]
     astern = ahead.copy()
@@ -320,9 +284,10 @@ def _wrenches(
     velocity = jnp.zeros((6, *shape)).at[0].set(speed)
     ocean = Ocean(water=Water(density, density, density, density))
     t = jnp.zeros(())
+    memory = memory_at_rest(model.memory_forces, velocity)
 
     def total(actuators: jax.Array) -> jax.Array:
-        state = State(position, attitude, velocity, actuators)
+        state = State(position, attitude, velocity, actuators, memory)
         load = step.wrench(model, ocean, state, surroundings(model, ocean, state, t), t)
         return jnp.stack([jnp.broadcast_to(part, shape) for part in load])
 
@@ -347,18 +312,13 @@ def _inflow(members: list[_Member], turning: list[int]) -> Array:
 
 
 def _azimuths(
-    spec: Vehicle,
-    members: list[_Member],
-    turning: list[int],
-    forbidden: Mapping[str, Sequence[tuple[float, float]]],
-    dtype: DType,
+    spec: Vehicle, members: list[_Member], turning: list[int], dtype: DType
 ) -> Azimuths | None:
-    _check_zones(spec, members, forbidden)
     thrusters = [t for t in (members[i].turning for i in turning) if t is not None]
     drives = [t.azimuth for t in thrusters if t.azimuth is not None]
     if not drives:
         return None
-    zones = [forbidden.get(members[i].name, ()) for i in turning]
+    zones = [_forbidden(spec, members[i]) for i in turning]
     limits = [float(d.high) for d in drives]
     covers = [
         sectors.pieces(limit, zone, reversible=float(t.drive.low) < 0)
@@ -378,38 +338,29 @@ def _azimuths(
     )
     rates = [math.inf if d.rate_limit is None else float(d.rate_limit) for d in drives]
     return Azimuths(
-        limit=jnp.asarray([[x] for x in limits], dtype),
-        rate=jnp.asarray([[x] for x in rates], dtype),
-        allowed=jnp.asarray(allowed, dtype),
-        normals=jnp.asarray(normals, dtype),
-        reach=jnp.asarray(reach, dtype),
-        side=jnp.asarray(sides),
+        limit=constant([[x] for x in limits], dtype),
+        rate=constant([[x] for x in rates], dtype),
+        allowed=constant(allowed, dtype),
+        normals=constant(normals, dtype),
+        reach=constant(reach, dtype),
+        side=constant(sides),
         effectors=tuple(turning),
         channels=tuple(t.azimuth_channel for t in thrusters),
     )
 
 
-def _check_zones(
-    spec: Vehicle,
-    members: list[_Member],
-    forbidden: Mapping[str, Sequence[tuple[float, float]]],
-) -> None:
-    found = {m.name: (m.index, m.turning.azimuth) for m in members if m.turning is not None}
-    for name, zones in forbidden.items():
-        index, drive = found.get(name, (0, None))
-        if drive is None:
-            raise spec.error(
-                ("actuators",),
-                f"`{name}` has forbidden zones but is no azimuth thruster",
-                expected=f"one of {', '.join(found) or 'none, there are no azimuth thrusters'}",
-                mend="rename it or remove its zones",
-            )
-        left = sectors.allowed_angles(float(drive.high), zones)
-        if not left or any(not a < b for a, b in zones):
-            raise spec.error(
-                ("actuators", index),
-                f"the forbidden zones of `{name}` cannot be used",
-                value=[tuple(z) for z in zones],
-                expected="pairs [from, to] with from < to that leave some angle allowed",
-                mend="write a zone across 180° as [170°, 190°]",
-            )
+def _forbidden(spec: Vehicle, member: _Member) -> tuple[tuple[float, float], ...]:
+    """Zones of angles in which an azimuth thruster must not push, rad."""
+    described = member.described
+    if not isinstance(described, actuator_spec.Thruster) or described.azimuth is None:
+        return ()
+    zones = described.azimuth.forbidden
+    if not sectors.allowed_angles(described.azimuth.angle_limit, zones):
+        raise spec.error(
+            ("actuators", member.index, "azimuth", "forbidden"),
+            f"the forbidden zones of `{member.name}` leave it no angle to push at",
+            value=[list(z) for z in zones],
+            expected="zones that leave some angle within its limit",
+            mend="make them narrower, or remove `azimuth`",
+        )
+    return zones

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ from seatrial.gnc.navigation.consistency import threshold
 from seatrial.gnc.navigation.dispatch import AnyFilter
 from seatrial.gnc.types import Estimate
 from seatrial.ocean import Ocean
+from seatrial.programs import call
+from seatrial.pytree import constant
 from seatrial.seeding import generator
 from seatrial.sensors.noise.processes import instability_deviation
 from seatrial.signals import SensorInfo
@@ -108,8 +111,8 @@ def build_navigator(
         aids.append(makers.dynamics(described.dynamics, twin, control_period))
         freedom.append((len(twin.axes),))
     common = {
-        "arm": jnp.asarray(info.position),
-        "matrix": jnp.asarray(matrix_of(info).ravel()),
+        "arm": constant(info.position),
+        "matrix": constant(matrix_of(info).ravel()),
         "aids": tuple(aids),
         "floats": floats,
     }
@@ -135,14 +138,20 @@ def first_estimate(
     drawn = [generator(seed, f"navigation/{name}").normal(size=9) for name in names]
     draws = np.stack(drawn, axis=-1)
     deviation = _start_deviation(errors)[:, None]
-    wrong = jnp.asarray(deviation * draws)
-    turn = jnp.concatenate([jnp.ones((1, len(names))), 0.5 * wrong[6:]])
-    tilted = multiply(turn / jnp.sqrt(jnp.sum(turn**2, axis=0)), jnp.asarray(attitude))
+    estimate: Estimate = call(_mistaken, position, attitude, velocity, deviation * draws)
+    return estimate
+
+
+@jax.jit
+def _mistaken(
+    position: jax.Array, attitude: jax.Array, velocity: jax.Array, wrong: jax.Array
+) -> Estimate:
+    """Position, velocity and attitude with errors (9, N) in this order."""
+    turn = jnp.concatenate([jnp.ones_like(wrong[:1]), 0.5 * wrong[6:]])
+    tilted = multiply(turn / jnp.sqrt(jnp.sum(turn**2, axis=0)), attitude)
     in_world = rotation(tilted).to_body((wrong[3], wrong[4], wrong[5]))
-    moving = jnp.asarray(velocity) + jnp.concatenate(
-        [jnp.stack([jnp.asarray(c) for c in in_world]), jnp.zeros((3, len(names)))]
-    )
-    there = jnp.asarray(position) + wrong[:3]
+    moving = velocity + jnp.concatenate([jnp.stack(in_world), jnp.zeros_like(wrong[:3])])
+    there = position + wrong[:3]
     return Estimate(there, tilted, moving, jnp.zeros_like(there))
 
 
@@ -261,15 +270,15 @@ def _error_state(
     turning = None
     if imu.earth_rate:
         angle = math.radians(latitude)
-        turning = jnp.asarray(EARTH_RATE * np.array([math.cos(angle), 0.0, -math.sin(angle)]))
+        turning = constant(EARTH_RATE * np.array([math.cos(angle), 0.0, -math.sin(angle)]))
     return eskf.Filter(
         **common,
-        accelerometer_noise=jnp.asarray(errors.force),
-        gyroscope_noise=jnp.asarray(errors.rate),
-        accelerometer_walk=jnp.asarray(errors.force_walk),
-        gyroscope_walk=jnp.asarray(errors.rate_walk),
-        current_walk=jnp.full(3, described.current_walk),
-        deviation=jnp.asarray(deviation),
+        accelerometer_noise=constant(errors.force),
+        gyroscope_noise=constant(errors.rate),
+        accelerometer_walk=constant(errors.force_walk),
+        gyroscope_walk=constant(errors.rate_walk),
+        current_walk=constant(np.full(3, described.current_walk)),
+        deviation=constant(deviation),
         twin=twin,
         earth_rate=turning,
     )
@@ -288,8 +297,8 @@ def _direct(described: spec.Navigation, errors: _Inertial, common: dict[str, Any
     noise = [0.0] * 9 + [1.0] * 6
     return ekf15.Filter(
         **common,
-        inertial=jnp.asarray(inertial),
-        noise=jnp.asarray(noise),
-        deviation=jnp.asarray(deviation),
-        inertial_threshold=jnp.asarray(threshold(3, described.gate)),
+        inertial=constant(inertial),
+        noise=constant(noise),
+        deviation=constant(deviation),
+        inertial_threshold=constant(threshold(3, described.gate)),
     )

@@ -4,11 +4,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import jax.numpy as jnp
+import jax
 import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.gnc.avoidance import Avoidance, Circles, Polygons, Targets
+from seatrial.pytree import constant
 from seatrial.spec import obstacles as spec
 
 Array = NDArray[np.float64]
@@ -31,15 +32,15 @@ def build_avoidance(
     """
     clearance = described.clearance
     return Avoidance(
-        radius=jnp.asarray(_radius(described.safety_radius, length, beam), dtype),
-        clearance=jnp.asarray(
+        radius=constant(_radius(described.safety_radius, length, beam), dtype),
+        clearance=constant(
             CLEARANCE_IN_LENGTHS * length if clearance is None else clearance, dtype
         ),
-        horizon=jnp.asarray(described.horizon, dtype),
-        shape_horizon=jnp.asarray(described.shape_horizon, dtype),
-        reaction=jnp.asarray(described.reaction, dtype),
-        lag=jnp.asarray(described.lag, dtype),
-        turn_rate=jnp.asarray(described.turn_rate, dtype),
+        horizon=constant(described.horizon, dtype),
+        shape_horizon=constant(described.shape_horizon, dtype),
+        reaction=constant(described.reaction, dtype),
+        lag=constant(described.lag, dtype),
+        turn_rate=constant(described.turn_rate, dtype),
         targets=_targets([o.vessel for o in obstacles if o.vessel is not None], vehicles, dtype),
         circles=_circles([o.circle for o in obstacles if o.circle is not None], vehicles, dtype),
         polygons=_polygons(
@@ -123,6 +124,6 @@ def half_planes(corners: Array) -> tuple[Array, Array]:
     return normals, np.sum(normals * np.concatenate([corners, corners]), axis=1)
 
 
-def _for_all(values: Array, vehicles: int, dtype: np.dtype[Any]) -> jnp.ndarray:
+def _for_all(values: Array, vehicles: int, dtype: np.dtype[Any]) -> jax.Array:
     """The same values for every vehicle, on a last axis."""
-    return jnp.asarray(np.repeat(values[..., None], vehicles, axis=-1), dtype)
+    return constant(np.repeat(values[..., None], vehicles, axis=-1), dtype)

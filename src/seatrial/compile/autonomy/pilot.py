@@ -5,20 +5,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.compile.autonomy.allocation import build_effectors
 from seatrial.compile.autonomy.navigation import build_navigator, first_estimate
 from seatrial.compile.autonomy.obstacles import build_avoidance
+from seatrial.compile.autonomy.tuning import design
 from seatrial.compile.sensors.fitting import FittedOut
 from seatrial.compile.swarm import Member
 from seatrial.compile.vehicle import CompiledVehicle
 from seatrial.core.types import State
-from seatrial.design.tuning import tune
 from seatrial.engine.frames import LegInfo
-from seatrial.engine.pilot import Navigator, Pilot
+from seatrial.engine.pilot import Alarm, Navigator, Pilot
 from seatrial.engine.suite import MOST_JITTER
 from seatrial.gnc import mission as runtime
 from seatrial.gnc.guidance import laws, patterns
@@ -26,6 +24,8 @@ from seatrial.gnc.guidance.fence import inside
 from seatrial.gnc.guidance.path import sample
 from seatrial.gnc.guidance.smoothing import fillet, smooth
 from seatrial.ocean import Ocean
+from seatrial.pytree import constant
+from seatrial.spec import faults
 from seatrial.spec import mission as spec
 from seatrial.spec.navigation import Navigation
 from seatrial.spec.scenario import Participant, Scenario
@@ -201,32 +201,35 @@ def build_pilot(
 ) -> BuiltPilot:
     """The pilot of vehicles that share a mission; call inside `jax.enable_x64(True)`."""
     first = members[0].participant
-    tuning = tune(
+    designed = design(
         first.vehicle,
         period=scenario.control_period,
         wave_frequency=first.control.wave_frequency,
         heading=first.control.heading,
     )
+    tuning = designed.tuning
     autopilot = tuning.in_precision(dtype)
     legs = legs_of(scenario, first, tuning.trim.speed)
     starts = np.asarray(initial.position, np.float64)
     flat = first.vehicle.buoyancy.craft == "surface"
     holds = "position" in autopilot.follows
     length = first.vehicle.length
+    effectors = designed.effectors_in(dtype)
     pilot = Pilot(
         navigator=_navigator(scenario, members, sensors, ocean, initial),
         mission=_mission(legs, starts, dtype, flat),
         law=_law(first.guidance, length, tuning.trim.speed, dtype),
         autopilot=autopilot,
-        effectors=build_effectors(vehicle, first.vehicle, dtype),
+        effectors=effectors,
         avoidance=None
         if first.avoidance is None
         else build_avoidance(
             first.avoidance, scenario.obstacles, length, first.vehicle.beam, len(members), dtype
         ),
         fence=_fence(first, legs, dtype),
-        deceleration=jnp.asarray(first.guidance.deceleration, dtype),
-        reach=jnp.asarray(length, dtype),
+        deceleration=constant(first.guidance.deceleration, dtype),
+        reach=constant(length, dtype),
+        alarms=_alarms(first, effectors.names),
         holds_station=holds,
         soft=first.guidance.handover == "soft",
         period=scenario.control_period,
@@ -262,7 +265,22 @@ def _fence(participant: Participant, legs: list[_Leg], dtype: DType) -> jax.Arra
                 expected="waypoints inside the fence",
                 mend="move the waypoint, or widen the fence",
             )
-    return jnp.asarray(polygon, dtype)
+    return constant(polygon, dtype)
+
+
+def _alarms(participant: Participant, effectors: tuple[str, ...]) -> tuple[Alarm, ...]:
+    """Reports of the faults that are detected; a thruster whose angle is stuck is no use either."""
+    return tuple(
+        Alarm(
+            delay=constant(fault.detected_after),
+            fault=row,
+            effector=effectors.index(fault.target.removesuffix("_angle")),
+        )
+        for row, fault in enumerate(participant.faults)
+        if isinstance(fault, faults.PowerLoss | faults.Jam | faults.FreeFloat | faults.Runaway)
+        and fault.detected_after is not None
+        and fault.target.removesuffix("_angle") in effectors
+    )
 
 
 def _triple(place: Array) -> tuple[float, float, float]:
@@ -274,34 +292,34 @@ def _mission(legs: list[_Leg], starts: Array, dtype: DType, flat: bool) -> runti
 
     def column(name: str) -> jax.Array:
         values = np.array([getattr(leg, name) for leg in legs], np.float64)
-        return jnp.asarray(np.tile(values[:, None], (1, count)), dtype)
+        return constant(np.tile(values[:, None], (1, count)), dtype)
 
     ends = np.tile(np.array([leg.end for leg in legs])[:, :, None], (1, 1, count))
     begins = np.concatenate([starts[None], ends[:-1]])
     kinds = np.array([leg.kind for leg in legs], np.int32)
     return runtime.Mission(
-        kind=jnp.asarray(np.tile(kinds[:, None], (1, count))),
-        start=jnp.asarray(begins, dtype),
-        end=jnp.asarray(ends, dtype),
+        kind=constant(np.tile(kinds[:, None], (1, count))),
+        start=constant(begins, dtype),
+        end=constant(ends, dtype),
         speed=column("speed"),
         acceptance=column("acceptance"),
         heading=column("heading"),
-        velocity=jnp.asarray(
+        velocity=constant(
             np.tile(np.array([leg.velocity for leg in legs])[:, :, None], (1, 1, count)), dtype
         ),
         dwell=column("dwell"),
         timeout=column("timeout"),
-        watched=column("watched").astype(jnp.int32),
+        watched=column("watched").astype(np.int32),
         threshold=column("threshold"),
         side=column("side"),
-        count=jnp.full(count, len(legs), jnp.int32),
+        count=constant(np.full(count, len(legs)), np.int32),
         flat=flat,
     )
 
 
 def _law(guidance: spec.Guidance, length: float, speed: float, dtype: DType) -> laws.Law:
     def number(value: float) -> jax.Array:
-        return jnp.asarray(value, dtype)
+        return constant(value, dtype)
 
     lookahead = number(guidance.lookahead or LOOKAHEAD * length)
     if guidance.law == "line_of_sight":

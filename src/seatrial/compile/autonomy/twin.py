@@ -6,6 +6,7 @@ wind and a wrong coefficient, is for the filter's uncertainty to cover.
 """
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import jax
@@ -13,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from seatrial.compile.vehicle import compile_vehicle
+from seatrial.core.forces.memory import memory_at_rest
 from seatrial.core.forces.restoring import SurfaceRestoring
 from seatrial.core.step import step
 from seatrial.core.types import Model, State
@@ -25,7 +27,8 @@ LONGEST_STEP = 0.05
 """Of the twin's integrator, s."""
 
 _DEPTH, _ATTITUDE, _VELOCITY, _ACTUATORS = 0, 1, 5, 11
-"""First rows of the parts of the twin's memory."""
+"""First rows of the parts of the twin's memory; behind the actuators come the forces that
+remember."""
 
 
 @pytree
@@ -56,7 +59,8 @@ class DynamicsTwin:
         """Memory (M, N) of a level vehicle with this velocity (6, N), its actuators at rest."""
         zero = jnp.zeros_like(relative[:1])
         rest = jnp.zeros((self.states, relative.shape[-1]), relative.dtype)
-        return jnp.concatenate([zero, zero + 1.0, zero, zero, zero, relative, rest])
+        forces = memory_at_rest(self.model.memory_forces, relative)
+        return jnp.concatenate([zero, zero + 1.0, zero, zero, zero, relative, rest, *forces])
 
     def advance(
         self, memory: jax.Array, estimate: Estimate, orders: jax.Array, dt: float
@@ -70,7 +74,10 @@ class DynamicsTwin:
             depth, attitude = estimate.position[2], estimate.attitude
             velocity = jnp.concatenate([velocity[:3], estimate.velocity[3:]])
         zero = jnp.zeros_like(depth)
-        state = State(jnp.stack([zero, zero, depth]), attitude, velocity, memory[_ACTUATORS:])
+        ends = np.cumsum([_ACTUATORS, self.states, *(f.states for f in self.model.memory_forces)])
+        actuators, *forces = (memory[a:b] for a, b in pairwise(ends))
+        position = jnp.stack([zero, zero, depth])
+        state = State(position, attitude, velocity, actuators, tuple(forces))
         steps = math.ceil(dt / LONGEST_STEP)
         told = orders.astype(memory.dtype)
 
@@ -79,7 +86,7 @@ class DynamicsTwin:
 
         after: State = jax.lax.fori_loop(0, steps, body, state)
         return jnp.concatenate(
-            [after.position[2:], after.attitude, after.velocity, after.actuators]
+            [after.position[2:], after.attitude, after.velocity, after.actuators, *after.memory]
         )
 
     def velocity(self, memory: jax.Array) -> jax.Array:

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from seatrial.compile.actuators import Channel
+from seatrial.channels import Channel
 from seatrial.ocean import Ocean
 from seatrial.sensors.sensor import Mount, Sensor
+from seatrial.sensors.tap import DenseSensor
 from seatrial.spec.vehicle import Vehicle
 
 
@@ -25,6 +26,10 @@ class Context:
     """Command channels of the vehicle, in the order of the actuator states."""
     datum: tuple[float, float]
     """Latitude and longitude of the world's origin, degrees."""
+    orientation: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
+    """Quaternion, scalar first, from the sensor's axes to the body's; as `mount` says it."""
+    bottom: str = "sand"
+    """Material of the seabed, one of `ocean.seabed.MATERIALS`."""
 
 
 @dataclass(frozen=True)
@@ -36,3 +41,5 @@ class Built:
     units: tuple[str, ...]
     deviation: tuple[float, ...]
     facts: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    dense: DenseSensor | None = None
+    """What expands the taps of a dense sensor, whose `sensor` is a Tap."""

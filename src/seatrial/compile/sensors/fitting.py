@@ -3,18 +3,19 @@
 from collections.abc import Callable
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
-from seatrial.compile.actuators import Channel
+from seatrial.channels import Channel
 from seatrial.compile.schedule import steps_between_samples
-from seatrial.compile.sensors import inertial, machinery, position, water
+from seatrial.compile.sensors import inertial, machinery, position, ranging, water
 from seatrial.compile.sensors.context import Built, Context
 from seatrial.engine.suite import Fitted
-from seatrial.faults.faults import SensorFault
+from seatrial.faults import SensorFault
 from seatrial.ocean import Ocean
+from seatrial.pytree import constant
 from seatrial.sensors.noise import draws
 from seatrial.sensors.sensor import Mount
+from seatrial.sensors.tap import DenseSensor, rows
 from seatrial.signals import SensorInfo
 from seatrial.spec.scenario import Participant, Scenario
 from seatrial.spec.sensors.base import SensorSpec
@@ -36,6 +37,7 @@ _BUILDERS: dict[str, Callable[[Any, Context], Built]] = {
     "encoder": machinery.encoder,
     "shaft": machinery.shaft,
     "battery": machinery.battery,
+    "echo_sounder": ranging.echo_sounder,
 }
 
 
@@ -58,13 +60,15 @@ class FittedOut:
         _check_names(participant)
         self._built = []
         self.infos: list[SensorInfo] = []
+        self.dense: dict[str, DenseSensor] = {}
+        """What expands the taps of the dense sensors among them, by name."""
         for sensor in self._specs:
             period = self._time_step * steps_between_samples(sensor, self._time_step)
             matrix = _sensor_to_body(sensor)
             context = Context(
                 mount=Mount(
-                    position=jnp.asarray(sensor.position, dtype),
-                    matrix=jnp.asarray(matrix.ravel(), dtype),
+                    position=constant(sensor.position, dtype),
+                    matrix=constant(matrix.ravel(), dtype),
                 ),
                 dtype=dtype,
                 period=period,
@@ -72,9 +76,13 @@ class FittedOut:
                 vehicle=participant.vehicle,
                 channels=channels,
                 datum=(scenario.world.datum.latitude_deg, scenario.world.datum.longitude_deg),
+                orientation=_quaternion(sensor),
+                bottom=ranging.bottom_of(scenario.world.seabed),
             )
             built = _BUILDERS[_type(sensor)](sensor, context)
             self._built.append(built)
+            if built.dense is not None:
+                self.dense[sensor.name] = built.dense
             self.infos.append(
                 SensorInfo(
                     name=sensor.name,
@@ -86,6 +94,7 @@ class FittedOut:
                     position=sensor.position,
                     orientation=_quaternion(sensor),
                     facts=built.facts,
+                    payload=None if built.dense is None else built.dense.payload,
                 )
             )
 
@@ -101,11 +110,11 @@ class FittedOut:
                 Fitted(
                     sensor=built.sensor,
                     keys=self._keys("sensor", names, sensor.name),
-                    latency=jnp.asarray(0.0 if ideal else sensor.latency, self._dtype),
-                    jitter=jnp.asarray(sensor.jitter, self._dtype) if late else None,
+                    latency=constant(0.0 if ideal else sensor.latency, self._dtype),
+                    jitter=constant(sensor.jitter, self._dtype) if late else None,
                     jitter_keys=self._keys("jitter", names, sensor.name) if late else None,
                     faults=faults.get(sensor.name, ()),
-                    size=len(built.components),
+                    size=_size(built),
                     period=steps_between_samples(sensor, self._time_step),
                     interval=1.0 / sensor.rate,
                     inertial=_type(sensor) == "imu",
@@ -115,11 +124,16 @@ class FittedOut:
 
     def _keys(self, what: str, names: tuple[str, ...], sensor: str) -> Any:
         keys = [draws.key(self._seed, f"{what}/{name}/{sensor}") for name in names]
-        return jnp.asarray(np.stack(keys, axis=-1))
+        return constant(np.stack(keys, axis=-1))
 
 
 def _type(sensor: SensorSpec) -> str:
     return str(getattr(sensor, "type"))  # noqa: B009  # every kind of sensor declares its own
+
+
+def _size(built: Built) -> int:
+    """Numbers that a sample has in the compiled loop."""
+    return len(built.components) if built.dense is None else rows(len(built.components))
 
 
 def _check_names(participant: Participant) -> None:

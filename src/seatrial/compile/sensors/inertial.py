@@ -3,10 +3,10 @@
 import math
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from seatrial.compile.sensors.context import Built, Context
+from seatrial.pytree import constant
 from seatrial.sensors.inertial import imu as runtime
 from seatrial.sensors.noise.processes import instability_deviation
 from seatrial.spec.sensors.base import Fidelity
@@ -47,7 +47,7 @@ def imu(spec: Imu, context: Context) -> Built:
             mount=context.mount,
             accelerometer=accelerometer,
             gyroscope=gyroscope,
-            period=jnp.asarray(context.period, context.dtype),
+            period=constant(context.period, context.dtype),
             earth_rate=_earth_rate(context) if spec.earth_rate else None,
         ),
         components=COMPONENTS,
@@ -61,7 +61,7 @@ def _triad(
     errors: AccelerometerErrors | GyroscopeErrors, fidelity: Fidelity, context: Context
 ) -> runtime.Triad:
     def array(value: float) -> jax.Array:
-        return jnp.asarray(value, context.dtype)
+        return constant(value, context.dtype)
 
     def wanted(value: float | None, everywhere: bool = False) -> jax.Array | None:
         return array(value) if value and (everywhere or fidelity == "full") else None
@@ -111,4 +111,4 @@ def _earth_rate(context: Context) -> jax.Array:
     """At the datum, north, east, down: Ω (cos φ, 0, −sin φ)."""
     latitude = math.radians(context.datum[0])
     components = EARTH_RATE * np.array([math.cos(latitude), 0.0, -math.sin(latitude)])
-    return jnp.asarray(components, context.dtype)
+    return constant(components, context.dtype)

@@ -3,7 +3,6 @@
 import math
 from typing import NoReturn
 
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +10,7 @@ from seatrial.compile.actuators import expand
 from seatrial.compile.sensors.context import Built, Context
 from seatrial.errors import Path
 from seatrial.ocean.integrals import integral
+from seatrial.pytree import constant
 from seatrial.sensors.machinery.battery import Battery, Load
 from seatrial.sensors.machinery.battery import Noise as BatteryNoise
 from seatrial.sensors.machinery.encoder import Encoder
@@ -33,9 +33,9 @@ def encoder(described: spec.Encoder, context: Context) -> Built:
     index = _find(described, ("channel",), described.channel, {"rad"}, "an angle", context)
     step = 2.0 * math.pi / described.counts if described.counts and full else 0.0
     sensor = Encoder(
-        noise=None if ideal else jnp.asarray(described.noise, dtype),
-        offset=jnp.asarray(described.offset, dtype) if full and described.offset else None,
-        step=jnp.asarray(step, dtype) if step else None,
+        noise=None if ideal else constant(described.noise, dtype),
+        offset=constant(described.offset, dtype) if full and described.offset else None,
+        step=constant(step, dtype) if step else None,
         channel=index,
     )
     deviation = 0.0 if ideal else math.hypot(described.noise, step / math.sqrt(12.0))
@@ -50,8 +50,8 @@ def shaft(described: spec.Shaft, context: Context) -> Built:
     index = _find(described, ("channel",), described.channel, {"rev/s"}, "a shaft speed", context)
     counted = described.pulses * context.period if described.fidelity == "full" else 0.0
     sensor = Shaft(
-        noise=None if ideal else jnp.asarray(described.noise, dtype),
-        pulses=jnp.asarray(counted, dtype) if counted else None,
+        noise=None if ideal else constant(described.noise, dtype),
+        pulses=constant(counted, dtype) if counted else None,
         channel=index,
     )
     deviation = 0.0 if ideal else described.noise
@@ -67,17 +67,17 @@ def battery(described: spec.Battery, context: Context) -> Built:
     charges, volts = _open_circuit(described)
     coulombs = described.capacity / integral(volts, charges)
     noise = BatteryNoise(
-        voltage=jnp.asarray(described.voltage_noise, dtype),
-        current=jnp.asarray(described.current_noise, dtype),
+        voltage=constant(described.voltage_noise, dtype),
+        current=constant(described.current_noise, dtype),
     )
     sensor = Battery(
         loads=tuple(_load(described, name, full, context) for name, full in _powers(described)),
-        hotel=jnp.asarray(described.hotel, dtype),
-        charges=jnp.asarray(charges, jnp.float64),
-        voltages=jnp.asarray(volts, jnp.float64),
-        resistance=jnp.asarray(described.resistance, jnp.float64),
-        drain=jnp.asarray(context.period / coulombs, jnp.float64),
-        start=jnp.asarray(described.charge, jnp.float64),
+        hotel=constant(described.hotel, dtype),
+        charges=constant(charges, np.float64),
+        voltages=constant(volts, np.float64),
+        resistance=constant(described.resistance, np.float64),
+        drain=constant(context.period / coulombs, np.float64),
+        start=constant(described.charge, np.float64),
         noise=None if ideal else noise,
     )
     deviation = (0.0, 0.0) if ideal else (described.voltage_noise, described.current_noise)
@@ -109,8 +109,8 @@ def _load(described: spec.Battery, name: str, full: float, context: Context) -> 
     else:
         by_speed, limits = True, thrust.speed_limits
     return Load(
-        full=jnp.asarray(full, context.dtype),
-        limit=jnp.asarray(max(abs(limit) for limit in limits), context.dtype),
+        full=constant(full, context.dtype),
+        limit=constant(max(abs(limit) for limit in limits), context.dtype),
         by_speed=by_speed,
         channel=index,
     )

@@ -4,11 +4,11 @@ import math
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.compile.sensors.context import Built, Context
+from seatrial.pytree import constant
 from seatrial.sensors.inertial.ahrs import Ahrs
 from seatrial.sensors.inertial.compass import Compass
 from seatrial.sensors.inertial.magnetometer import Iron, Magnetometer, dipole
@@ -62,7 +62,7 @@ SOLVER_NOISE = 0.01
 
 def gnss(described: spec.Gnss, context: Context) -> Built:
     """Satellite receiver."""
-    fix = jnp.asarray(FIXES[described.fix], context.dtype)
+    fix = constant(FIXES[described.fix], context.dtype)
     typical = TYPICAL[described.fix]
 
     def axes(given: tuple[float | None, float | None], usual: tuple[float, float]) -> list[float]:
@@ -85,8 +85,8 @@ def gnss(described: spec.Gnss, context: Context) -> Built:
         white=_some(noise + velocity, context),
         drift=_drift(drift, times, context),
         reception=Reception(
-            margin=jnp.asarray(described.margin, context.dtype),
-            delay=jnp.asarray(_samples(described.reacquisition, context), context.dtype),
+            margin=constant(described.margin, context.dtype),
+            delay=constant(_samples(described.reacquisition, context), context.dtype),
             cold_start=described.cold_start,
         ),
     )
@@ -102,7 +102,7 @@ def uwb(described: spec.Uwb, context: Context) -> Built:
     components = (*POSITION, *(f"range_{i + 1}" for i in range(count)))
     units = ("m",) * (3 + count)
     facts: Facts = {f"anchor_{i + 1}": anchor for i, anchor in enumerate(described.anchors)}
-    placed = jnp.asarray(anchors, context.dtype)
+    placed = constant(anchors, context.dtype)
     if described.fidelity == "ideal":
         return Built(Uwb(context.mount, placed), components, units, (0.0,) * len(units), facts)
     # A tag on a floating vehicle, amid the anchors.
@@ -112,11 +112,11 @@ def uwb(described: spec.Uwb, context: Context) -> Built:
         mount=context.mount,
         anchors=placed,
         radio=Radio(
-            maximum_range=jnp.asarray(described.maximum_range, context.dtype),
-            margin=jnp.asarray(described.margin, context.dtype),
-            start=jnp.asarray(start, context.dtype),
-            depth_weight=jnp.asarray(weight, context.dtype),
-            longest_step=jnp.asarray(np.linalg.norm(np.ptp(anchors, axis=1)), context.dtype),
+            maximum_range=constant(described.maximum_range, context.dtype),
+            margin=constant(described.margin, context.dtype),
+            start=constant(start, context.dtype),
+            depth_weight=constant(weight, context.dtype),
+            longest_step=constant(np.linalg.norm(np.ptp(anchors, axis=1)), context.dtype),
         ),
         white=_some(described.noise, context),
         detours=_detours(described, context) if described.fidelity == "full" else None,
@@ -132,10 +132,8 @@ def compass(described: spec.Compass, context: Context) -> Built:
     resolution = described.resolution if full else 0.0
     sensor = Compass(
         mount=context.mount,
-        declination=jnp.asarray(described.declination, context.dtype),
-        correction=jnp.asarray(
-            described.declination if described.corrected else 0.0, context.dtype
-        ),
+        declination=constant(described.declination, context.dtype),
+        correction=constant(described.declination if described.corrected else 0.0, context.dtype),
         white=_some(noise, context),
         deviation=_some(described.deviation, context) if full else None,
         resolution=_some(resolution, context),
@@ -184,7 +182,7 @@ def magnetometer(described: spec.Magnetometer, context: Context) -> Built:
     resolution = described.resolution if full else 0.0
     sensor = Magnetometer(
         mount=context.mount,
-        field=jnp.asarray(field, context.dtype),
+        field=constant(field, context.dtype),
         white=_some(noise, context),
         iron=_iron(described, context) if full else None,
         limit=_some(described.limit, context) if full else None,
@@ -201,13 +199,13 @@ def magnetometer(described: spec.Magnetometer, context: Context) -> Built:
 
 def _some(value: Any, context: Context) -> jax.Array | None:
     """An array, or None where everything in it is zero and so nothing is to be computed."""
-    return jnp.asarray(value, context.dtype) if np.any(value) else None
+    return constant(value, context.dtype) if np.any(value) else None
 
 
 def _drift(sigma: list[float], times: list[float], context: Context) -> Drift | None:
     if not any(sigma):
         return None
-    return Drift(*(jnp.asarray(v, context.dtype) for v in (sigma, times, context.period)))
+    return Drift(*(constant(v, context.dtype) for v in (sigma, times, context.period)))
 
 
 def _samples(duration: float, context: Context) -> int:
@@ -232,7 +230,7 @@ def _iron(described: spec.Magnetometer, context: Context) -> Iron | None:
         )
     if not np.any(described.hard_iron) and np.array_equal(soft, np.eye(3)):
         return None
-    return Iron(jnp.asarray(described.hard_iron, context.dtype), jnp.asarray(soft, context.dtype))
+    return Iron(constant(described.hard_iron, context.dtype), constant(soft, context.dtype))
 
 
 def _detours(described: spec.Uwb, context: Context) -> Detours | None:
@@ -240,7 +238,7 @@ def _detours(described: spec.Uwb, context: Context) -> Detours | None:
         return None
 
     def array(value: Any) -> jax.Array:
-        return jnp.asarray(value, context.dtype)
+        return constant(value, context.dtype)
 
     return Detours(
         probability=array(described.outlier_probability),

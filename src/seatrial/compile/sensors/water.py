@@ -5,7 +5,6 @@ from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +15,7 @@ from seatrial.ocean import Ocean
 from seatrial.ocean import water as water_now
 from seatrial.ocean.curves import Curve, curve
 from seatrial.ocean.water import GRID_STEP
+from seatrial.pytree import constant
 from seatrial.sensors.water.anemometer import Anemometer
 from seatrial.sensors.water.anemometer import Flaws as AnemometerFlaws
 from seatrial.sensors.water.anemometer import Noise as AnemometerNoise
@@ -41,18 +41,18 @@ def pressure(described: spec.Pressure, context: Context) -> Built:
     """A pressure sensor."""
     dtype, full = context.dtype, described.fidelity == "full"
     flaws = PressureFlaws(
-        offset=jnp.asarray(described.offset, dtype),
-        drift=jnp.asarray(described.drift, dtype),
-        drift_time=jnp.asarray(described.drift_time, dtype),
-        period=jnp.asarray(context.period, dtype),
+        offset=constant(described.offset, dtype),
+        drift=constant(described.drift, dtype),
+        drift_time=constant(described.drift_time, dtype),
+        period=constant(context.period, dtype),
         resolution=_some(described.resolution, dtype),
-        range=jnp.asarray(described.range, dtype),
+        range=constant(described.range, dtype),
     )
     sensor = Pressure(
         mount=context.mount,
         column=column_of(context.ocean.water, dtype),
-        density=jnp.asarray(described.density, dtype),
-        noise=None if described.fidelity == "ideal" else jnp.asarray(described.noise, dtype),
+        density=constant(described.density, dtype),
+        noise=None if described.fidelity == "ideal" else constant(described.noise, dtype),
         flaws=flaws if full else None,
     )
     deviation = 0.0 if described.fidelity == "ideal" else described.noise
@@ -71,7 +71,7 @@ def dvl(described: spec.Dvl, context: Context) -> Built:
     beams = [(sin * math.cos(a), sin * math.sin(a), cos) for a in azimuths]
     sensor = Dvl(
         mount=context.mount,
-        beams=jnp.asarray(beams, dtype),
+        beams=constant(beams, dtype),
         device=None if ideal else _device(described, context),
     )
     axes = "xyz"
@@ -101,23 +101,23 @@ def _device(described: spec.Dvl, context: Context) -> Device:
         np.array(described.reference_salinity),
         np.array(0.0),
     )
-    z = _depths(context.ocean)
-    here = _profile(context.ocean, z)
+    z = depths_of(context.ocean)
+    here = profile_of(context.ocean, z)
     alpha = absorption(described.frequency, here.celsius, here.salinity, z)
     dropout = None
     if full and described.dropout > 0.0:
-        dropout = jnp.asarray(NormalDist().inv_cdf(described.dropout), dtype)
+        dropout = constant(NormalDist().inv_cdf(described.dropout), dtype)
     water = None
     if described.water_layer is not None:
         water = WaterLock(
-            distance=jnp.asarray(described.water_layer, dtype),
-            noise=jnp.asarray(described.water_noise, dtype),
+            distance=constant(described.water_layer, dtype),
+            noise=constant(described.water_noise, dtype),
         )
     return Device(
-        noise=jnp.asarray(described.noise, dtype),
-        range_noise=jnp.asarray(described.range_noise, dtype),
-        shortest=jnp.asarray(described.minimum_altitude / cos, dtype),
-        budget=jnp.asarray(20.0 * math.log10(farthest) + 2.0 * float(reference) * farthest, dtype),
+        noise=constant(described.noise, dtype),
+        range_noise=constant(described.range_noise, dtype),
+        shortest=constant(described.minimum_altitude / cos, dtype),
+        budget=constant(20.0 * math.log10(farthest) + 2.0 * float(reference) * farthest, dtype),
         absorption=curve(z, alpha, dtype, uniform=True),
         water=water,
         scale=_some(described.scale, dtype) if full else None,
@@ -132,7 +132,7 @@ def speed_log(described: spec.SpeedLog, context: Context) -> Built:
     ideal = described.fidelity == "ideal"
     sensor = SpeedLog(
         mount=context.mount,
-        noise=None if ideal else jnp.asarray(described.noise, dtype),
+        noise=None if ideal else constant(described.noise, dtype),
         scale=_some(described.scale, dtype) if full else None,
         resolution=_some(described.resolution, dtype) if full else None,
     )
@@ -155,20 +155,20 @@ def ctd(described: spec.Ctd, context: Context) -> Built:
         described.pressure_resolution,
     )
     column = column_of(context.ocean.water, np.float64)
-    z = _depths(context.ocean)
-    here = _profile(context.ocean, z)
-    conductivity = _conductivity(here, np.asarray(hydrostatic(column, jnp.asarray(z))))
+    z = depths_of(context.ocean)
+    here = profile_of(context.ocean, z)
+    conductivity = _conductivity(here, np.asarray(hydrostatic(column, constant(z))))
     share = None
     if full and described.temperature_lag > 0.0:
-        share = jnp.asarray(-math.expm1(-context.period / described.temperature_lag), dtype)
+        share = constant(-math.expm1(-context.period / described.temperature_lag), dtype)
     sensor = Ctd(
         mount=context.mount,
         column=column_of(context.ocean.water, dtype),
         conductivity=curve(z, conductivity, dtype, uniform=True),
-        density=jnp.asarray(SEAWATER_DENSITY, dtype),
-        noise=None if ideal else jnp.asarray(noise, dtype),
+        density=constant(SEAWATER_DENSITY, dtype),
+        noise=None if ideal else constant(noise, dtype),
         share=share,
-        resolution=jnp.asarray(steps, dtype) if full else None,
+        resolution=constant(steps, dtype) if full else None,
     )
     deviation: tuple[float, ...] = (0.0,) * 5
     if not ideal:
@@ -190,10 +190,10 @@ def _propagated(
 
     def moved(cell: int) -> tuple[float, float]:
         cells_now = [v + (cells[i] if i == cell else 0.0) for i, v in enumerate(at)]
-        saltier = float(practical_salinity(*map(jnp.asarray, cells_now)) - made)
+        saltier = float(practical_salinity(*map(constant, cells_now)) - made)
         return saltier, float(mackenzie(cells_now[1], salinity + saltier, 0.0)) - sound
 
-    made = practical_salinity(*map(jnp.asarray, at))
+    made = practical_salinity(*map(constant, at))
     sound = float(mackenzie(at[1], salinity, 0.0))
     salt, speed = zip(*(moved(cell) for cell in range(3)), strict=True)
     return math.hypot(*salt), math.hypot(*speed)
@@ -204,13 +204,13 @@ def anemometer(described: spec.Anemometer, context: Context) -> Built:
     dtype, full = context.dtype, described.fidelity == "full"
     ideal = described.fidelity == "ideal"
     noise = AnemometerNoise(
-        speed=jnp.asarray(described.speed_noise, dtype),
-        angle=jnp.asarray(described.angle_noise, dtype),
+        speed=constant(described.speed_noise, dtype),
+        angle=constant(described.angle_noise, dtype),
     )
     flaws = AnemometerFlaws(
-        scale=jnp.asarray(described.scale, dtype),
-        starting_speed=jnp.asarray(described.starting_speed, dtype),
-        range=jnp.asarray(described.range, dtype),
+        scale=constant(described.scale, dtype),
+        starting_speed=constant(described.starting_speed, dtype),
+        range=constant(described.range, dtype),
         speed_resolution=_some(described.speed_resolution, dtype),
         angle_resolution=_some(described.angle_resolution, dtype),
     )
@@ -226,20 +226,21 @@ def anemometer(described: spec.Anemometer, context: Context) -> Built:
     return Built(sensor, ("speed", "angle"), ("m s-1", "rad"), (0.0, 0.0) if ideal else deviation)
 
 
-class _Profile(NamedTuple):
+class Profile(NamedTuple):
     """Water over depth."""
 
     celsius: Array
     salinity: Array
 
 
-def _profile(ocean: Ocean, z: Array) -> _Profile:
-    at = jnp.asarray(z)
+def profile_of(ocean: Ocean, z: Array) -> Profile:
+    """Temperature and salinity at some depths."""
+    at = constant(z)
     values = water_now.temperature(ocean.water, at), water_now.salinity(ocean.water, at)
-    return _Profile(*(np.broadcast_to(np.asarray(v, np.float64), z.shape) for v in values))
+    return Profile(*(np.broadcast_to(np.asarray(v, np.float64), z.shape) for v in values))
 
 
-def _depths(ocean: Ocean) -> Array:
+def depths_of(ocean: Ocean) -> Array:
     """Depths to tabulate a property of the water at: down to where the water itself is known."""
     curves = [p for p in (ocean.water.rho, ocean.water.celsius) if isinstance(p, Curve)]
     if curves:
@@ -250,7 +251,7 @@ def _depths(ocean: Ocean) -> Array:
     return np.linspace(0.0, steps * GRID_STEP, steps + 1)
 
 
-def _conductivity(here: _Profile, pressure: Array) -> Array:
+def _conductivity(here: Profile, pressure: Array) -> Array:
     """S/m from temperature, salinity and Pa above the air's (PSS-78 inverted, TEOS-10 library)."""
     import gsw
 
@@ -264,4 +265,4 @@ def _rounded(noise: float, step: float, full: bool) -> float:
 
 
 def _some(value: float | None, dtype: Any) -> jax.Array | None:
-    return jnp.asarray(value, dtype) if value else None
+    return constant(value, dtype) if value else None

@@ -4,6 +4,20 @@
 water (Fossen 2021, section 6.3; SNAME 1950 for the names). In SNAME's prime system every term is
 made dimensional with ½ρ U^(2−n) L^(2+m) (moments: one more L), where n counts all velocity
 factors and m the angular ones.
+
+A perturbation about a service speed U₀, made dimensional with the speed U of the moment, is a
+series in a = (u − U₀)/U. It says nothing about a ship that is nearly stopped: there a goes to −∞,
+a cubic term alone would push with U₀³/U, and factors such as 1 + a, which stand for the speed,
+change their sign at U₀/2. The series is therefore used as published for a ≥ −RANGE, which holds
+every manoeuvre that such models are made for, and below that
+
+- a is held at −RANGE: the prime coefficients stay what they were at the edge, U₀ / (1 + RANGE) on a
+  straight course, and the forces fade with U², ahead and astern;
+- the surge force has on top what the propeller pulls more while it is slower than at the edge,
+  growing with the part of the deviation that was cut off, with the slope of the published force at
+  the edge. At rest this is the bollard pull that the series implies.
+
+Force and slope are continuous. Hull and rudder act astern as they do ahead at that speed.
 """
 
 from typing import NamedTuple
@@ -11,8 +25,18 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
+from seatrial.core.smooth import smooth_ramp
 from seatrial.pytree import pytree, static
 from seatrial.spatial.vectors import Scalar, Twist, Wrench, dot
+
+RANGE = 0.5
+"""Largest (U₀ − u)/U for which a perturbation about U₀ is used as published. A Mariner with 40° of
+rudder comes to 0.31; the terms X_δδ + X_uδδ a, a rudder's drag, would pull ahead beyond 0.5."""
+CORNER = 0.05
+"""Half-width of the rounded edge of that range over U₀."""
+SPIN = 5.0
+"""Largest ωL/U in a term that is divided by U more often than it is multiplied with a linear
+velocity. The tightest turns of ships and boats have 1 to 2.5; on the spot it is infinite."""
 
 
 class Term(NamedTuple):
@@ -26,6 +50,12 @@ class Term(NamedTuple):
     speed_power: int
     """Power of the instantaneous reference speed; 0 when the coefficient is dimensional."""
 
+    @property
+    def needs_way(self) -> bool:
+        """Whether it grows without limit on a vehicle that turns on the spot."""
+        linear = sum(i < 3 for i in (*self.velocities, *self.absolutes))
+        return linear < -self.speed_power
+
 
 @pytree
 class Coefficients:
@@ -34,7 +64,12 @@ class Coefficients:
     values: jax.Array
     """(K,) dimensional coefficients."""
     about_speed: jax.Array
-    """Surge speed that is subtracted from u, m/s."""
+    """Surge speed U₀ that is subtracted from u, m/s."""
+    pull: jax.Array | None
+    """Surge force per speed cut off at the edge of the range, N s/m; None where nothing is cut
+    off: without a service speed, or with a fixed reference speed."""
+    length: jax.Array
+    """Reference length L, m."""
     terms: tuple[Term, ...] = static()
 
 
@@ -42,9 +77,17 @@ def force(
     model: Coefficients, relative: Twist, actuators: jax.Array, density_ratio: Scalar
 ) -> Wrench:
     """Evaluate the polynomial at the velocity relative to the water."""
-    nu = (relative.u - model.about_speed, *relative[1:])
     speed = jnp.sqrt(dot(relative.linear, relative.linear) + 1e-12)
+    deviation: Scalar = relative.u - model.about_speed
     components: list[Scalar] = [0.0] * 6
+    if model.pull is not None:
+        # |u| has a corner at rest: harmless where it is multiplied with a speed, not in the pull.
+        corner = 2.0 * CORNER * model.about_speed
+        rounded = jnp.where(speed < corner, 0.5 * (speed * speed / corner + corner), speed)
+        cut_off = held_deviation(deviation, rounded, model.about_speed) - deviation
+        components[0] = model.pull * cut_off
+        deviation = held_deviation(deviation, speed, model.about_speed)
+    nu = (deviation, *relative[1:])
     for k, term in enumerate(model.terms):
         product: Scalar = model.values[k]
         for i in term.velocities:
@@ -56,6 +99,17 @@ def force(
         if term.speed_power > 0:
             product = product * speed**term.speed_power
         elif term.speed_power < 0:
-            product = product / speed**-term.speed_power
+            slowest = speed
+            if term.needs_way:
+                spin = jnp.sqrt(dot(relative.angular, relative.angular) + 1e-12)
+                slowest = jnp.maximum(speed, spin * model.length / SPIN)
+            product = product / slowest**-term.speed_power
         components[term.dof] = components[term.dof] + product
     return Wrench(*(density_ratio * c for c in components))
+
+
+def held_deviation(deviation: Scalar, speed: Scalar, about_speed: Scalar) -> Scalar:
+    """u − U₀ where it is within the range, −RANGE · U below, rounded between."""
+    width = CORNER * about_speed
+    over = deviation + RANGE * speed
+    return jnp.where(over < width, smooth_ramp(over, width) - RANGE * speed, deviation)

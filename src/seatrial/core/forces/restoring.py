@@ -6,7 +6,18 @@ from seatrial.conventions import GRAVITY
 from seatrial.core.smooth import smooth_clip, smootherstep, smoothstep
 from seatrial.pytree import pytree
 from seatrial.spatial.rotations import Rotation
-from seatrial.spatial.vectors import Scalar, Vec3, Wrench, add, scale, total, vec3, wrench_at
+from seatrial.spatial.vectors import (
+    Scalar,
+    Vec3,
+    Wrench,
+    add,
+    cross,
+    scale,
+    subtract,
+    total,
+    vec3,
+    wrench_at,
+)
 
 
 @pytree
@@ -39,6 +50,8 @@ class SurfaceRestoring:
     mass: jax.Array
     volume: jax.Array
     """Displaced volume at rest, m³; weight and buoyancy balance in reference water."""
+    gravity_centre: jax.Array
+    """(3,) body frame, m."""
     waterplane_area: jax.Array
     flotation: jax.Array
     """(3,) centroid of the waterplane in the body frame, m."""
@@ -93,23 +106,30 @@ def surface(
     volume_ratio: Scalar,
     wet: Scalar,
 ) -> Wrench:
-    """Heave stiffness at the centre of flotation and metacentric moments; Fossen (2021) 4.2.
+    """Weight at the centre of gravity and the buoyancy of a wall-sided hull; Fossen (2021) 4.2.
 
-    K = −ρ g ∇ GM_T sin φ cos θ, M = −ρ g ∇ GM_L sin θ. Weight and buoyancy at rest cancel in
-    reference water; in denser water the craft rises until they do again.
+    Afloat at its mark a craft has K = −ρ g ∇ GM_T sin φ cos θ and M = −ρ g ∇ GM_L sin θ: the
+    buoyancy at rest acts under the centre of gravity, since there is no trim, and at the
+    metacentres when it leans. What the craft displaces more or less acts at the centre of
+    flotation. Weight and buoyancy at rest cancel in reference water; in denser water the craft
+    rises until they do again.
+
+    Out of the water the buoyancy at rest goes with its moments, by the wet share, and the weight is
+    alone: with the buoyancy B = b W of the displaced volume, W r_G − W [b r_F + wet (r_G − r_F)] is
+    the sum of the levers. The share is 1 with zero slope and curvature at the mark.
     """
     down = rotation.down
     weight = model.mass * GRAVITY
-    excess = weight * (1.0 - density_ratio * volume_ratio)
-    moment = density * GRAVITY * model.volume * wet
-    heave = wrench_at(scale(excess, down), vec3(model.flotation))
+    excess = 1.0 - density_ratio * volume_ratio
+    flotation, gravity = vec3(model.flotation), vec3(model.gravity_centre)
+    lever = add(scale(excess, flotation), scale(1.0 - wet, subtract(gravity, flotation)))
+    moment = scale(weight, cross(lever, down))
+    stiffness = density * GRAVITY * model.volume * wet
     return Wrench(
-        heave.X,
-        heave.Y,
-        heave.Z,
-        heave.K - moment * model.gm_transverse * down[1],
-        heave.M + moment * model.gm_longitudinal * down[0],
-        heave.N,
+        *scale(weight * excess, down),
+        moment[0] - stiffness * model.gm_transverse * down[1],
+        moment[1] + stiffness * model.gm_longitudinal * down[0],
+        moment[2],
     )
 
 

@@ -1,14 +1,12 @@
 """Which motions a vehicle can control, and which parts of its allocation hang together."""
 
-import dataclasses
-
 import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.gnc.allocation.curves import thrusts
 from seatrial.gnc.allocation.effectors import Effectors, Group
+from seatrial.programs import call
 
 Array = NDArray[np.float64]
 
@@ -22,34 +20,14 @@ INDEPENDENT = 1e-3
 """Share of a degree of freedom that others must leave for it to count as controllable."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Controllability:
-    """Which motions a vehicle can control at all."""
-
-    rank: int
-    """Number of independent wrenches that the effectors make."""
-    dofs: tuple[str, ...]
-    """Degrees of freedom that can be demanded independently of each other."""
-    singular_values: tuple[float, ...]
-    """Of the largest wrenches, moments divided by the vehicle's length, N."""
-
-
-def controllability(effectors: Effectors, speed: float, length: float) -> Controllability:
-    """What the effectors of a vehicle of that length can control, with fins at that speed."""
-    values = np.linalg.svd(_per_length(strength(effectors, speed), length), compute_uv=False)
-    return Controllability(
-        rank=int(np.sum(values > 1e-6 * values[0])) if values[0] > 0 else 0,
-        dofs=tuple(DOFS[d] for d in effectors.dofs),
-        singular_values=tuple(float(v) for v in values),
-    )
+_thrusts = jax.jit(thrusts)
 
 
 def strength(effectors: Effectors, speed: float) -> Array:
     """Largest wrench of every effort (6, E), fins at the given speed."""
-    rest = jnp.zeros_like(effectors.low)
-    at_rest = jax.jit(thrusts)
+    rest = np.zeros_like(effectors.low)
     low, high = (
-        np.asarray(at_rest(effectors.curves, limit, rest))
+        np.asarray(call(_thrusts, effectors.curves, limit, rest))
         for limit in (effectors.low, effectors.high)
     )
     size: Array = np.maximum(high, -low) * np.where(np.asarray(effectors.fin), speed**2, 1.0)

@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from seatrial.gnc.allocation.effectors import Azimuths
+from seatrial.spatial.gradients import bearing, root
 
 TINY = 1e-3
 """Share of the largest thrust below which the angle stays as it is."""
@@ -38,8 +39,8 @@ def steer(
     period: float,
 ) -> Steered:
     """Turn towards the force (fx, fy) as far as one period allows; everything is (q, N)."""
-    size = jnp.sqrt(fx * fx + fy * fy)
-    ahead = jnp.arctan2(fy, fx)
+    size = root(fx * fx + fy * fy)
+    ahead = bearing(fy, fx)
     turns = jnp.asarray([0.0, -math.tau, math.tau, -math.pi, math.pi]).reshape(-1, 1, 1)
     angles = ahead + turns
     fits = _allowed(azimuths, angles)

@@ -4,10 +4,15 @@ Thrusters of one sort are handled together: parameters are (a, 1) or (a, S, 1), 
 the speed of the water through them (a, N).
 """
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 
 from seatrial.pytree import pytree, static
+
+LEAST_SHAFT_SPEED = 0.1
+"""Below which the derivative of an order is that at this speed, rev/s."""
 
 
 @pytree
@@ -28,7 +33,7 @@ class PolynomialThrust:
         ahead, astern = (self._polynomial(i, jnp.abs(n))[0] for i in range(2))
         return jnp.where(n >= 0, ahead, -astern)
 
-    def order(self, thrust: jax.Array, inflow: jax.Array) -> jax.Array:
+    def inverse(self, thrust: jax.Array, inflow: jax.Array) -> jax.Array:
         """Shaft speed that gives the thrust; the highest there is where none does."""
         ahead, astern = (self._inverse(i, jnp.abs(thrust)) for i in range(2))
         return jnp.where(thrust >= 0, ahead, -astern)
@@ -92,7 +97,7 @@ class OpenWaterThrust:
         k = jnp.where(ahead, jnp.sum(jnp.where(here, pieces, 0.0), axis=1), -self.astern * n * n)
         return self.scale * k
 
-    def order(self, thrust: jax.Array, inflow: jax.Array) -> jax.Array:
+    def inverse(self, thrust: jax.Array, inflow: jax.Array) -> jax.Array:
         """Shaft speed that gives the thrust.
 
         A propeller in a stream brakes before it is reversed: the highest speed ahead that gives
@@ -127,6 +132,34 @@ class OpenWaterThrust:
 Curve = PolynomialThrust | OpenWaterThrust
 
 
+@jax.custom_jvp
+def order(curve: Curve, thrust: jax.Array, inflow: jax.Array) -> jax.Array:
+    """Shaft speed that gives a thrust; its derivative is that of the curve, turned over.
+
+    A propeller at rest has no slope, and its inverse no derivative: below `LEAST_SHAFT_SPEED` the
+    slope there is taken. Where a thrust cannot be had the order does not depend on it.
+    """
+    return curve.inverse(thrust, inflow)
+
+
+@order.defjvp
+def _order_jvp(
+    primals: tuple[Curve, jax.Array, jax.Array], tangents: tuple[Any, jax.Array, jax.Array]
+) -> tuple[jax.Array, jax.Array]:
+    curve, thrust, inflow = primals
+    n = order(curve, thrust, inflow)
+    made, drift = jax.jvp(
+        lambda c, speed: c.thrust(n, speed), (curve, inflow), (tangents[0], tangents[2])
+    )
+    turning = jnp.where(
+        n < 0, jnp.minimum(n, -LEAST_SHAFT_SPEED), jnp.maximum(n, LEAST_SHAFT_SPEED)
+    )
+    slope = jax.jvp(lambda s: curve.thrust(s, inflow), (turning,), (jnp.ones_like(n),))[1]
+    had = jnp.abs(made - thrust) <= 1e-6 * (jnp.abs(thrust) + jnp.abs(made)) + 1e-12
+    follows = had & (slope > 0)
+    return n, jnp.where(follows, (tangents[1] - drift) / jnp.where(follows, slope, 1.0), 0.0)
+
+
 def thrusts(curves: tuple[Curve, ...], orders: jax.Array, inflow: jax.Array) -> jax.Array:
     """Efforts of orders, (A, N); an effector without a curve is ordered by its effort."""
     for curve in curves:
@@ -139,5 +172,5 @@ def orders_of(curves: tuple[Curve, ...], efforts: jax.Array, inflow: jax.Array) 
     """Orders that give the efforts, (A, N)."""
     for curve in curves:
         rows = jnp.asarray(curve.rows)
-        efforts = efforts.at[rows].set(curve.order(efforts[rows], inflow[rows]))
+        efforts = efforts.at[rows].set(order(curve, efforts[rows], inflow[rows]))
     return efforts

@@ -72,12 +72,6 @@ class Effectors:
     effector has one."""
     dead_band: jax.Array | None
     """(A, 1) orders below this are taken as zero."""
-    reluctance: jax.Array
-    """(A, 1) weight of using an effector, relative to others; effort counts as a share of the
-    largest."""
-    importance: jax.Array
-    """(6, 1) weight of missing a degree of freedom, which counts as a share of the most that all
-    effectors can make of it."""
     fin: jax.Array
     """(A, 1) whether an effector is a fin."""
     curves: tuple[Curve, ...]
@@ -86,13 +80,6 @@ class Effectors:
     channels: tuple[int, ...] = static()
     """Command channel of each effector."""
     groups: tuple[Group, ...] = static()
-    method: str = static(default="programme")
-    """`programme` (bounded quadratic programme) or `pseudo_inverse`."""
-    infeasible: str = static(default="direction")
-    """What becomes of a demand that cannot be met: `direction` shrinks it, `weighted` misses it by
-    as little as possible."""
-    keep: bool = static(default=False)
-    """Take the efforts nearest to the last ones, not the least, of all that meet a demand."""
 
     @property
     def dofs(self) -> tuple[int, ...]:

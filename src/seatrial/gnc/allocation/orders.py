@@ -72,6 +72,14 @@ def allocate(
     return Allocation(result.astype(dtype), programme.times(now.columns, achieved).astype(dtype))
 
 
+def wrench(effectors: Effectors, through_water: jax.Array, orders: jax.Array) -> jax.Array:
+    """What orders (C, N), whoever gave them, make: (6, N) in body axes."""
+    wide = jax.tree.map(_widened, effectors)
+    now = _instant(wide, _widened(through_water), _widened(orders), 0.0, None)
+    efforts = _cartesian(wide, thrusts(wide.curves, now.last, now.inflow), now.angle)
+    return programme.times(now.columns, efforts)
+
+
 def _widened(a: jax.Array) -> jax.Array:
     return a.astype(jnp.float64) if jnp.issubdtype(a.dtype, jnp.floating) else a
 
@@ -125,24 +133,17 @@ def _cartesian(e: Effectors, efforts: jax.Array, angles: jax.Array) -> jax.Array
 
 def _efforts(e: Effectors, now: _Now, demand: jax.Array) -> jax.Array:
     """Efforts (E, N) that the limits allow, whatever the rates."""
-    count = len(e.channels)
     efforts = jnp.zeros((now.columns.shape[0], *demand.shape[1:]), demand.dtype)
-    last = None
-    if e.keep:
-        working = jnp.any(now.columns[:count] != 0, axis=1)
-        thrust = jnp.where(working, thrusts(e.curves, now.last, now.inflow), 0.0)
-        last = _cartesian(e, jnp.clip(thrust, now.low, now.high), now.angle)
     for group in e.groups:
         parts, size = _members(e, group), _sizes(e, group, now)
-        columns, goal = _scaled(e, group, now.columns[parts] * size[:, None], demand)
+        columns, goal = _scaled(group, now.columns[parts] * size[:, None], demand)
         if _alone(group):
             step = columns[0]
             x = goal / jnp.where(step != 0, step, jnp.inf)
             rows = jnp.asarray(group.fixed)
             value = jnp.clip(x * size, now.low[rows], now.high[rows])
         else:
-            pull = None if last is None else last[parts] / jnp.where(size > 0, size, jnp.inf)
-            value = size * _solution(e, group, now, columns, goal, size, pull)
+            value = size * _solution(e, group, now, columns, goal, size)
         efforts = efforts.at[parts].set(value)
     return efforts
 
@@ -162,22 +163,20 @@ def _members(e: Effectors, group: Group) -> jax.Array:
 
 
 def _sizes(e: Effectors, group: Group, now: _Now) -> jax.Array:
-    """Unit in which each effort of a group is counted: its largest over its reluctance."""
-    size = jnp.maximum(now.high, -now.low) / e.reluctance
+    """Unit in which each effort of a group is counted: its largest."""
+    size = jnp.maximum(now.high, -now.low)
     parts = [size[jnp.asarray(group.fixed, int)]]
     if e.azimuths is not None and group.turning:
         parts += 2 * [size[jnp.asarray([e.azimuths.effectors[i] for i in group.turning])]]
     return jnp.concatenate(parts)
 
 
-def _scaled(
-    e: Effectors, group: Group, columns: jax.Array, demand: jax.Array
-) -> tuple[jax.Array, jax.Array]:
+def _scaled(group: Group, columns: jax.Array, demand: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Rows of a group's degrees of freedom, as shares of what all effectors together can make."""
     rows = jnp.asarray(group.dofs)
     columns = columns[:, rows]
     most = jnp.sum(jnp.abs(columns), axis=0)
-    factor = jnp.where(most > 0, e.importance[rows] / jnp.where(most > 0, most, 1.0), 0.0)
+    factor = jnp.where(most > 0, 1.0 / jnp.where(most > 0, most, 1.0), 0.0)
     return columns * factor, demand[rows] * factor
 
 
@@ -188,7 +187,6 @@ def _solution(
     columns: jax.Array,
     goal: jax.Array,
     size: jax.Array,
-    pull: jax.Array | None,
 ) -> jax.Array:
     """Solve one group in scaled units."""
     rows = jnp.asarray(group.fixed, int)
@@ -196,8 +194,7 @@ def _solution(
     n = len(group.fixed)
     low, high = now.low[rows] / unit[:n], now.high[rows] / unit[:n]
     zero = jnp.zeros_like(size)
-    pull = zero if pull is None else pull
-    found, goal = programme.least(columns, goal, pull)
+    found, goal = programme.least(columns, goal)
     limits = Limits(low, high)
     if e.azimuths is not None and group.turning:
         limits = _with_sectors(e.azimuths, group, now, limits, unit[n : n + len(group.turning)])
@@ -205,19 +202,15 @@ def _solution(
         limits = limits._replace(low=low[:, None], high=high[:, None])
         columns, goal = columns[:, :, None], goal[:, None]
         shape = (size.shape[0], e.azimuths.side.shape[1], *size.shape[1:])
-        found, zero, pull = (jnp.broadcast_to(a[:, None], shape) for a in (found, zero, pull))
-    if e.method == "pseudo_inverse":
-        x = programme.shrink(limits, found)
-    else:
-        ready = programme.inside(limits, found)
-        clip = e.infeasible == "direction"
-        x = programme.follow(columns, limits, zero, goal, pull, found, ready, clip=clip)
+        found, zero = (jnp.broadcast_to(a[:, None], shape) for a in (found, zero))
+    ready = programme.inside(limits, found)
+    x = programme.follow(columns, limits, zero, goal, zero, found, ready, clip=True)
     if limits.normals is None:
         return x
     if limits.normals.shape[3] == 1:
         return x[:, 0]
     missed = jnp.sum((goal - programme.times(columns, x)) ** 2, axis=0)
-    cost = missed / (jnp.sum(goal * goal, axis=0) + 1e-30) + 1e-6 * jnp.sum((x - pull) ** 2, axis=0)
+    cost = missed / (jnp.sum(goal * goal, axis=0) + 1e-30) + 1e-6 * jnp.sum(x * x, axis=0)
     best = jnp.argmin(cost, axis=0)
     return jnp.take_along_axis(x, best[None, None], axis=1)[:, 0]
 
@@ -250,8 +243,7 @@ def _paced(
             period,
         )
         thrust = thrust.at[rows].set(steered.thrust)
-    paced = e.rate is not None or steered is not None
-    if paced and e.method == "programme":
+    if e.rate is not None or steered is not None:
         thrust = _caught_up(e, now, efforts, thrust, steered)
     orders = orders_of(e.curves, thrust, now.inflow)
     if e.dead_band is not None:
@@ -293,10 +285,10 @@ def _caught_up(
             continue  # the last clip does it
         turning = () if e.azimuths is None else e.azimuths.effectors
         rows = jnp.asarray([*group.fixed, *(turning[i] for i in group.turning)])
-        size = jnp.maximum(now.high, -now.low)[rows] / e.reluctance[rows]
+        size = jnp.maximum(now.high, -now.low)[rows]
         unit = jnp.where(size > 0, size, jnp.inf)
         limits = Limits(low[rows] / unit, high[rows] / unit)
-        scaled, wanted = _scaled(e, group, columns[rows] * size[:, None], goal)
+        scaled, wanted = _scaled(group, columns[rows] * size[:, None], goal)
         found = thrust[rows] / unit
         start = jnp.clip(last[rows] / unit, limits.low, limits.high)
         ready = settled & programme.inside(limits, found)

@@ -10,14 +10,21 @@ Best 1996, Ferreau et al. 2008). Most demands meet no limit and need one solutio
 large as the number of degrees of freedom. On the way from zero the point where the demand stops
 being met is the end of what is attainable in its direction, so clipping costs nothing more.
 
+How often the set changes is not known beforehand, and a loop of unknown length cannot be
+differentiated backwards. Nor need it be: near a demand the set stays the same, and x is then the
+solution of one linear system, which is differentiated in its place (the implicit function theorem;
+Amos and Kolter 2017 for quadratic programmes).
+
 Variables come first and vehicles last. The first n variables are bounded by themselves, the other
 2q are the x and then the y components of q plane vectors, each within a convex polygon.
 """
 
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 SOFTNESS = 1e-8
 """ε. What is met is met but for a share of about ε, which a last correction removes; rounding
@@ -57,6 +64,8 @@ class _Path(NamedTuple):
     active: jax.Array
     """(m, ...) limits in force: high, low, then faces."""
     done: jax.Array
+    missed: jax.Array
+    """(...) whether the demand was clipped here."""
     steps: jax.Array
 
 
@@ -71,16 +80,16 @@ class _Free(NamedTuple):
     yy: jax.Array
 
 
-def least(columns: jax.Array, demand: jax.Array, pull: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """The x nearest to `pull` that meets the demand without limits, and the demand that it meets.
+def least(columns: jax.Array, demand: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The least x that meets the demand without limits, and the demand that it meets.
 
     A demand outside of what the columns can make is met as well as possible (least squares).
-    `columns` is (E, k, ...), the others (k, ...) and (E, ...).
+    `columns` is (E, k, ...), the demand (k, ...).
     """
     matrix = _gram(columns, columns, SOFTNESS)
-    x = pull
-    for _ in range(2):  # the second time for what the softness leaves
-        x = x + transposed(columns, _solve(matrix, demand - times(columns, x)))
+    x = transposed(columns, _solve(matrix, demand))
+    # Once more for what the softness leaves.
+    x = x + transposed(columns, _solve(matrix, demand - times(columns, x)))
     return x, times(columns, x)
 
 
@@ -92,18 +101,6 @@ def inside(limits: Limits, x: jax.Array, tolerance: float = 1e-9) -> jax.Array:
         over = _along(limits.normals, x[n:]) - limits.reach
         good = good & jnp.all(over <= tolerance, axis=(0, 1))
     return good
-
-
-def shrink(limits: Limits, x: jax.Array) -> jax.Array:
-    """The largest part of x that keeps to its limits, which hold the origin."""
-    n = limits.low.shape[0]
-    rows = [x[:n] / jnp.where(limits.high > 0, limits.high, 1e-300)]
-    rows.append(x[:n] / jnp.where(limits.low < 0, limits.low, -1e-300))
-    if limits.normals is not None and limits.reach is not None:
-        along = _along(limits.normals, x[n:])
-        rows.append((along / jnp.maximum(limits.reach, 1e-300)).reshape(-1, *along.shape[2:]))
-    most = jnp.max(jnp.concatenate(rows), axis=0)
-    return x / jnp.maximum(most, 1.0)
 
 
 def follow(
@@ -123,6 +120,131 @@ def follow(
     no longer be met, which needs a start at zero: the result then makes a share of the demand, in
     its direction.
     """
+    return _follow(clip, columns, limits, start, demand, pull, found, ready).x
+
+
+class _Solution(NamedTuple):
+    """Where the way led."""
+
+    x: jax.Array
+    active: jax.Array
+    """(m, ...) limits in force."""
+    missed: jax.Array
+    """(...) whether the demand was clipped."""
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _follow(
+    clip: bool,
+    columns: jax.Array,
+    limits: Limits,
+    start: jax.Array,
+    demand: jax.Array,
+    pull: jax.Array,
+    found: jax.Array,
+    ready: jax.Array,
+) -> _Solution:
+    path = _walk(clip, columns, limits, start, demand, pull, ready)
+    met = times(columns, path.x)
+    goal = demand
+    if clip:
+        share = jnp.sum(demand * met, axis=0) / (jnp.sum(demand * demand, axis=0) + 1e-300)
+        goal = share * demand
+    softness = CLIP_SOFTNESS if clip else SOFTNESS
+    free = _free(limits, path.active)
+    kept = _project(_expanded(free), columns)
+    mended = path.x + transposed(kept, _solve(_gram(kept, columns, softness), goal - met))
+    x = jnp.where(ready, found, _bounded(limits, mended))
+    return _Solution(x, path.active, path.missed)
+
+
+@_follow.defjvp
+def _follow_jvp(
+    clip: bool, primals: tuple[Any, ...], tangents: tuple[Any, ...]
+) -> tuple[_Solution, _Solution]:
+    columns, limits, _, demand, pull, found, ready = primals
+    at = _follow(clip, *primals)
+
+    def solution(
+        columns: jax.Array, limits: Limits, demand: jax.Array, pull: jax.Array, found: jax.Array
+    ) -> jax.Array:
+        x = _on_active_set(columns, limits, demand, pull, at.active, at.missed)
+        return jnp.where(ready, found, x)
+
+    d_columns, d_limits, _, d_demand, d_pull, d_found, _ = tangents
+    _, slope = jax.jvp(
+        solution,
+        (columns, limits, demand, pull, found),
+        (d_columns, d_limits, d_demand, d_pull, d_found),
+    )
+    none: Any = [np.zeros(part.shape, jax.dtypes.float0) for part in (at.active, at.missed)]
+    return at, _Solution(slope, *none)
+
+
+def _on_active_set(
+    columns: jax.Array,
+    limits: Limits,
+    demand: jax.Array,
+    pull: jax.Array,
+    active: jax.Array,
+    missed: jax.Array,
+) -> jax.Array:
+    """The solution when the limits in force are known: x = c + P (p + Bᵀ r).
+
+    With the projection P onto what the limits in force leave and c where they hold x,
+
+        (B P Bᵀ + ε) r = σ τ − B (c + P p)
+
+    Where the demand was clipped (`missed`), its share σ is one more unknown, for which the
+    reaction does no work: τ · r = 0. It is 1 elsewhere.
+    """
+    free = _free(limits, active)
+    held = _held(limits, active) + _project(free, pull)
+    kept = _project(_expanded(free), columns)
+    matrix = _gram(kept, columns, SOFTNESS)
+    gone = times(columns, held)
+    along, across = _solve(matrix, demand), _solve(matrix, gone)
+    work = jnp.sum(demand * along, axis=0)
+    share = jnp.sum(demand * across, axis=0) / jnp.where(work > 0.0, work, 1.0)
+    return held + transposed(kept, jnp.where(missed, share, 1.0) * along - across)
+
+
+def _held(limits: Limits, active: jax.Array) -> jax.Array:
+    """Where the limits in force hold x; zero in the directions that they leave free."""
+    n = limits.low.shape[0]
+    low = jnp.broadcast_to(limits.low, active[:n].shape)
+    high = jnp.broadcast_to(limits.high, active[:n].shape)
+    single = jnp.where(active[:n], high, jnp.where(active[n : 2 * n], low, 0.0))
+    if limits.normals is None or limits.reach is None:
+        return single
+    faces = _faces(limits, active)
+    corner = jnp.sum(faces, axis=0) >= 2
+    normals = jnp.where(faces[:, None], limits.normals, 0.0)
+    nx, ny = normals[:, 0], normals[:, 1]
+    # One face: d n. Two: where they meet, the least squares of n · x = d over both.
+    x, y = jnp.sum(nx * limits.reach, axis=0), jnp.sum(ny * limits.reach, axis=0)
+    xx, xy, yy = jnp.sum(nx * nx, axis=0), jnp.sum(nx * ny, axis=0), jnp.sum(ny * ny, axis=0)
+    over = jnp.where(corner, xx * yy - xy * xy, 1.0)
+    over = jnp.where(over > 1e-12, over, jnp.inf)
+    return jnp.concatenate(
+        [
+            single,
+            jnp.where(corner, (yy * x - xy * y) / over, x),
+            jnp.where(corner, (xx * y - xy * x) / over, y),
+        ]
+    )
+
+
+def _walk(
+    clip: bool,
+    columns: jax.Array,
+    limits: Limits,
+    start: jax.Array,
+    demand: jax.Array,
+    pull: jax.Array,
+    ready: jax.Array,
+) -> _Path:
+    """The way from the start as far as it leads."""
     softness = CLIP_SOFTNESS if clip else SOFTNESS
     scale = jnp.max(jnp.abs(demand), axis=0) + jnp.max(jnp.abs(pull), axis=0)
     turn = demand - times(columns, start)
@@ -151,6 +273,7 @@ def follow(
         step = jnp.minimum(jnp.min(when, axis=0), 1.0 - path.way)
         done = path.way + step >= 1.0
         reaction = path.reaction + step * d_reaction
+        missed = jnp.zeros_like(done)
         if clip:
             missed = softness * jnp.max(jnp.abs(reaction), axis=0) > MISS * scale
             step = jnp.where(missed, 0.0, step)
@@ -166,13 +289,14 @@ def follow(
             path.way + step,
             path.active ^ changed,
             path.done | done,
+            path.missed | (go & missed),
             path.steps + 1,
         )
 
     shape = jnp.broadcast_shapes(demand.shape[1:], columns.shape[2:], start.shape[1:])
     rows = _slack(limits, jnp.broadcast_to(start, (start.shape[0], *shape)))
     most = 16 + 4 * columns.shape[0] + rows.shape[0]  # far more than any case has needed
-    path = jax.lax.while_loop(
+    path: _Path = jax.lax.while_loop(
         unfinished,
         advance,
         _Path(
@@ -181,18 +305,11 @@ def follow(
             jnp.zeros(shape, demand.dtype),
             jnp.zeros(rows.shape, bool),
             jnp.broadcast_to(ready, shape),
+            jnp.zeros(shape, bool),
             jnp.zeros((), jnp.int32),
         ),
     )
-    met = times(columns, path.x)
-    goal = demand
-    if clip:
-        share = jnp.sum(demand * met, axis=0) / (jnp.sum(demand * demand, axis=0) + 1e-300)
-        goal = share * demand
-    free = _free(limits, path.active)
-    kept = _project(_expanded(free), columns)
-    mended = path.x + transposed(kept, _solve(_gram(kept, columns, softness), goal - met))
-    return jnp.where(ready, found, _bounded(limits, mended))
+    return path
 
 
 def times(columns: jax.Array, x: jax.Array) -> jax.Array:

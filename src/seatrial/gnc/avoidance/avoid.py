@@ -25,7 +25,8 @@ from seatrial.gnc.avoidance.geometry import (
 )
 from seatrial.gnc.avoidance.shapes import Circles, Polygons, Shapes, hazard
 from seatrial.gnc.types import Estimate
-from seatrial.pytree import pytree, static
+from seatrial.pytree import batched, pytree, static
+from seatrial.spatial.gradients import bearing
 from seatrial.spatial.rotations import rotation
 from seatrial.spatial.trig import wrap_signed
 
@@ -79,11 +80,11 @@ class Avoidance:
     """Between a decision and its first effect, s."""
     turn_rate: jax.Array
     """At which the vehicle turns, rad/s."""
-    targets: Targets | None
+    targets: Targets | None = batched()
     """Vessels that follow a timetable."""
-    circles: Circles | None
+    circles: Circles | None = batched()
     """Round shapes."""
-    polygons: Polygons | None
+    polygons: Polygons | None = batched()
     """Convex shapes."""
     period: float = static()
     """Between decisions, s."""
@@ -177,7 +178,7 @@ def _decide(
     u, v, w = estimate.velocity[0], estimate.velocity[1], estimate.velocity[2]
     north, east, _ = attitude.to_world((u, v, w))
     own = jnp.stack([jnp.asarray(north), jnp.asarray(east)])
-    heading = jnp.arctan2(attitude.r10, attitude.r00)
+    heading = bearing(attitude.r10, attitude.r00)
     own_course = jnp.where(length(own) < roles.STOPPED, heading, course_of(own))
 
     offset = jnp.asarray(_OFFSET, own.dtype)

@@ -9,6 +9,8 @@ Pairs are (2, ...): north, east.
 import jax
 import jax.numpy as jnp
 
+from seatrial.spatial.gradients import bearing, root
+
 _TINY = 1e-12
 
 
@@ -24,7 +26,7 @@ def cross(a: jax.Array, b: jax.Array) -> jax.Array:
 
 def length(a: jax.Array) -> jax.Array:
     """Length of a."""
-    return jnp.sqrt(dot(a, a))
+    return root(dot(a, a))
 
 
 def heading_vector(angle: jax.Array) -> jax.Array:
@@ -34,7 +36,7 @@ def heading_vector(angle: jax.Array) -> jax.Array:
 
 def course_of(vector: jax.Array) -> jax.Array:
     """Angle of a vector, clockwise from north."""
-    return jnp.arctan2(vector[1], vector[0])
+    return bearing(vector[1], vector[0])
 
 
 def closest_approach(place: jax.Array, closing: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -56,9 +58,9 @@ def disc_interval(
     """
     square = dot(closing, closing) + _TINY
     middle = dot(place, closing) / square
-    root = middle * middle - (dot(place, place) - radius * radius) / square
-    half = jnp.sqrt(jnp.maximum(root, 0.0))
-    met = (root > 0.0) & (middle + half > 0.0)
+    apart = middle * middle - (dot(place, place) - radius * radius) / square
+    half = root(jnp.maximum(apart, 0.0))
+    met = (apart > 0.0) & (middle + half > 0.0)
     return jnp.where(met, middle - half, jnp.inf), jnp.where(met, middle + half, -jnp.inf)
 
 

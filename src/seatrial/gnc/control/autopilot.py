@@ -29,6 +29,7 @@ from seatrial.gnc.control.loops import (
 )
 from seatrial.gnc.types import Estimate, Setpoint
 from seatrial.pytree import pytree
+from seatrial.spatial.gradients import bearing, root
 from seatrial.spatial.rotations import rotation, to_euler
 from seatrial.spatial.trig import wrap_signed
 from seatrial.spatial.vectors import vec3
@@ -331,8 +332,8 @@ def _heading_for(
     way on the vehicle has no course, and its heading is steered.
     """
     north, east = motion.world[0], motion.world[1]
-    way = jnp.sqrt(north * north + east * east)
-    seen = wrap_signed(jnp.arctan2(east, jnp.where(way > 0, north, 1.0)) - motion.euler[2])
+    way = root(north * north + east * east)
+    seen = wrap_signed(bearing(east, jnp.where(way > 0, north, 1.0)) - motion.euler[2])
     seen = jnp.clip(seen, -MOST_CRAB, MOST_CRAB)
     faith = jnp.clip(way / SLOW - 1.0, 0.0, 1.0)
     crab = crab - jnp.expm1(-period / crab_time) * wrap_signed(faith * seen - crab)

@@ -10,11 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.gnc.types import Estimate, Setpoint
 from seatrial.pytree import pytree
-from seatrial.spatial.rotations import rotation, to_euler
-from seatrial.spatial.trig import wrap_signed
-from seatrial.spatial.vectors import vec3
 
 Array = NDArray[np.float64]
 
@@ -93,27 +89,3 @@ def ramp(
     driven = (inside - decay * inner) / grown  # the order itself, unless that meets the limit
     after = decay * (value + dt * inner) + driven / pole * (dt * decay - grown)
     return inside, after
-
-
-def hold_pose(
-    law: StateFeedback, bias: jax.Array, setpoint: Setpoint, estimate: Estimate
-) -> jax.Array:
-    """Demanded wrench (6, N) that brings the vehicle to a pose and holds it there.
-
-    The states are errors of position in body axes, of roll, pitch and yaw, and the velocities;
-    the gain is (6, 12), the feed-forward (6, 6) for wanted velocities. `bias` (6, 1) is the wrench
-    of the trim. What is not asked for (NaN) counts as being right.
-    """
-    away = estimate.position - setpoint.position
-    depth = jnp.where(jnp.isfinite(setpoint.depth), setpoint.depth, setpoint.position[2])
-    away = away.at[2].set(estimate.position[2] - depth)
-    body = rotation(estimate.attitude).to_body(vec3(jnp.where(jnp.isfinite(away), away, 0.0)))
-    roll, pitch, yaw = to_euler(estimate.attitude)
-    level = jnp.where(jnp.isfinite(setpoint.pitch), setpoint.pitch, 0.0)
-    turned = wrap_signed(yaw - jnp.where(jnp.isfinite(setpoint.heading), setpoint.heading, yaw))
-    state = jnp.concatenate(
-        [jnp.stack(body), jnp.stack([roll, pitch - level, turned]), estimate.velocity]
-    )
-    wanted = jnp.concatenate([setpoint.velocity, jnp.zeros_like(setpoint.velocity)])
-    wanted = wanted.at[5].set(setpoint.yaw_rate)
-    return bias + feed_back(law, state, jnp.where(jnp.isfinite(wanted), wanted, 0.0))

@@ -23,6 +23,7 @@ import jax
 import jax.numpy as jnp
 
 from seatrial.gnc.guidance.waypoints import Leg, Waypoints, leg, threshold
+from seatrial.spatial.gradients import root
 
 
 def begin(waypoints: Waypoints) -> jax.Array:
@@ -71,4 +72,4 @@ def weight(left: jax.Array, degree: int) -> jax.Array:
 
 
 def _distance(a: jax.Array, b: jax.Array) -> jax.Array:
-    return jnp.sqrt(jnp.sum((a - b) ** 2, axis=0))
+    return root(jnp.sum((a - b) ** 2, axis=0))

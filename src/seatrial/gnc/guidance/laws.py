@@ -16,6 +16,7 @@ import jax.numpy as jnp
 from seatrial.gnc.guidance.track import TrackErrors, track_errors
 from seatrial.gnc.types import Estimate, Setpoint
 from seatrial.pytree import pytree, static
+from seatrial.spatial.gradients import bearing
 from seatrial.spatial.trig import wrap_signed
 
 Guided = tuple[jax.Array, Setpoint, TrackErrors]
@@ -171,7 +172,7 @@ class PurePursuit:
         way = end - estimate.position
         return (
             memory,
-            _level(jnp.arctan2(way[1], way[0]), self.steer, speed, start, end, errors),
+            _level(bearing(way[1], way[0]), self.steer, speed, start, end, errors),
             errors,
         )
 

@@ -1,4 +1,4 @@
-"""Patterns of waypoints (K, 3), made on the host: survey, search, loiter, station, dock.
+"""Patterns of waypoints (K, 3), made on the host: survey, search, loiter, dock.
 
 Headings are rad clockwise from north, places north and east, depths positive down, m.
 """
@@ -26,20 +26,6 @@ def from_latitude_longitude(places: ArrayLike, datum: tuple[float, float]) -> Ar
         local = to_ned(latitude, longitude, height, datum)
         height = height + local[2] - depth
     return local.T
-
-
-def rectangle(corner: ArrayLike, length: float, width: float, heading: float) -> Array:
-    """Corners (4, 2) of an area of this length along the heading and width to starboard of it."""
-    ahead, starboard = _axes(heading)
-    c = np.asarray(corner, np.float64)[:2]
-    return np.array(
-        [
-            c,
-            c + length * ahead,
-            c + length * ahead + width * starboard,
-            c + width * starboard,
-        ]
-    )
 
 
 def survey(area: ArrayLike, spacing: float, heading: float, depth: float = 0.0) -> Array:
@@ -128,11 +114,6 @@ def loiter(
     angles = azimuth + np.linspace(0.0, sweep, count + 1)
     circle = radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)
     return _at_depth(np.asarray(centre, np.float64)[:2] + circle, depth)
-
-
-def station(place: ArrayLike, depth: float = 0.0) -> Array:
-    """One waypoint to stay at."""
-    return _at_depth(np.asarray(place, np.float64)[None, :2], depth)
 
 
 class Approach(NamedTuple):

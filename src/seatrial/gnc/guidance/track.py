@@ -5,6 +5,8 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
+from seatrial.spatial.gradients import bearing, root
+
 SHORT = 1e-6
 """A leg below this length, m, has no direction of its own."""
 
@@ -41,12 +43,12 @@ def track_errors(position: jax.Array, start: jax.Array, end: jax.Array, flat: bo
     leg = end - start
     if flat:
         away, leg = away.at[2].set(0.0), leg.at[2].set(0.0)
-    length = jnp.sqrt(jnp.sum(leg * leg, axis=0))
+    length = root(jnp.sum(leg * leg, axis=0))
     short = length < SHORT
     leg = jnp.where(short, -away, leg)
-    length = jnp.where(short, jnp.sqrt(jnp.sum(leg * leg, axis=0)), length)
+    length = jnp.where(short, root(jnp.sum(leg * leg, axis=0)), length)
     away = jnp.where(short, 0.0, away)
-    level = jnp.sqrt(leg[0] * leg[0] + leg[1] * leg[1])
+    level = root(leg[0] * leg[0] + leg[1] * leg[1])
     # A vertical leg has no azimuth: north serves, since cross-track is then any horizontal way.
     upright = level < SHORT
     cos_c = jnp.where(upright, 1.0, leg[0] / jnp.where(upright, 1.0, level))
@@ -61,6 +63,6 @@ def track_errors(position: jax.Array, start: jax.Array, end: jax.Array, flat: bo
         cross=cos_c * away[1] - sin_c * away[0],
         vertical=sin_s * ahead + cos_s * away[2],
         remaining=length - along,
-        course=jnp.arctan2(sin_c, cos_c),
-        slope=jnp.arctan2(sin_s, cos_s),
+        course=bearing(sin_c, cos_c),
+        slope=bearing(sin_s, cos_s),
     )

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 
 from seatrial.gnc.navigation.kalman import Component, Group, Row
 from seatrial.pytree import pytree, static
+from seatrial.spatial.gradients import bearing, root
 from seatrial.spatial.rotations import Rotation, multiply
 from seatrial.spatial.trig import wrap_signed
 from seatrial.spatial.vectors import (
@@ -263,7 +264,7 @@ class Heading:
         north, east, down = motion.rotation.to_world(frame(self.matrix).to_world(AXES[0]))
         level = jnp.asarray(north * north + east * east)
         safe = jnp.maximum(level, 1e-3)
-        residual = wrap_signed(values[0] + self.offset - jnp.arctan2(east, north))
+        residual = wrap_signed(values[0] + self.offset - bearing(east, north))
         row: Row = {
             ATTITUDE: -north * down / safe,
             ATTITUDE + 1: -east * down / safe,
@@ -329,8 +330,8 @@ def attitude_error(true: jax.Array, believed: jax.Array) -> jax.Array:
     difference = multiply(true, inverse)
     # The quaternion and its negative are one attitude: take the shorter way.
     difference = difference * jnp.where(difference[0] < 0.0, -1.0, 1.0)
-    length = jnp.sqrt(jnp.sum(difference[1:4] ** 2, axis=0))
-    half = jnp.arctan2(length, difference[0])
+    length = root(jnp.sum(difference[1:4] ** 2, axis=0))
+    half = bearing(length, difference[0])
     small = length < 1e-9
     ratio = jnp.where(small, 2.0, 2.0 * half / jnp.where(small, 1.0, length))
     return ratio * difference[1:4]

@@ -33,6 +33,7 @@ from seatrial.gnc.navigation.aiding import (
 from seatrial.gnc.navigation.kalman import Component, Gate, Group, Row
 from seatrial.gnc.types import Estimate
 from seatrial.pytree import pytree, static
+from seatrial.spatial.gradients import bearing
 from seatrial.spatial.rotations import Rotation, from_euler, multiply, rotation, to_euler
 from seatrial.spatial.trig import wrap_signed
 from seatrial.spatial.vectors import Vec3, add, cross, scale, subtract, vec3
@@ -220,7 +221,7 @@ def _direct(filter: Filter, aid: Aid, mean: jax.Array, values: jax.Array) -> lis
         return [_velocity(filter, aid, mean, values)]
     if isinstance(aid, Heading):
         north, east, _ = turned.to_world(frame(aid.matrix).to_world((1.0, 0.0, 0.0)))
-        residual = wrap_signed(values[0] + aid.offset - jnp.arctan2(east, north))
+        residual = wrap_signed(values[0] + aid.offset - bearing(east, north))
         row: Row = {EULER + 2: 1.0}
         return [Group([Component(residual, row, aid.deviation**2)], True)]
     if isinstance(aid, Attitude):

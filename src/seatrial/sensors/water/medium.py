@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.conventions import GRAVITY
-from seatrial.ocean import Ocean, Water, current, turbulence, water, waves
+from seatrial.ocean import Ocean, Water, water
 from seatrial.ocean.curves import Curve, evaluate
-from seatrial.spatial.vectors import Scalar, Vec3, add
+from seatrial.ocean.motion import motion
+from seatrial.spatial.vectors import Scalar, Vec3
 
 Array = NDArray[np.float64]
 
@@ -43,17 +44,9 @@ def feel(ocean: Ocean, place: Vec3, t: jax.Array) -> Felt:
     """The water at a point; what a compiled program does not use of it costs nothing."""
     x, y, z = (jnp.asarray(c) for c in place)
     still = jnp.zeros_like(z)
-    velocity: Vec3 = (still, still, still)
-    elevation, pressure = still, still
-    if ocean.current is not None:
-        velocity = add(velocity, current.sample(ocean.current, (x, y, z), t))
-    if ocean.turbulence is not None:
-        velocity = add(velocity, turbulence.sample(ocean.turbulence, (x, y, z), t))
-    if ocean.waves is not None:
-        wave = waves.sample(ocean.waves, (x, y, z), t, water.density(ocean.water, z))
-        velocity = add(velocity, wave.velocity)
-        elevation, pressure = jnp.asarray(wave.elevation), jnp.asarray(wave.pressure)
-    return Felt(z + elevation > 0.0, velocity, pressure)
+    found = motion(ocean, (x, y, z), t, water.density(ocean.water, z))
+    velocity = (still, still, still) if found.velocity is None else found.velocity
+    return Felt(z + found.elevation > 0.0, velocity, still + found.pressure)
 
 
 def water_pressure(column: Column, felt: Felt, z: Scalar) -> jax.Array:

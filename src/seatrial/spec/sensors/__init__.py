@@ -7,6 +7,7 @@ from pydantic import Field
 from seatrial.spec.sensors.inertial import Imu
 from seatrial.spec.sensors.machinery import Battery, Encoder, Shaft
 from seatrial.spec.sensors.position import Ahrs, Compass, Gnss, Magnetometer, Uwb
+from seatrial.spec.sensors.ranging import EchoSounder
 from seatrial.spec.sensors.water import Anemometer, Ctd, Dvl, Pressure, SpeedLog
 
 Sensor = Annotated[
@@ -23,6 +24,7 @@ Sensor = Annotated[
     | Anemometer
     | Encoder
     | Shaft
-    | Battery,
+    | Battery
+    | EchoSounder,
     Field(discriminator="type"),
 ]

@@ -1,0 +1,128 @@
+"""A vehicle's description to what its autopilot is designed from, and the finished design.
+
+Designing takes seconds and depends on the description, the options and the code alone, so that
+designs are kept on disk (`seatrial.cache`).
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+
+from seatrial import cache, fingerprint
+from seatrial.channels import resolve_channels
+from seatrial.compile.autonomy.allocation import build_effectors
+from seatrial.compile.vehicle import compile_vehicle
+from seatrial.gnc.allocation.effectors import Effectors
+from seatrial.ocean import Ocean, Water
+from seatrial.pytree import constant
+from seatrial.spec.vehicle import Vehicle
+
+if TYPE_CHECKING:
+    from seatrial.design.authority import Craft
+    from seatrial.design.loop_design import Law
+    from seatrial.design.tuning import Tuning
+
+DType = np.dtype[Any]
+
+KIND = "autopilot"
+
+
+@dataclass(frozen=True)
+class Design:
+    """An autopilot, and the effectors for which it was designed; NumPy's arrays, double."""
+
+    tuning: "Tuning"
+    effectors: Effectors
+
+    def effectors_in(self, dtype: DType) -> Effectors:
+        """The effectors with arrays of a precision."""
+
+        def cast(a: Any) -> Any:
+            return constant(a, dtype) if np.issubdtype(a.dtype, np.floating) else a
+
+        result: Effectors = jax.tree.map(cast, self.effectors)
+        return result
+
+
+def craft_of(vehicle: Vehicle) -> "Craft":
+    """A vehicle for calm water; call inside `jax.enable_x64(True)`."""
+    from seatrial.design.authority import Craft
+
+    density = constant(vehicle.hydrodynamics.reference_density)
+    ocean = Ocean(water=Water(density, density, density, density))
+    dtype = np.dtype(np.float64)
+    compiled = compile_vehicle(vehicle, ocean, dtype)
+    ahead = None
+    if (orders := vehicle.manoeuvring) is not None:
+        ahead = tuple(resolve_channels(orders, ("ahead",), orders.ahead, list(compiled.channels)))
+    return Craft(
+        name=vehicle.name,
+        length=vehicle.length,
+        model=compiled.model,
+        actuator_states=compiled.actuator_states,
+        effectors=build_effectors(compiled, vehicle, dtype),
+        ocean=ocean,
+        ahead=ahead,
+    )
+
+
+def design(
+    vehicle: Vehicle,
+    speed: float | None = None,
+    *,
+    period: float = 0.1,
+    wave_frequency: float | None = None,
+    heading: "Law" = "pid",
+) -> Design:
+    """The autopilot of a vehicle, from disk where it was designed before; see `tune`."""
+    options = (speed, period, wave_frequency, heading)
+
+    def make() -> Design:
+        return _design(vehicle, *options)
+
+    try:
+        # The text of a description names every class and number that it is made of.
+        key = fingerprint.digest(repr(vehicle), options, fingerprint.origin())
+    except fingerprint.FingerprintError:
+        return make()
+    return cache.recall(KIND, key, vehicle.name, make)
+
+
+def _design(
+    vehicle: Vehicle,
+    speed: float | None,
+    period: float,
+    wave_frequency: float | None,
+    heading: "Law",
+) -> Design:
+    from seatrial.design.tuning import tune
+
+    with jax.enable_x64(True):
+        craft = craft_of(vehicle)
+        if speed is not None:
+            _check_speed(vehicle, craft, speed)
+        tuning = tune(craft, speed, period=period, wave_frequency=wave_frequency, heading=heading)
+        return Design(tuning, jax.tree.map(np.asarray, craft.effectors))
+
+
+def _check_speed(vehicle: Vehicle, craft: "Craft", speed: float) -> None:
+    from seatrial.design.linearisation import FASTEST
+
+    if 0 not in craft.dofs:
+        raise vehicle.error(
+            ("actuators",),
+            f"`{vehicle.name}` cannot choose its speed",
+            value=speed,
+            expected="no speed for a vehicle without a thruster that pushes ahead",
+            mend="leave the speed out",
+        )
+    if not 0.0 < speed <= FASTEST:
+        raise vehicle.error(
+            ("manoeuvring",),
+            "a vehicle cannot be tuned for this speed",
+            value=speed,
+            expected=f"a speed above 0 and up to {FASTEST:g} m/s",
+            mend="give the speed at which it is to be used, m/s",
+        )

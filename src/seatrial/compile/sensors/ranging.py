@@ -1,0 +1,114 @@
+"""Descriptions of sensors that send sound and listen, to sensors."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.compile.sensors.context import Built, Context
+from seatrial.compile.sensors.water import depths_of, profile_of
+from seatrial.ocean import water
+from seatrial.ocean.seabed import MATERIALS
+from seatrial.pytree import constant
+from seatrial.sensors.ranging.beam import HALF_POWER, beam
+from seatrial.sensors.ranging.bottom_echo import bottom_tables
+from seatrial.sensors.ranging.detection import Detector
+from seatrial.sensors.ranging.echo_sounder import EchoSounder, Medium
+from seatrial.sensors.tap import Tap
+from seatrial.sensors.water.medium import absorption
+from seatrial.spec.sensors import ranging as spec
+from seatrial.spec.world import Seabed
+
+Array = NDArray[np.float64]
+
+COMPONENTS = ("range", "excess")
+TYPICAL_SOUND_SPEED = 1500.0
+"""For what hardly depends on it: the size of the piston, m/s."""
+FARTHER = 100.0
+"""The water goes on with its last values so far above the surface and below the bottom, m."""
+
+
+def echo_sounder(described: spec.EchoSounder, context: Context) -> Built:
+    """A single-beam echo sounder."""
+    ideal, full = described.fidelity == "ideal", described.fidelity == "full"
+    shape = beam(described.beamwidth)
+    material = MATERIALS[context.bottom]
+    wavelength = TYPICAL_SOUND_SPEED / described.frequency
+    radius = HALF_POWER / math.sin(0.5 * described.beamwidth) * wavelength / (2.0 * math.pi)
+    source = _ratio(described.source_level)
+    width = described.range / described.bins
+    dense = EchoSounder(
+        tables=bottom_tables(shape, material),
+        two_way=shape.two_way,
+        near_field=math.pi * radius**2 / wavelength,
+        medium=_medium(described.frequency, context),
+        reflection=material.reflection,
+        source=source,
+        volume=_ratio(described.volume_scattering),
+        noise=_noise(described, shape.solid_angle),
+        pulse=described.pulse_length,
+        range=described.range,
+        bins=described.bins,
+        sound_speed=described.sound_speed if full else None,
+        detector=Detector(
+            nearest=described.minimum_range,
+            over_noise=_ratio(described.detection_over_noise),
+            strength=_ratio(described.detection_strength),
+            scale=source * shape.two_way,
+        ),
+        exact=ideal,
+        ceiling=_ratio(described.saturation) if full else None,
+        step=described.resolution if full and described.resolution > 0.0 else None,
+    )
+    tap = Tap(
+        mount=context.mount,
+        turn=constant(np.array(context.orientation)[:, None], context.dtype),
+        rate=constant(1.0 / context.period, np.float64),
+        components=len(COMPONENTS),
+        under_water=not ideal,
+    )
+    return Built(
+        tap,
+        COMPONENTS,
+        ("m", "dB"),
+        (0.0 if ideal else width / math.sqrt(12.0), 0.0),  # of a level device over a clear bottom
+        {
+            "bin_width": (width,),
+            "frequency": (described.frequency,),
+            "beamwidth": (described.beamwidth,),
+            "pulse_length": (described.pulse_length,),
+        },
+        dense=dense,
+    )
+
+
+def _noise(described: spec.EchoSounder, solid_angle: float) -> float:
+    """Mean intensity of the noise in the bandwidth of the pulse, µPa²."""
+    heat = -15.0 + 20.0 * math.log10(1e-3 * described.frequency)
+    heard = _ratio(heat) * solid_angle / (4.0 * math.pi)
+    return (heard + _ratio(described.self_noise)) / described.pulse_length
+
+
+def _medium(frequency: float, context: Context) -> Medium:
+    z = depths_of(context.ocean)
+    here = profile_of(context.ocean, z)
+    sound = np.asarray(water.sound_speed(context.ocean.water, constant(z)), np.float64)
+    slowness = 1.0 / np.broadcast_to(sound, z.shape)
+    alpha = absorption(frequency, here.celsius, here.salinity, z)
+    wide = np.concatenate([[-FARTHER], z, [z[-1] + FARTHER]])
+
+    def summed(values: Array) -> Array:
+        padded = np.concatenate([values[:1], values, values[-1:]])
+        cells = 0.5 * np.diff(wide) * (padded[1:] + padded[:-1])
+        return np.concatenate([[0.0], np.cumsum(cells)])
+
+    return Medium(wide, summed(slowness), summed(alpha))
+
+
+def bottom_of(seabed: Seabed | None) -> str:
+    """Material of the bottom of a world; without a bottom it does not matter."""
+    return "sand" if seabed is None else seabed.type
+
+
+def _ratio(decibels: float) -> float:
+    return float(10.0 ** (0.1 * decibels))

@@ -1,0 +1,286 @@
+"""The one thing that turns a plan: for a run to a file, for steps from Python, for a live client.
+
+`advance` runs compiled up to the instant at which somebody outside must be heard, and no shorter.
+"""
+
+import os
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.engine import loop, taps
+from seatrial.engine.deliveries import Measured
+from seatrial.engine.frames import Array, Frames, GroupFrames, VehicleFrames, euler_angles
+from seatrial.engine.judging import RUNNING, STATUS
+from seatrial.engine.observation import Observation
+from seatrial.engine.orders import Orders
+from seatrial.engine.parts import Part, parts_of
+from seatrial.engine.plan import Fleet, Plan
+from seatrial.engine.samples import measured_at_start, measured_in
+from seatrial.errors import Problem, SpecError
+from seatrial.programs import compile_program
+from seatrial.signals import Command
+
+FRAMES_PER_BLOCK = 100
+"""Frames computed by one call of the compiled program, and lost at most when a run is killed."""
+
+SAMPLES_PER_BLOCK = 200_000
+"""Frames and measurements that a block holds at most; bounds the memory of a swarm."""
+
+FEW_VEHICLES = 16
+"""Up to so many vehicles the empty arrays of a full block cost less than the call of a program, so
+that single steps are taken with the program of whole runs. More of them have one of their own."""
+
+
+@dataclass(frozen=True)
+class VehicleState:
+    """One vehicle at one instant."""
+
+    time: float
+    position: Array
+    """(3,) NED, m."""
+    attitude: Array
+    """(4,) quaternion, scalar first, body to world."""
+    velocity: Array
+    """(6,) u v w p q r, body axes."""
+    actuators: dict[str, float]
+    """Actual state by channel, SI."""
+    status: str
+    """running, or why its run ended: diverged, grounded or capsized."""
+
+    @property
+    def euler(self) -> Array:
+        """Roll, pitch, yaw, rad."""
+        angles: Array = euler_angles(self.attitude[None])[0]
+        return angles
+
+
+class Block(NamedTuple):
+    """What some control periods gave."""
+
+    frames: Frames
+    """Those that began in the block, perhaps none. The samples are those of the instants after its
+    beginning up to its end; inertial sensors feel its beginning, not its end."""
+    status: tuple[NDArray[np.int32], ...]
+    """(T, N) of each fleet, codes of `judging.STATUS`."""
+
+
+class Engine:
+    """All vehicles of a plan; a context, since it keeps threads."""
+
+    def __init__(self, plan: Plan, stepped: bool = False) -> None:
+        """`stepped` tells that control periods will be asked for one at a time."""
+        self.plan = plan
+        self._schedule = plan.schedule
+        self._parts = parts_of(plan)
+        vehicles = sum(fleet.group.count for fleet in plan.fleets)
+        self.block = 1 if stepped and vehicles > FEW_VEHICLES else block_size(plan)
+        """Control periods that `advance` may be asked for at once."""
+        self._pool = ThreadPoolExecutor(os.cpu_count() or 1)
+        self._begin()
+        self._programs = list(self._pool.map(self._compiled, range(len(self._parts))))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def reset(self) -> None:
+        """Back to the start."""
+        self._begin()
+
+    def _begin(self) -> None:
+        self.index = 0
+        """Time steps since the start."""
+        self._orders = Orders(self.plan)
+        found = list(self._pool.map(self._started, range(len(self._parts))))
+        self._carries: list[loop.Carries] = [carries for carries, _ in found]
+        self.opening: list[Measured] = [
+            measured_at_start(fleet, taken, self._schedule)
+            for fleet, taken in zip(
+                self.plan.fleets, self._joined([samples for _, samples in found]), strict=True
+            )
+        ]
+        """What the sensors measured at t = 0, by fleet; blocks begin after it."""
+
+    @property
+    def time(self) -> float:
+        """Simulated time, s."""
+        return self.index * self._schedule.time_step
+
+    @property
+    def periods(self) -> int:
+        """Control periods since the start."""
+        return self.index // self._schedule.substeps
+
+    @property
+    def control_period(self) -> float:
+        """s."""
+        return self._schedule.time_step * self._schedule.substeps
+
+    @property
+    def running(self) -> set[str]:
+        """Names of the vehicles whose run has not ended."""
+        return {
+            name
+            for fleet, codes in zip(self.plan.fleets, self._status(), strict=True)
+            for name, code in zip(fleet.names, codes, strict=True)
+            if code == RUNNING
+        }
+
+    @property
+    def vehicles(self) -> dict[str, VehicleState]:
+        """Every vehicle now."""
+        channels = {v.name: [a.name for a in v.actuators] for v in self.plan.header.vehicles}
+        found: dict[str, VehicleState] = {}
+        states = self._joined([tuple(c.state for c in carries) for carries in self._carries])
+        for fleet, state, status in zip(self.plan.fleets, states, self._status(), strict=True):
+            state = jax.tree.map(lambda a: np.asarray(a, np.float64), state)
+            for i, name in enumerate(fleet.names):
+                values = state.actuators[:, i].tolist()
+                found[name] = VehicleState(
+                    time=self.time,
+                    position=state.position[:, i],
+                    attitude=state.attitude[:, i],
+                    velocity=state.velocity[:, i],
+                    actuators=dict(zip(channels[name], values, strict=False)),
+                    status=STATUS[int(status[i])].replace("completed", "running"),
+                )
+        return {v.name: found[v.name] for v in self.plan.header.vehicles}
+
+    def order(self, vehicle: str, command: Command) -> None:
+        """Tell a vehicle something; raises SpecError for what it cannot obey."""
+        self._orders.take(vehicle, command)
+
+    def advance(self, periods: int = 1, orders: Mapping[str, Command] | None = None) -> Block:
+        """Go on by some control periods, at most `block` of them, under orders by vehicle."""
+        for vehicle, command in (orders or {}).items():
+            self.order(vehicle, command)
+        if not 0 < periods <= self.block:
+            raise ValueError(f"a block has 1 to {self.block} control periods, not {periods}")
+        outcomes = list(self._pool.map(lambda i: self._turn(i, periods), range(len(self._parts))))
+        first, self.index = self.index, self.index + periods * self._schedule.substeps
+        return self._block(outcomes, first, periods)
+
+    def set_fault(self, fault: str, on: bool, vehicle: str | None) -> None:
+        """Strike a vehicle (all when None) with a fault that its scenario describes, or not."""
+        infos = {v.name: [f.name for f in v.faults] for v in self.plan.header.vehicles}
+        known = False
+        for i, part in enumerate(self._parts):
+            carries = list(self._carries[i])
+            for m, member in enumerate(part):
+                faults = carries[m].faults
+                names = [self.plan.fleets[member.fleet].names[k] for k in member.columns]
+                chosen = [vehicle in (None, n) and fault in infos[n] for n in names]
+                if faults is None or not any(chosen):
+                    continue
+                known = True
+                forced = np.array(faults.forced)
+                forced[infos[names[0]].index(fault), chosen] = on
+                carries[m] = carries[m]._replace(faults=faults._replace(forced=jnp.asarray(forced)))
+            self._carries[i] = tuple(carries)
+        if not known:
+            names = sorted({name for faults in infos.values() for name in faults})
+            raise SpecError(
+                Problem(
+                    f"there is no fault `{fault}` in this simulation",
+                    value=fault,
+                    expected=f"one of {', '.join(names)}" if names else "a scenario with `faults`",
+                    mend="describe it under `faults` of the vehicle in the scenario",
+                )
+            )
+
+    # ── Programs ──────────────────────────────────────────────────────────────────────────────
+
+    def _started(self, i: int) -> tuple[loop.Carries, tuple[loop.Samples, ...]]:
+        with jax.enable_x64(True):  # the setting belongs to a thread
+            arguments = _inputs(self._parts[i])
+            program = compile_program(loop.begin, *arguments, self._schedule)
+            started: tuple[loop.Carries, tuple[loop.Samples, ...]] = program(*arguments)
+        return started
+
+    def _compiled(self, i: int) -> Any:
+        with jax.enable_x64(True):
+            return compile_program(loop.advance, *self._arguments(i, 1), self._schedule, self.block)
+
+    def _turn(self, i: int, periods: int) -> tuple[loop.Outcome, ...]:
+        with jax.enable_x64(True):
+            self._carries[i], outcomes = self._programs[i](*self._arguments(i, periods))
+            found: tuple[loop.Outcome, ...] = jax.tree.map(np.asarray, outcomes)
+        return found
+
+    def _arguments(self, i: int, periods: int) -> tuple[Any, ...]:
+        part = self._parts[i]
+        given = tuple(self._orders.given(member) for member in part)
+        index = np.int64(self.index)
+        return *_inputs(part), self._carries[i], given, index, np.int64(periods)
+
+    # ── From parts to blocks ──────────────────────────────────────────────────────────────────
+
+    def _joined(self, found: list[tuple[Any, ...]]) -> list[Any]:
+        """What each part found, vehicles last, put together by fleet."""
+        by_fleet: list[list[Any]] = [[] for _ in self.plan.fleets]
+        for part, members in zip(self._parts, found, strict=True):
+            for member, tree in zip(part, members, strict=True):
+                new = jax.tree.map(lambda a: np.asarray(a)[..., : member.count], tree)  # noqa: B023
+                by_fleet[member.fleet].append(new)
+        return [
+            parts[0]
+            if len(parts) == 1
+            else jax.tree.map(lambda *a: np.concatenate(a, axis=-1), *parts)
+            for parts in by_fleet
+        ]
+
+    def _status(self) -> list[NDArray[np.int32]]:
+        return self._joined([tuple(c.status for c in carries) for carries in self._carries])
+
+    def _block(self, outcomes: list[tuple[loop.Outcome, ...]], first: int, periods: int) -> Block:
+        """What the parts computed from time step `first` on."""
+        steps = self._schedule.frame_steps
+        frames = range(-(-first // steps), -(-self.index // steps))
+        seen = self._joined([tuple(o.seen for o in members) for members in outcomes])
+        taken = self._joined([tuple(o.taken for o in members) for members in outcomes])
+        time: Array = np.asarray(frames, np.float64) * self.plan.header.frame_period
+        groups, status = [], []
+        for fleet, observation, samples in zip(self.plan.fleets, seen, taken, strict=True):
+            arrays = {
+                name: np.moveaxis(a[: len(frames)], -1, 1)
+                for name, a in zip(Observation._fields, observation, strict=True)
+            }
+            status.append(arrays.pop("status"))
+            measured = measured_in(fleet, samples, first, periods, self._schedule)
+            groups.append(GroupFrames(fleet.names, VehicleFrames(**arrays), measured))
+        return Block(Frames(time, tuple(groups)), tuple(status))
+
+
+def _inputs(part: Part) -> tuple[loop.Groups, loop.Oceans]:
+    return tuple(member.group for member in part), tuple(member.ocean for member in part)
+
+
+def block_size(plan: Plan) -> int:
+    """Control periods of a full block: whole frames, bounded in number and in memory."""
+    rows = sum(fleet.group.count * _rows(fleet, plan.schedule) for fleet in plan.fleets)
+    frames = min(FRAMES_PER_BLOCK, max(1, SAMPLES_PER_BLOCK // rows))
+    return frames * plan.schedule.controls
+
+
+def _rows(fleet: Fleet, schedule: loop.Schedule) -> int:
+    """Frames and samples that one vehicle gives per frame period; arrays count by their size."""
+    total = 1
+    for name, fitted in zip(fleet.sensors, fleet.group.suite, strict=True):
+        weight = taps.weight(fleet.dense[name]) if name in fleet.dense else 1
+        total += weight * schedule.frame_steps // fitted.period
+    return total

@@ -1,0 +1,111 @@
+"""Gathers what an engine gives into blocks of fixed size for the sinks, and adds it up.
+
+Whoever drives the engine, in whatever steps, a run is cut in the same places, so that its recording
+has the same bytes.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from seatrial.engine.deliveries import TOLERANCE, Measured
+from seatrial.engine.engine import Block, Engine, block_size
+from seatrial.engine.frames import Frames, GroupFrames, RunSummary, VehicleFrames
+from seatrial.engine.judging import RUNNING, STATUS
+from seatrial.engine.tracks import Codes, Tally, summarise
+from seatrial.signals import Measurements, join
+
+
+class Gatherer:
+    """Takes blocks of any length and gives frames in blocks of one length."""
+
+    def __init__(self, engine: Engine) -> None:
+        plan = engine.plan
+        self._plan = plan
+        self._size = block_size(plan) // plan.schedule.controls
+        self._tallies = [Tally(fleet.names, set(plan.manoeuvres)) for fleet in plan.fleets]
+        self._given = 0
+        """Frames handed on."""
+        self._frames: list[list[VehicleFrames]] = [[] for _ in plan.fleets]
+        self._status: list[list[Codes]] = [[] for _ in plan.fleets]
+        self._samples: list[list[Measured]] = [[measured] for measured in engine.opening]
+        self._waiting = 0
+        """Frames taken and not handed on."""
+        self._until = plan.frames
+        """Frames of the run, fewer when all its vehicles end before."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether all frames of the run have been taken: its last vehicle may have ended."""
+        return self._given + self._waiting >= self._until
+
+    @property
+    def time(self) -> float:
+        """Of the last frame, s."""
+        return max(self._given + self._waiting - 1, 0) * self._plan.header.frame_period
+
+    def add(self, block: Block) -> list[Frames]:
+        """Take a block; gives those that are full."""
+        for i, (group, codes) in enumerate(zip(block.frames.groups, block.status, strict=True)):
+            self._frames[i].append(group.frames)
+            self._status[i].append(codes)
+            self._samples[i].append(group.measurements)
+        new = len(block.frames.time)
+        ended = np.all([np.all(codes != RUNNING, axis=1) for codes in block.status], axis=0)
+        if ended.any():
+            last = self._given + self._waiting + int(np.argmax(ended)) + 1
+            self._until = min(self._until, last)
+        self._waiting += new
+        full = []
+        while self._waiting >= self._size and self._given + self._size < self._until:
+            full.append(self._hand_on(self._size))
+        return full
+
+    def finish(self) -> list[Frames]:
+        """The frames that are left; the run ends with the last of them."""
+        count = min(self._waiting, self._until - self._given)
+        return [self._hand_on(count, last=True)] if count > 0 else []
+
+    def summary(self, stopped: bool) -> RunSummary:
+        """What became of every vehicle."""
+        words = STATUS | {RUNNING: "stopped"} if stopped else STATUS
+        end = max(self._given - 1, 0) * self._plan.header.frame_period
+        return summarise(self._plan.header, self._tallies, end, words, self._plan.manoeuvres)
+
+    def _hand_on(self, count: int, last: bool = False) -> Frames:
+        """The next `count` frames with the samples that were taken before the frame after them."""
+        period = self._plan.header.frame_period
+        time = np.arange(self._given, self._given + count, dtype=np.float64) * period
+        end = time[-1] + TOLERANCE if last else (self._given + count) * period - TOLERANCE
+        groups = []
+        for i, fleet in enumerate(self._plan.fleets):
+            frames, status = _joined(self._frames[i]), np.concatenate(self._status[i])
+            samples = {n: _together([part[n] for part in self._samples[i]]) for n in fleet.sensors}
+            split = {n: int(np.searchsorted(m.time, end)) for n, m in samples.items()}
+            taken = {n: m.cut(slice(0, split[n])) for n, m in samples.items()}
+            group = GroupFrames(fleet.names, _part(frames, slice(0, count)), taken)
+            self._tallies[i].add(time, group, status[:count])
+            groups.append(group)
+            self._frames[i] = [_part(frames, slice(count, None))]
+            self._status[i] = [status[count:]]
+            self._samples[i] = [{n: m.cut(slice(split[n], None)) for n, m in samples.items()}]
+        self._given += count
+        self._waiting -= count
+        return Frames(time, tuple(groups))
+
+
+def _joined(parts: list[VehicleFrames]) -> VehicleFrames:
+    parts = [p for p in parts if len(p.position)] or parts[:1]
+    if len(parts) == 1:
+        return parts[0]
+    names = vars(parts[0])
+    return VehicleFrames(**{n: np.concatenate([getattr(p, n) for p in parts]) for n in names})
+
+
+def _together(parts: list[Measurements]) -> Measurements:
+    parts = [p for p in parts if len(p.time)] or parts[:1]
+    return parts[0] if len(parts) == 1 else join(parts)
+
+
+def _part(frames: VehicleFrames, which: slice) -> VehicleFrames:
+    return replace(frames, **{name: a[which] for name, a in vars(frames).items()})

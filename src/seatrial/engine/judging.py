@@ -1,0 +1,75 @@
+"""Whose run has ended, and why: judged after every control period, whoever drives the engine."""
+
+from typing import Any, TypeVar
+
+import jax
+import jax.numpy as jnp
+
+from seatrial.core.forces.grounding import penetration
+from seatrial.core.types import Model, State
+from seatrial.ocean import Ocean
+from seatrial.pytree import pytree, static
+from seatrial.spatial.rotations import rotation
+from seatrial.spatial.vectors import vec3
+
+RUNNING, DIVERGED, GROUNDED, CAPSIZED = 0, 1, 2, 3
+STATUS = {
+    RUNNING: "completed",
+    DIVERGED: "diverged",
+    GROUNDED: "grounded",
+    CAPSIZED: "capsized",
+}
+
+CAPSIZED_AFTER = 5.0
+"""A vehicle that has been upside down for so long does not come back by itself, s: a boat that
+is rolled over by a breaker and rights itself does so within a few seconds."""
+
+MOST_SPIN = 100.0
+"""No marine vehicle turns faster than this, rad/s: a thousand revolutions per minute."""
+
+AnyCarry = TypeVar("AnyCarry", bound=Any)
+
+
+@pytree
+class Limits:
+    """Beyond which a vehicle has ended."""
+
+    speed: jax.Array
+    """No vehicle of this kind goes faster in this sea, m/s."""
+    spin: jax.Array
+    """Nor turns faster, rad/s."""
+    stop_when_grounded: bool = static()
+    stop_when_capsized: bool = static()
+
+
+def judge(
+    limits: Limits,
+    model: Model,
+    ocean: Ocean,
+    before: AnyCarry,
+    after: AnyCarry,
+    period: float,
+) -> tuple[AnyCarry, jax.Array]:
+    """Keep vehicles that diverged at their last good state, and those that ended where they are.
+
+    Also returns which vehicles moved in this control period, (N,).
+    """
+    state: State = after.state
+    sane = jnp.all(jnp.abs(state.velocity[:3]) < limits.speed, axis=0)
+    sane &= jnp.all(jnp.abs(state.velocity[3:]) < limits.spin, axis=0)
+    for part in jax.tree.leaves(state):
+        sane &= jnp.all(jnp.isfinite(part), axis=0)
+    running = before.status == RUNNING
+    moved = running & sane
+    kept = jax.tree.map(lambda new, old: jnp.where(moved, new, old), after, before)
+    status = jnp.where(running & ~sane, DIVERGED, before.status)
+    if model.grounding is not None and ocean.seabed is not None and limits.stop_when_grounded:
+        touched = penetration(model.grounding, ocean.seabed, vec3(kept.state.position)) > 0
+        status = jnp.where(moved & touched, GROUNDED, status)
+    upset = kept.upset
+    if limits.stop_when_capsized:
+        down = rotation(kept.state.attitude).r22
+        upset = jnp.where(down < 0.0, upset + jnp.where(moved, period, 0.0), 0.0)
+        over = upset > CAPSIZED_AFTER - 1e-9
+        status = jnp.where(moved & over, CAPSIZED, status)
+    return kept._replace(status=status.astype(jnp.int32), upset=upset), moved

@@ -1,0 +1,446 @@
+"""The loop, as pure functions: decide, step, sense, judge, once per control period.
+
+A run counts time steps. Commands change every `substeps` of them; sensors take their samples at
+periods of their own; the loop moves on in ticks, the longest time that divides all of these. At
+each instant what can be sensed is sensed last, so that whoever stands outside the loop has heard
+everything of that instant before it gives orders for it.
+"""
+
+from functools import partial
+from math import gcd
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from seatrial import faults as faulting
+from seatrial.core.step import step_with_rates
+from seatrial.core.types import Model, State
+from seatrial.engine import commanders as commanding
+from seatrial.engine import judging
+from seatrial.engine import suite as sensing
+from seatrial.engine.commanders import Commander, Given
+from seatrial.engine.judging import Limits
+from seatrial.engine.observation import Observation, observe
+from seatrial.engine.suite import Fitted, Sample, Sensing, Window
+from seatrial.faults import Faults, FaultState
+from seatrial.ocean import Ocean
+from seatrial.pytree import batched, pytree, static
+from seatrial.sensors.look import Look
+
+
+@pytree
+class Group:
+    """Vehicles of one kind that take orders in the same way: one Model, N states."""
+
+    model: Model = batched(where="varied")
+    commander: Commander
+    initial: State = batched()
+    suite: tuple[Fitted, ...]
+    """Sensors."""
+    faults: Faults | None
+    """What may break; None where nothing does."""
+    limits: Limits
+    """Beyond which a vehicle's run has ended."""
+    varied: tuple[bool, ...] = static()
+    """For each array of the Model whether its last axis counts the vehicles."""
+
+    @property
+    def count(self) -> int:
+        """Number of vehicles."""
+        return int(self.initial.position.shape[-1])
+
+
+class Carry(NamedTuple):
+    """What one control period hands to the next."""
+
+    state: State
+    memory: Any
+    """Of the commander; arrays with the vehicles last."""
+    sensing: tuple[Sensing, ...]
+    faults: FaultState | None
+    status: jax.Array
+    """(N,) codes of `judging.STATUS`."""
+    upset: jax.Array
+    """(N,) for how long a vehicle has been upside down, s."""
+
+
+Samples = tuple[Sample, ...]
+"""What each sensor measured in a stretch of time; samples on the first axis."""
+
+
+class Schedule(NamedTuple):
+    """How time is cut; static in a compiled program."""
+
+    time_step: float
+    substeps: int
+    """Time steps per control period."""
+    controls: int
+    """Control periods per frame."""
+
+    @property
+    def frame_steps(self) -> int:
+        """Time steps per frame."""
+        return self.substeps * self.controls
+
+
+class Rounds(NamedTuple):
+    """When which sensors of a group are asked; a sensor is its place in the suite."""
+
+    slow: list[int]
+    """Once per control period."""
+    fast: list[int]
+    """Every tick."""
+    inertial: list[int]
+    """Every tick too, but with the step, which knows the acceleration at its beginning."""
+    tick: int
+    """Time steps: what divides the control period and the periods of all but the slow ones."""
+
+
+def rounds_of(group: Group, substeps: int) -> Rounds:
+    """Cut the sensors so that the innermost loop holds only what it must."""
+    inertial = [i for i, fitted in enumerate(group.suite) if fitted.inertial]
+    others = [i for i, fitted in enumerate(group.suite) if not fitted.inertial]
+    slow = [i for i in others if group.suite[i].period % substeps == 0]
+    fast = [i for i in others if i not in slow]
+    tick = gcd(substeps, *(group.suite[i].period for i in (*fast, *inertial)))
+    return Rounds(slow, fast, inertial, tick)
+
+
+class Outcome(NamedTuple):
+    """What a block of control periods gave; the first axis of its arrays has room to spare."""
+
+    seen: Observation
+    """One row per frame that began in the block, then rows that mean nothing."""
+    taken: Samples
+    """One row per control period, each with the samples that were taken in it."""
+
+
+Groups = tuple[Group, ...]
+Oceans = tuple[Ocean, ...]
+Carries = tuple[Carry, ...]
+
+
+@partial(jax.jit, static_argnames="schedule")
+def begin(
+    groups: Groups, oceans: Oceans, schedule: Schedule
+) -> tuple[Carries, tuple[Samples, ...]]:
+    """Before the first control period: all that can be sensed at t = 0 has been sensed."""
+    found = [_begin(group, ocean, schedule) for group, ocean in zip(groups, oceans, strict=True)]
+    return tuple(carry for carry, _ in found), tuple(samples for _, samples in found)
+
+
+def _begin(group: Group, ocean: Ocean, schedule: Schedule) -> tuple[Carry, Samples]:
+    dtype = group.initial.velocity.dtype
+    carry = Carry(
+        state=group.initial,
+        memory=commanding.begin(group.commander, group.suite, group.initial, group.model.channels),
+        sensing=sensing.begin(group.suite, group.count, dtype),
+        faults=None
+        if group.faults is None
+        else faulting.begin(group.faults, group.model.channels, group.count, dtype),
+        status=jnp.full(group.count, judging.RUNNING, jnp.int32),
+        upset=jnp.zeros(group.count),
+    )
+    rounds = rounds_of(group, schedule.substeps)
+    index = jnp.zeros((), jnp.int64)
+    windows = sensing.open_window(group.suite, carry.sensing, (index,) * len(group.suite), 1)
+    carry = _age(group, carry, index, schedule)
+    for which, every in ((rounds.fast, rounds.tick), (rounds.slow, schedule.substeps)):
+        carry, windows = _sense(group, ocean, which, carry, windows, index, every, schedule)
+    return carry, tuple(window.taken for window in windows)
+
+
+@partial(jax.jit, static_argnames=("schedule", "capacity"))
+def advance(
+    groups: Groups,
+    oceans: Oceans,
+    carries: Carries,
+    given: tuple[Given, ...],
+    index: jax.Array,
+    periods: jax.Array,
+    schedule: Schedule,
+    capacity: int,
+) -> tuple[Carries, tuple[Outcome, ...]]:
+    """Run for some control periods, `capacity` of them at most, from time step `index` on.
+
+    Their number is an argument of the compiled program, so that one program runs a hundred frames
+    or a single control period, and rounds alike in both.
+    """
+    room = tuple(
+        _room(group, ocean, carry, orders, schedule, capacity)
+        for group, ocean, carry, orders in zip(groups, oceans, carries, given, strict=True)
+    )
+
+    def body(
+        c: jax.Array, at: tuple[Carries, tuple[Outcome, ...]]
+    ) -> tuple[Carries, tuple[Outcome, ...]]:
+        before, outcomes = at
+        start = index + c * schedule.substeps
+        turns = [
+            control_period(group, ocean, carry, orders, start, schedule)
+            for group, ocean, carry, orders in zip(groups, oceans, before, given, strict=True)
+        ]
+        # Frames that begin within the block are numbered from its first; what is computed between
+        # two frames goes into a row that nobody reads.
+        frame = -(-start // schedule.frame_steps)
+        first = -(-index // schedule.frame_steps)
+        begins = start % schedule.frame_steps == 0
+        row = jnp.where(begins, frame - first, -1)
+        filled = tuple(
+            Outcome(
+                jax.tree.map(partial(_put, row=row), outcome.seen, turn.seen),
+                jax.tree.map(partial(_put, row=c), outcome.taken, turn.taken),
+            )
+            for outcome, turn in zip(outcomes, turns, strict=True)
+        )
+        return tuple(turn.after for turn in turns), filled
+
+    advanced: tuple[Carries, tuple[Outcome, ...]] = jax.lax.fori_loop(
+        jnp.zeros_like(periods), periods, body, (carries, room)
+    )
+    return advanced
+
+
+def _room(
+    group: Group, ocean: Ocean, carry: Carry, given: Given, schedule: Schedule, capacity: int
+) -> Outcome:
+    """Empty rows for what a block of control periods gives."""
+    zero = jnp.zeros((), jnp.int64)
+    turn = jax.eval_shape(
+        partial(control_period, schedule=schedule), group, ocean, carry, given, zero
+    )
+    frames = -(-capacity // schedule.controls) + 1
+
+    def empty(rows: int, like: Any) -> jax.Array:
+        return jnp.zeros((rows, *like.shape), like.dtype)
+
+    return Outcome(
+        jax.tree.map(partial(empty, frames), turn.seen),
+        jax.tree.map(partial(empty, capacity), turn.taken),
+    )
+
+
+def _put(rows: jax.Array, new: jax.Array, row: jax.Array) -> jax.Array:
+    return rows.at[row].set(new)
+
+
+class Turn(NamedTuple):
+    """What one group went through in one control period."""
+
+    after: Carry
+    seen: Observation
+    """The frame at its beginning."""
+    taken: Samples
+
+
+def control_period(
+    group: Group,
+    ocean: Ocean,
+    before: Carry,
+    given: Given,
+    start: jax.Array,
+    schedule: Schedule,
+    differentiable: bool = False,
+) -> Turn:
+    """Decide, step, sense and judge; `start` counts time steps."""
+    rounds = rounds_of(group, schedule.substeps)
+    t = start * schedule.time_step
+    since = None if before.faults is None else before.faults.since
+    memory, orders = commanding.command(
+        group.commander, before.memory, before.state, t, given, since
+    )
+    decided = before._replace(memory=memory)
+    # Inertial sensors feel the beginning of a step, the others see its end.
+    firsts = tuple(start if fitted.inertial else start + 1 for fitted in group.suite)
+    windows = sensing.open_window(group.suite, before.sensing, firsts, schedule.substeps)
+
+    def tick(j: jax.Array, inner: tuple[Any, ...]) -> tuple[Any, ...]:
+        carry, windows, rates = inner
+        at = start + j * rounds.tick
+        carry, windows, now = _tick(
+            group, ocean, carry, windows, orders, at, rounds, schedule, differentiable
+        )
+        return carry, windows, jnp.where(j == 0, now, rates)
+
+    inner = (decided, windows, jnp.zeros_like(before.state.velocity))
+    ticks = schedule.substeps // rounds.tick
+    inner = (
+        tick(jnp.zeros_like(start), inner)
+        if ticks == 1
+        else jax.lax.fori_loop(0, ticks, tick, inner)
+    )
+    after, windows, rates = inner
+    after, windows = _sense(
+        group,
+        ocean,
+        rounds.slow,
+        after,
+        windows,
+        start + schedule.substeps,
+        schedule.substeps,
+        schedule,
+    )
+    period = schedule.time_step * schedule.substeps
+    kept, moved = judging.judge(group.limits, group.model, ocean, before, after, period)
+    return Turn(
+        after=kept,
+        seen=_observed(group, ocean, decided, orders, rates, start, schedule),
+        taken=tuple(window.taken.silent(moved) for window in windows),
+    )
+
+
+def _observed(
+    group: Group,
+    ocean: Ocean,
+    carry: Carry,
+    orders: jax.Array,
+    rates: jax.Array,
+    start: jax.Array,
+    schedule: Schedule,
+) -> Observation:
+    """The frame at the beginning of a control period; nothing is computed between two frames."""
+
+    def frame() -> Observation:
+        estimate, guidance = commanding.report(group.commander, carry.memory, carry.state)
+        return observe(
+            model=_impaired(group, carry),
+            ocean=ocean,
+            state=carry.state,
+            t=start * schedule.time_step,
+            orders=orders,
+            rates=rates,
+            faults=jnp.zeros((0, group.count), bool)
+            if carry.faults is None
+            else jnp.isfinite(carry.faults.since),
+            estimate=estimate,
+            guidance=guidance,
+            status=carry.status,
+        )
+
+    if schedule.controls == 1:
+        return frame()
+    nothing = jax.eval_shape(frame)
+    empty: Observation = jax.lax.cond(
+        start % schedule.frame_steps == 0,
+        frame,
+        lambda: jax.tree.map(lambda a: jnp.zeros(a.shape, a.dtype), nothing),
+    )
+    return empty
+
+
+def _tick(
+    group: Group,
+    ocean: Ocean,
+    carry: Carry,
+    windows: tuple[Window, ...],
+    orders: jax.Array,
+    at: jax.Array,
+    rounds: Rounds,
+    schedule: Schedule,
+    differentiable: bool,
+) -> tuple[Carry, tuple[Window, ...], jax.Array]:
+    """From time step `at` on for a tick; also returns ν̇ at its beginning."""
+    model = _impaired(group, carry)
+    obeyed = orders
+    if group.faults is not None and carry.faults is not None:
+        faults, obeyed = faulting.obey(group.faults, carry.faults, model, orders)
+        carry = carry._replace(faults=faults)
+    state, rates = integrate(
+        model, ocean, carry.state, obeyed, at, schedule.time_step, rounds.tick, differentiable
+    )
+    look = Look(model, ocean, carry.state, at * schedule.time_step, rates)
+    carry, windows = _ask(group, rounds.inertial, carry, windows, at, look, rounds.tick)
+    memory = commanding.feel(
+        group.commander, carry.memory, group.suite, carry.sensing, at, rounds.tick
+    )
+    later = at + rounds.tick
+    carry = _age(group, carry._replace(state=state, memory=memory), later, schedule)
+    carry, windows = _sense(group, ocean, rounds.fast, carry, windows, later, rounds.tick, schedule)
+    return carry, windows, rates
+
+
+def integrate(
+    model: Model,
+    ocean: Ocean,
+    state: State,
+    orders: jax.Array,
+    index: jax.Array,
+    time_step: float,
+    steps: int,
+    differentiable: bool = False,
+) -> tuple[State, jax.Array]:
+    """State after some time steps under constant orders, and ν̇ before them.
+
+    `index` counts time steps. Their number is kept from the compiler: it would dissolve a loop of
+    one turn into the code around it, and the rounding of a step would depend on which sensors look
+    at it. Reverse differentiation needs to know it.
+    """
+
+    def body(i: jax.Array, at: tuple[State, jax.Array]) -> tuple[State, jax.Array]:
+        state, first = at
+        t = (index + i) * time_step
+        after, rates = step_with_rates(model, ocean, state, orders, t, time_step)
+        return after, jnp.where(i == 0, rates, first)
+
+    barrier: Any = jax.lax.optimization_barrier  # JAX gives it no types
+    count = steps if differentiable else barrier(jnp.int64(steps))
+    advanced: tuple[State, jax.Array] = jax.lax.fori_loop(
+        0, count, body, (state, jnp.zeros_like(state.velocity))
+    )
+    return advanced
+
+
+def _sense(
+    group: Group,
+    ocean: Ocean,
+    which: list[int],
+    carry: Carry,
+    windows: tuple[Window, ...],
+    index: jax.Array,
+    every: int,
+    schedule: Schedule,
+) -> tuple[Carry, tuple[Window, ...]]:
+    """Ask some sensors at time step `index`, and tell the commander what they deliver."""
+    t = index * schedule.time_step
+    look = Look(_impaired(group, carry), ocean, carry.state, t)
+    carry, windows = _ask(group, which, carry, windows, index, look, every)
+    memory = commanding.hear(
+        group.commander, carry.memory, group.suite, carry.sensing, which, index, t
+    )
+    return carry._replace(memory=memory), windows
+
+
+def _ask(
+    group: Group,
+    which: list[int],
+    carry: Carry,
+    windows: tuple[Window, ...],
+    index: jax.Array,
+    look: Look,
+    every: int,
+) -> tuple[Carry, tuple[Window, ...]]:
+    """Let those of some sensors that are due take their samples."""
+    if not which:
+        return carry, windows
+    faults = carry.faults
+    since = jnp.zeros((0, group.count)) if faults is None else faults.since
+    sensed, windows = sensing.sense(
+        group.suite, which, carry.sensing, windows, since, index, look, every
+    )
+    return carry._replace(sensing=sensed), windows
+
+
+def _age(group: Group, carry: Carry, index: jax.Array, schedule: Schedule) -> Carry:
+    """Let the faults that are due at time step `index` set in, and others end."""
+    if group.faults is None or carry.faults is None:
+        return carry
+    t = index * schedule.time_step
+    return carry._replace(faults=faulting.update(group.faults, carry.faults, carry.state, t))
+
+
+def _impaired(group: Group, carry: Carry) -> Model:
+    """The Model as the faults of this instant leave it."""
+    if group.faults is None or carry.faults is None:
+        return group.model
+    return faulting.impair(group.faults, carry.faults, group.model)

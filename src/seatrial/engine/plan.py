@@ -1,0 +1,38 @@
+"""A compiled scenario: what the engine turns."""
+
+from dataclasses import dataclass, field
+
+from seatrial.engine.frames import LegInfo, RunHeader
+from seatrial.engine.loop import Group, Schedule
+from seatrial.ocean import Ocean
+from seatrial.sensors.tap import DenseSensor
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """Vehicles of one kind: their arrays, their names, and the ocean in their precision."""
+
+    names: tuple[str, ...]
+    group: Group
+    ocean: Ocean
+    sensors: tuple[str, ...]
+    """Names of the sensors in the group's suite."""
+    legs: dict[str, tuple[LegInfo, ...]]
+    """Legs of each vehicle that has a mission."""
+    dense: dict[str, DenseSensor] = field(default_factory=dict)
+    """What expands the taps of the dense sensors, by name."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A compiled scenario."""
+
+    header: RunHeader
+    fleets: tuple[Fleet, ...]
+    schedule: Schedule
+    frames: int
+    """Frames to record, the one at t = 0 included."""
+    manoeuvres: dict[str, tuple[str, dict[str, float]]]
+    """Type and parameters of each vehicle's standard manoeuvre, for the indices."""
+    scenario: object
+    """The description that it was compiled from, for those who know descriptions."""

@@ -1,0 +1,1 @@
+"""Sensors that send sound or light and listen to what comes back."""

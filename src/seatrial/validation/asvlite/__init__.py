@@ -1,0 +1,1 @@
+"""What is printed in the paper on ASVLite (Thomas et al.), measured again here."""

@@ -1,0 +1,1 @@
+"""Two vessels meet: whether avoidance keeps to the collision regulations."""

@@ -1,0 +1,1 @@
+"""Eighteen minutes without a fix, beside a published dead reckoning."""
