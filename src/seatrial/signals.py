@@ -138,7 +138,7 @@ class Measurements:
         """One vehicle of several."""
         return self._each(lambda name, array: array if name == "time" else array[:, vehicle])
 
-    def cut(self, part: slice | NDArray[np.bool_]) -> "Measurements":
+    def cut(self, part: slice | NDArray[Any]) -> "Measurements":
         """Some of the samples."""
         return self._each(lambda _, array: array[part])
 

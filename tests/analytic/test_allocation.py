@@ -76,7 +76,7 @@ def boat(*thrusters):
 
 def quad(azimuth=None, limits=(-50.0, 100.0), **others):
     """Four azimuth thrusters at the corners, some with an azimuth drive of their own."""
-    corners = {"fp": (1, -1), "fs": (1, 1), "ap": (-1, -1), "as": (-1, 1)}
+    corners = {"fp": (1, -1), "fs": (1, 1), "bp": (-1, -1), "bs": (-1, 1)}
     return boat(
         *(
             thruster(name, (x, y, 0), limits=limits, azimuth=others.get(name, azimuth or {}))

@@ -28,7 +28,7 @@ PROMISED = {
 class Track:
     """Keeps position, attitude and velocity of every vehicle."""
 
-    def open(self, header):
+    def open(self, header, scene):
         self.frames = []
 
     def write(self, frames):

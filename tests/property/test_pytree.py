@@ -190,7 +190,7 @@ vehicles:
 @pytest.mark.parametrize("kind", FLEETS)
 def test_nothing_in_a_compiled_fleet_still_counts_the_vehicles_that_were_left_behind(kind: str):
     """A field that somebody forgets to declare `batched()` keeps the old length and is found."""
-    group = compile_scenario(fleet(kind, COUNT)).squads[0].group
+    group = compile_scenario(fleet(kind, COUNT)).fleets[0].group
     picked = take(group, np.array([3, 1, 4]))
     paths = jax.tree_util.tree_leaves_with_path(picked)
     counting = jax.tree.leaves(group)

@@ -129,7 +129,7 @@ def by_a_live_client(plan, sink, lengths=(1, 3, 2, 7, 1, 40)):
     """Control periods asked for as they come, as somebody does who watches."""
     with Engine(plan, stepped=True) as engine:
         gatherer = Gatherer(engine)
-        outlets = Outlets([sink], plan.header)
+        outlets = Outlets([sink], plan.header, plan.scene)
         k = 0
         while not gatherer.complete:
             length = min(lengths[k % len(lengths)], engine.block)

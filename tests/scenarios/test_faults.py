@@ -81,7 +81,7 @@ class Kept:
         self.time = np.concatenate([b.time for b in self._blocks])
         self.names = [f.name for f in self.plan.header.vehicles[0].faults]
 
-    def open(self, header):
+    def open(self, header, scene):
         self.header = header
 
     def write(self, frames):

@@ -12,7 +12,7 @@ from seatrial.engine.frames import OUTCOMES
 class Watch:
     """Keeps what a mission's claims need of one vehicle."""
 
-    def open(self, header):
+    def open(self, header, scene):
         self.header, self.parts = header, []
 
     def write(self, frames):

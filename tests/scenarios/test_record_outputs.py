@@ -13,6 +13,7 @@ from seatrial.figures.plot import figure, plot
 from seatrial.record.export import export
 from seatrial.record.mcap.writer import McapRecorder
 from seatrial.record.reader import read
+from seatrial.record.swarm.store import ZarrRecorder
 
 
 def record(path, vehicles, duration, finished=True):
@@ -145,3 +146,54 @@ def test_a_vehicle_that_never_lived_does_not_stop_the_page(tmp_path):
     recorder.open(rf.header())
     recorder.write(run)
     assert plot(tmp_path / "dead.mcap", tmp_path / "dead.png").stat().st_size > 20_000
+
+
+def _never_lived(boat):
+    boat.position[:] = np.nan
+
+
+def _blew_up(boat):
+    boat.position[:15] = (-1e308, 1e308, 0.0)
+    boat.position[15:] = (1e308, -1e308, 0.0)
+
+
+def _raced(boat):
+    boat.velocity[10:] = 1e300
+
+
+@pytest.mark.parametrize("recorder", [McapRecorder, ZarrRecorder])
+@pytest.mark.parametrize("fate", [_never_lived, _blew_up, _raced, lambda boat: None])
+@pytest.mark.filterwarnings("ignore:overflow encountered", "ignore:invalid value encountered")
+def test_page_of_a_boat_is_drawn_whatever_became_of_it(fate, recorder, tmp_path):
+    run = rf.frames((rf.BOAT,), 3.0)
+    fate(run.vehicles["otter"])
+    path = tmp_path / ("a.mcap" if recorder is McapRecorder else "a.zarr")
+    sink = recorder(path)
+    sink.open(rf.header((rf.BOAT,), 3.0))
+    sink.write(run)
+    sink.close(rf.summary((rf.BOAT,), 3.0))
+    assert plot(path, tmp_path / "a.png").stat().st_size > 20_000
+
+
+def test_json_of_a_run_that_diverged_has_null_for_what_is_no_number(capsys):
+    import json
+    from pathlib import Path
+
+    import seatrial as st
+    from seatrial.cli.running import show_run
+
+    summary = rf.summary((rf.BOAT,), 3.0)
+    lost = dataclasses.replace(
+        summary.vehicles["otter"],
+        status="diverged",
+        distance=float("inf"),
+        speed_max=1e200,
+        indices={"advance": float("nan")},
+    )
+    summary.vehicles["otter"] = lost
+    run = st.Run(rf.header((rf.BOAT,), 3.0), summary, 1.0, Path("none"))
+    show_run(run, None, as_json=True)
+    told = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    boat = told["vehicles"]["otter"]
+    assert (boat["status"], boat["distance"], boat["speed_max"]) == ("diverged", None, 1e200)
+    assert boat["indices"] == {"advance": None}

@@ -246,7 +246,7 @@ def test_damaged_chunk_is_refused_rather_than_read_wrongly(recorded, tmp_path, p
     path = tmp_path / "damaged.mcap"
     path.write_bytes(data)
     with pytest.raises(RecordingError, match="damaged"):
-        read(path)
+        read(path).dataset.load()
 
 
 def test_unknown_vehicle_is_named_with_those_there_are(recorded):

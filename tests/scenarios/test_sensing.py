@@ -76,7 +76,7 @@ class Collector:
     def __init__(self):
         self.parts = {}
 
-    def open(self, header):
+    def open(self, header, scene):
         pass
 
     def write(self, frames):

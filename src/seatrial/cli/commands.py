@@ -146,9 +146,13 @@ def export(
 ) -> None:
     """Write a recording as CSV (a file per vehicle) or NetCDF."""
     from seatrial.record.export import export as write
+    from seatrial.record.reader import read
 
-    for path in write(recording, to, out):
+    run = read(recording)
+    for path in write(run, to, out):
         typer.echo(f"written: {path}")
+    if not run.complete:
+        typer.echo(f"{recording}: the recording is cut short; this is as far as it goes", err=True)
 
 
 @app.command("allan")

@@ -15,6 +15,7 @@ from seatrial.compile.scenario import with_overrides
 from seatrial.engine.frames import INDEX_UNITS, Event
 from seatrial.errors import RecordingError
 from seatrial.record.choose import recorder
+from seatrial.record.infos import without_nan
 from seatrial.record.kinds import KindSummary, by_kind
 from seatrial.spec.loading import load
 from seatrial.spec.scenario import Scenario
@@ -102,7 +103,7 @@ def _kind_as_dict(end: KindSummary) -> dict[str, Any]:
 def show_run(run: Run, out: Path | None, as_json: bool) -> None:
     """The closing table, or the same as JSON."""
     if as_json:
-        typer.echo(json.dumps(as_dict(run), indent=2, allow_nan=False))
+        typer.echo(json.dumps(without_nan(as_dict(run)), indent=2, allow_nan=False))
         return
     from rich.console import Console
 

@@ -15,6 +15,7 @@ from seatrial._version import __version__
 from seatrial.channels import resolve_channels
 from seatrial.compile.faults import compile_faults, fault_infos
 from seatrial.compile.limits import believable_speed
+from seatrial.compile.scene import obstacle_bodies
 from seatrial.compile.schedule import schedule_of, settle_time_step
 from seatrial.compile.sensors.fitting import FittedOut
 from seatrial.compile.swarm import Member, members_of, vary_model
@@ -31,11 +32,13 @@ from seatrial.engine.frames import (
     LegInfo,
     RunHeader,
     VehicleInfo,
+    vehicle_bodies,
 )
 from seatrial.engine.judging import MOST_SPIN, Limits
 from seatrial.engine.launch import Start, launch
 from seatrial.engine.loop import Group
 from seatrial.engine.plan import Fleet, Plan
+from seatrial.engine.scene import scene_of
 from seatrial.errors import Problem, SpecError
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
@@ -89,8 +92,9 @@ def _compile(described: spec.Scenario) -> Plan:
         fleets.append(_fleet(scenario, list(some), kinds))
     schedule = schedule_of(scenario)
     frame_period = schedule.time_step * schedule.substeps * schedule.controls
+    header = _header(timed, members, kinds, fleets, frame_period)
     return Plan(
-        header=_header(timed, members, kinds, fleets, frame_period),
+        header=header,
         fleets=tuple(fleets),
         schedule=schedule,
         frames=math.floor(scenario.duration / frame_period + 1e-9) + 1,
@@ -100,6 +104,10 @@ def _compile(described: spec.Scenario) -> Plan:
             if m.participant.manoeuvre is not None
         },
         scenario=described,
+        scene=scene_of(
+            kinds.finest_ocean(),
+            (*vehicle_bodies(header.vehicles), *obstacle_bodies(scenario.obstacles)),
+        ),
     )
 
 
@@ -145,6 +153,10 @@ class _Kinds:
         if dtype not in self._oceans:
             self._oceans[dtype] = build_ocean(self._scenario.world, self._scenario.seed, dtype)
         return self._oceans[dtype]
+
+    def finest_ocean(self) -> Ocean:
+        """The sea in the best precision in which a vehicle of the run feels it."""
+        return self._oceans[max(self._oceans, key=lambda dtype: dtype.itemsize)]
 
     def dtype(self, participant: spec.Participant) -> DType:
         """Single precision for swarms, double for others, unless the scenario says otherwise."""
@@ -275,6 +287,7 @@ def _fleet(scenario: spec.Scenario, members: list[Member], kinds: _Kinds) -> Fle
         suite=kind.sensors.suite(names, faults.sensors),
         faults=faults.faults,
         limits=_limits(scenario, first.vehicle, ocean),
+        size=constant([first.vehicle.length, first.vehicle.beam]),
         varied=varied,
     )
     # All arrays at once, not at every call of a program.

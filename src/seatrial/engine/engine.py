@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.engine import block as programs
 from seatrial.engine import loop, taps
 from seatrial.engine.deliveries import Measured
 from seatrial.engine.frames import Array, Frames, GroupFrames, VehicleFrames, euler_angles
@@ -208,18 +209,20 @@ class Engine:
     def _started(self, i: int) -> tuple[loop.Carries, tuple[loop.Samples, ...]]:
         with jax.enable_x64(True):  # the setting belongs to a thread
             arguments = _inputs(self._parts[i])
-            program = compile_program(loop.begin, *arguments, self._schedule)
+            program = compile_program(programs.begin, *arguments, self._schedule)
             started: tuple[loop.Carries, tuple[loop.Samples, ...]] = program(*arguments)
         return started
 
     def _compiled(self, i: int) -> Any:
         with jax.enable_x64(True):
-            return compile_program(loop.advance, *self._arguments(i, 1), self._schedule, self.block)
+            return compile_program(
+                programs.advance, *self._arguments(i, 1), self._schedule, self.block
+            )
 
-    def _turn(self, i: int, periods: int) -> tuple[loop.Outcome, ...]:
+    def _turn(self, i: int, periods: int) -> tuple[programs.Outcome, ...]:
         with jax.enable_x64(True):
             self._carries[i], outcomes = self._programs[i](*self._arguments(i, periods))
-            found: tuple[loop.Outcome, ...] = jax.tree.map(np.asarray, outcomes)
+            found: tuple[programs.Outcome, ...] = jax.tree.map(np.asarray, outcomes)
         return found
 
     def _arguments(self, i: int, periods: int) -> tuple[Any, ...]:
@@ -247,7 +250,9 @@ class Engine:
     def _status(self) -> list[NDArray[np.int32]]:
         return self._joined([tuple(c.status for c in carries) for carries in self._carries])
 
-    def _block(self, outcomes: list[tuple[loop.Outcome, ...]], first: int, periods: int) -> Block:
+    def _block(
+        self, outcomes: list[tuple[programs.Outcome, ...]], first: int, periods: int
+    ) -> Block:
         """What the parts computed from time step `first` on."""
         steps = self._schedule.frame_steps
         frames = range(-(-first // steps), -(-self.index // steps))

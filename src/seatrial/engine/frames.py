@@ -11,6 +11,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.engine.scene import Body
+from seatrial.engine.scene import Scene as Scene
+from seatrial.engine.scene import read_scene as read_scene
+from seatrial.engine.scene import write_scene as write_scene
 from seatrial.signals import OUTCOMES as OUTCOMES
 from seatrial.signals import FaultInfo, Measurements, SensorInfo
 
@@ -95,6 +99,14 @@ class RunHeader:
     datum: tuple[float, float]
     """Latitude and longitude of the world's origin, degrees."""
     vehicles: tuple[VehicleInfo, ...]
+
+
+def vehicle_bodies(vehicles: tuple[VehicleInfo, ...]) -> tuple[Body, ...]:
+    """The vehicles as bodies of a scene; where they are is told by their frames."""
+    return tuple(
+        Body(v.name, "vehicle", v.kind, length=v.length, beam=v.beam, height=v.height)
+        for v in vehicles
+    )
 
 
 @dataclass(frozen=True)
@@ -199,14 +211,8 @@ def frames_of(
 
 def _alone(one: Measurements) -> Measurements:
     """Samples of one vehicle as those of a group."""
-    return Measurements(
-        one.time,
-        one.arrival[:, None],
-        one.values[:, None],
-        one.valid[:, None],
-        one.fault[:, None],
-        None if one.payload is None else one.payload[:, None],
-    )
+    there = {name: a for name, a in vars(one).items() if a is not None and name != "time"}
+    return Measurements(time=one.time, **{name: a[:, None] for name, a in there.items()})
 
 
 @dataclass(frozen=True)
@@ -266,7 +272,7 @@ class RunSummary:
 class Sink(Protocol):
     """Something that receives a run. Sinks know nothing of each other."""
 
-    def open(self, header: RunHeader) -> None:
+    def open(self, header: RunHeader, scene: Scene) -> None:
         """Start; called once."""
 
     def write(self, frames: Frames) -> None:

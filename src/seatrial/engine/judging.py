@@ -6,18 +6,20 @@ import jax
 import jax.numpy as jnp
 
 from seatrial.core.forces.grounding import penetration
-from seatrial.core.types import Model, State
+from seatrial.core.types import Model, State, Traffic
+from seatrial.engine.traffic import touching
 from seatrial.ocean import Ocean
 from seatrial.pytree import pytree, static
 from seatrial.spatial.rotations import rotation
 from seatrial.spatial.vectors import vec3
 
-RUNNING, DIVERGED, GROUNDED, CAPSIZED = 0, 1, 2, 3
+RUNNING, DIVERGED, GROUNDED, CAPSIZED, COLLIDED = 0, 1, 2, 3, 4
 STATUS = {
     RUNNING: "completed",
     DIVERGED: "diverged",
     GROUNDED: "grounded",
     CAPSIZED: "capsized",
+    COLLIDED: "collided",
 }
 
 CAPSIZED_AFTER = 5.0
@@ -49,6 +51,7 @@ def judge(
     before: AnyCarry,
     after: AnyCarry,
     period: float,
+    traffic: Traffic | None = None,
 ) -> tuple[AnyCarry, jax.Array]:
     """Keep vehicles that diverged at their last good state, and those that ended where they are.
 
@@ -66,6 +69,8 @@ def judge(
     if model.grounding is not None and ocean.seabed is not None and limits.stop_when_grounded:
         touched = penetration(model.grounding, ocean.seabed, vec3(kept.state.position)) > 0
         status = jnp.where(moved & touched, GROUNDED, status)
+    if traffic is not None:
+        status = jnp.where(moved & touching(traffic), COLLIDED, status)
     upset = kept.upset
     if limits.stop_when_capsized:
         down = rotation(kept.state.attitude).r22

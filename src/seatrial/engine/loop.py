@@ -6,7 +6,6 @@ each instant what can be sensed is sensed last, so that whoever stands outside t
 everything of that instant before it gives orders for it.
 """
 
-from functools import partial
 from math import gcd
 from typing import Any, NamedTuple
 
@@ -15,7 +14,7 @@ import jax.numpy as jnp
 
 from seatrial import faults as faulting
 from seatrial.core.step import step_with_rates
-from seatrial.core.types import Model, State
+from seatrial.core.types import Model, State, Traffic
 from seatrial.engine import commanders as commanding
 from seatrial.engine import judging
 from seatrial.engine import suite as sensing
@@ -23,6 +22,7 @@ from seatrial.engine.commanders import Commander, Given
 from seatrial.engine.judging import Limits
 from seatrial.engine.observation import Observation, observe
 from seatrial.engine.suite import Fitted, Sample, Sensing, Window
+from seatrial.engine.traffic import everybody, looks_out
 from seatrial.faults import Faults, FaultState
 from seatrial.ocean import Ocean
 from seatrial.pytree import batched, pytree, static
@@ -42,6 +42,8 @@ class Group:
     """What may break; None where nothing does."""
     limits: Limits
     """Beyond which a vehicle's run has ended."""
+    size: jax.Array
+    """(2,) length and beam, m."""
     varied: tuple[bool, ...] = static()
     """For each array of the Model whether its last axis counts the vehicles."""
 
@@ -107,30 +109,15 @@ def rounds_of(group: Group, substeps: int) -> Rounds:
     return Rounds(slow, fast, inertial, tick)
 
 
-class Outcome(NamedTuple):
-    """What a block of control periods gave; the first axis of its arrays has room to spare."""
-
-    seen: Observation
-    """One row per frame that began in the block, then rows that mean nothing."""
-    taken: Samples
-    """One row per control period, each with the samples that were taken in it."""
-
-
 Groups = tuple[Group, ...]
 Oceans = tuple[Ocean, ...]
 Carries = tuple[Carry, ...]
 
 
-@partial(jax.jit, static_argnames="schedule")
 def begin(
-    groups: Groups, oceans: Oceans, schedule: Schedule
-) -> tuple[Carries, tuple[Samples, ...]]:
-    """Before the first control period: all that can be sensed at t = 0 has been sensed."""
-    found = [_begin(group, ocean, schedule) for group, ocean in zip(groups, oceans, strict=True)]
-    return tuple(carry for carry, _ in found), tuple(samples for _, samples in found)
-
-
-def _begin(group: Group, ocean: Ocean, schedule: Schedule) -> tuple[Carry, Samples]:
+    group: Group, ocean: Ocean, schedule: Schedule, traffic: Traffic | None
+) -> tuple[Carry, Samples]:
+    """A group before its first control period, and what it senses at t = 0."""
     dtype = group.initial.velocity.dtype
     carry = Carry(
         state=group.initial,
@@ -147,82 +134,10 @@ def _begin(group: Group, ocean: Ocean, schedule: Schedule) -> tuple[Carry, Sampl
     windows = sensing.open_window(group.suite, carry.sensing, (index,) * len(group.suite), 1)
     carry = _age(group, carry, index, schedule)
     for which, every in ((rounds.fast, rounds.tick), (rounds.slow, schedule.substeps)):
-        carry, windows = _sense(group, ocean, which, carry, windows, index, every, schedule)
-    return carry, tuple(window.taken for window in windows)
-
-
-@partial(jax.jit, static_argnames=("schedule", "capacity"))
-def advance(
-    groups: Groups,
-    oceans: Oceans,
-    carries: Carries,
-    given: tuple[Given, ...],
-    index: jax.Array,
-    periods: jax.Array,
-    schedule: Schedule,
-    capacity: int,
-) -> tuple[Carries, tuple[Outcome, ...]]:
-    """Run for some control periods, `capacity` of them at most, from time step `index` on.
-
-    Their number is an argument of the compiled program, so that one program runs a hundred frames
-    or a single control period, and rounds alike in both.
-    """
-    room = tuple(
-        _room(group, ocean, carry, orders, schedule, capacity)
-        for group, ocean, carry, orders in zip(groups, oceans, carries, given, strict=True)
-    )
-
-    def body(
-        c: jax.Array, at: tuple[Carries, tuple[Outcome, ...]]
-    ) -> tuple[Carries, tuple[Outcome, ...]]:
-        before, outcomes = at
-        start = index + c * schedule.substeps
-        turns = [
-            control_period(group, ocean, carry, orders, start, schedule)
-            for group, ocean, carry, orders in zip(groups, oceans, before, given, strict=True)
-        ]
-        # Frames that begin within the block are numbered from its first; what is computed between
-        # two frames goes into a row that nobody reads.
-        frame = -(-start // schedule.frame_steps)
-        first = -(-index // schedule.frame_steps)
-        begins = start % schedule.frame_steps == 0
-        row = jnp.where(begins, frame - first, -1)
-        filled = tuple(
-            Outcome(
-                jax.tree.map(partial(_put, row=row), outcome.seen, turn.seen),
-                jax.tree.map(partial(_put, row=c), outcome.taken, turn.taken),
-            )
-            for outcome, turn in zip(outcomes, turns, strict=True)
+        carry, windows = _sense(
+            group, ocean, which, carry, windows, index, every, schedule, traffic
         )
-        return tuple(turn.after for turn in turns), filled
-
-    advanced: tuple[Carries, tuple[Outcome, ...]] = jax.lax.fori_loop(
-        jnp.zeros_like(periods), periods, body, (carries, room)
-    )
-    return advanced
-
-
-def _room(
-    group: Group, ocean: Ocean, carry: Carry, given: Given, schedule: Schedule, capacity: int
-) -> Outcome:
-    """Empty rows for what a block of control periods gives."""
-    zero = jnp.zeros((), jnp.int64)
-    turn = jax.eval_shape(
-        partial(control_period, schedule=schedule), group, ocean, carry, given, zero
-    )
-    frames = -(-capacity // schedule.controls) + 1
-
-    def empty(rows: int, like: Any) -> jax.Array:
-        return jnp.zeros((rows, *like.shape), like.dtype)
-
-    return Outcome(
-        jax.tree.map(partial(empty, frames), turn.seen),
-        jax.tree.map(partial(empty, capacity), turn.taken),
-    )
-
-
-def _put(rows: jax.Array, new: jax.Array, row: jax.Array) -> jax.Array:
-    return rows.at[row].set(new)
+    return carry, tuple(window.taken for window in windows)
 
 
 class Turn(NamedTuple):
@@ -234,16 +149,62 @@ class Turn(NamedTuple):
     taken: Samples
 
 
+def gather(groups: Groups, states: list[State]) -> list[Traffic | None]:
+    """For each group everybody as it sees them; nothing where nobody looks for others."""
+    if not any(looks_out(group.suite) for group in groups):
+        return [None] * len(groups)
+    return everybody(states, [group.size for group in groups])
+
+
+class Moving(NamedTuple):
+    """A group between its last step and what is seen when all have stepped."""
+
+    before: Carry
+    decided: Carry
+    """With the orders of this control period decided."""
+    after: Carry
+    windows: tuple[Window, ...]
+    orders: jax.Array
+    """(A, N) in force."""
+    rates: jax.Array
+    """(6, N) ν̇ at the beginning."""
+
+
 def control_period(
+    groups: Groups,
+    oceans: Oceans,
+    carries: Carries,
+    given: tuple[Given, ...],
+    start: jax.Array,
+    schedule: Schedule,
+    differentiable: bool = False,
+) -> list[Turn]:
+    """Decide, step, sense and judge; `start` counts time steps.
+
+    Groups that look at each other step first, all of them, and then look.
+    """
+    traffic = gather(groups, [carry.state for carry in carries])
+    moving = [
+        _move(*one, start, schedule, differentiable)
+        for one in zip(groups, oceans, carries, given, traffic, strict=True)
+    ]
+    traffic = gather(groups, [one.after.state for one in moving])
+    return [
+        _settle(*one, start, schedule) for one in zip(groups, oceans, moving, traffic, strict=True)
+    ]
+
+
+def _move(
     group: Group,
     ocean: Ocean,
     before: Carry,
     given: Given,
+    traffic: Traffic | None,
     start: jax.Array,
     schedule: Schedule,
-    differentiable: bool = False,
-) -> Turn:
-    """Decide, step, sense and judge; `start` counts time steps."""
+    differentiable: bool,
+) -> Moving:
+    """Decide, then step and sense tick by tick."""
     rounds = rounds_of(group, schedule.substeps)
     t = start * schedule.time_step
     since = None if before.faults is None else before.faults.since
@@ -259,7 +220,7 @@ def control_period(
         carry, windows, rates = inner
         at = start + j * rounds.tick
         carry, windows, now = _tick(
-            group, ocean, carry, windows, orders, at, rounds, schedule, differentiable
+            group, ocean, carry, windows, orders, at, rounds, schedule, traffic, differentiable
         )
         return carry, windows, jnp.where(j == 0, now, rates)
 
@@ -271,26 +232,35 @@ def control_period(
         else jax.lax.fori_loop(0, ticks, tick, inner)
     )
     after, windows, rates = inner
+    return Moving(before, decided, after, windows, orders, rates)
+
+
+def _settle(
+    group: Group,
+    ocean: Ocean,
+    moving: Moving,
+    traffic: Traffic | None,
+    start: jax.Array,
+    schedule: Schedule,
+) -> Turn:
+    """Ask the slow sensors, judge, and note the frame at the beginning."""
+    slow = rounds_of(group, schedule.substeps).slow
+    end = start + schedule.substeps
     after, windows = _sense(
-        group,
-        ocean,
-        rounds.slow,
-        after,
-        windows,
-        start + schedule.substeps,
-        schedule.substeps,
-        schedule,
+        group, ocean, slow, moving.after, moving.windows, end, schedule.substeps, schedule, traffic
     )
     period = schedule.time_step * schedule.substeps
-    kept, moved = judging.judge(group.limits, group.model, ocean, before, after, period)
+    kept, moved = judging.judge(
+        group.limits, group.model, ocean, moving.before, after, period, traffic
+    )
     return Turn(
         after=kept,
-        seen=_observed(group, ocean, decided, orders, rates, start, schedule),
+        seen=observed(group, ocean, moving.decided, moving.orders, moving.rates, start, schedule),
         taken=tuple(window.taken.silent(moved) for window in windows),
     )
 
 
-def _observed(
+def observed(
     group: Group,
     ocean: Ocean,
     carry: Carry,
@@ -338,6 +308,7 @@ def _tick(
     at: jax.Array,
     rounds: Rounds,
     schedule: Schedule,
+    traffic: Traffic | None,
     differentiable: bool,
 ) -> tuple[Carry, tuple[Window, ...], jax.Array]:
     """From time step `at` on for a tick; also returns ν̇ at its beginning."""
@@ -356,7 +327,9 @@ def _tick(
     )
     later = at + rounds.tick
     carry = _age(group, carry._replace(state=state, memory=memory), later, schedule)
-    carry, windows = _sense(group, ocean, rounds.fast, carry, windows, later, rounds.tick, schedule)
+    carry, windows = _sense(
+        group, ocean, rounds.fast, carry, windows, later, rounds.tick, schedule, traffic
+    )
     return carry, windows, rates
 
 
@@ -400,10 +373,11 @@ def _sense(
     index: jax.Array,
     every: int,
     schedule: Schedule,
+    traffic: Traffic | None,
 ) -> tuple[Carry, tuple[Window, ...]]:
     """Ask some sensors at time step `index`, and tell the commander what they deliver."""
     t = index * schedule.time_step
-    look = Look(_impaired(group, carry), ocean, carry.state, t)
+    look = Look(_impaired(group, carry), ocean, carry.state, t, traffic=traffic)
     carry, windows = _ask(group, which, carry, windows, index, look, every)
     memory = commanding.hear(
         group.commander, carry.memory, group.suite, carry.sensing, which, index, t

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from seatrial.engine.frames import Frames, RunHeader, RunSummary, Sink
+from seatrial.engine.frames import Frames, RunHeader, RunSummary, Scene, Sink
 
 MOST_BYTES = 1 << 30
 """Of blocks that wait for one sink, before the run waits for it."""
@@ -35,10 +35,10 @@ class SinkFailure:
 class Outlets:
     """All sinks of a run."""
 
-    def __init__(self, sinks: Sequence[Sink], header: RunHeader) -> None:
+    def __init__(self, sinks: Sequence[Sink], header: RunHeader, scene: Scene) -> None:
         opened: list[Sink] = []
         for sink in sinks:  # one that cannot even begin is an error of the caller's
-            sink.open(header)
+            sink.open(header, scene)
             opened.append(sink)
         self._outlets = [_Outlet(sink) for sink in opened]
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from seatrial.engine.loop import Group
 from seatrial.engine.pilot import Pilot
 from seatrial.engine.plan import Plan
+from seatrial.engine.traffic import looks_out
 from seatrial.ocean import Ocean
 from seatrial.pytree import take
 
@@ -47,7 +48,14 @@ Part = tuple[Member, ...]
 
 
 def parts_of(plan: Plan) -> list[Part]:
-    """All vehicles of a plan, each in one part."""
+    """All vehicles of a plan, each in one part; where some look at others, all of them in one."""
+    if any(looks_out(fleet.group.suite) for fleet in plan.fleets):
+        return [
+            tuple(
+                Member(i, 0, fleet.group.count, fleet.group, fleet.ocean)
+                for i, fleet in enumerate(plan.fleets)
+            )
+        ]
     return [
         (Member(i, first, count, group, fleet.ocean),)
         for i, fleet in enumerate(plan.fleets)

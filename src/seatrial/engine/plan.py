@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from seatrial.engine.frames import LegInfo, RunHeader
+from seatrial.engine.frames import LegInfo, RunHeader, Scene
 from seatrial.engine.loop import Group, Schedule
 from seatrial.ocean import Ocean
 from seatrial.sensors.tap import DenseSensor
@@ -36,3 +36,5 @@ class Plan:
     """Type and parameters of each vehicle's standard manoeuvre, for the indices."""
     scenario: object
     """The description that it was compiled from, for those who know descriptions."""
+    scene: Scene
+    """The ocean and the bodies as the sinks get them."""

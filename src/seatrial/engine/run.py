@@ -41,7 +41,7 @@ def run(
     with Engine(plan, stepped=bool(steering)) as engine:
         gatherer = Gatherer(engine)
         deliveries = Deliveries(plan, engine.opening) if steering else None
-        outlets = Outlets(sinks, plan.header)
+        outlets = Outlets(sinks, plan.header, plan.scene)
         failure: ControllerError | None = None
         began = wall_clock.perf_counter()
         with interrupt_at_leisure() as interrupted:

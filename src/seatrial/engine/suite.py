@@ -46,6 +46,8 @@ class Fitted:
     """The same in seconds."""
     inertial: bool = static()
     """Whether it feels the acceleration."""
+    contacts: bool = static(default=False)
+    """Whether it looks for other vehicles."""
 
 
 class Sample(NamedTuple):

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from seatrial.engine.frames import VehicleInfo
 from seatrial.errors import RecordingError
-from seatrial.figures.style import INK, MUTED, STYLE
+from seatrial.figures.style import MUTED, STYLE
 from seatrial.record.reader import Recording
 from seatrial.signals import Measurements, SensorInfo
 
@@ -76,15 +76,15 @@ def draw_echogram(
 def draw_small(
     axes: "Axes", sensor: SensorInfo, samples: Measurements, time_scale: float = 1.0
 ) -> None:
-    """The same in a panel of a page, with the colours beside its title."""
+    """The same in a panel of a page, with its scale of colours in a corner."""
     image = draw_echogram(axes, sensor, samples, time_scale)
-    inset = axes.inset_axes((0.6, 1.06, 0.26, 0.06))
+    inset = axes.inset_axes((0.09, 0.07, 0.24, 0.06))
     bar = axes.figure.colorbar(image, cax=inset, orientation="horizontal")
     inset.set_in_layout(False)
     low, high = image.get_clim()
     bar.set_ticks([])
     bar.outline.set_visible(False)
-    style: dict[str, Any] = {"transform": inset.transAxes, "fontsize": 8, "color": INK}
+    style: dict[str, Any] = {"transform": inset.transAxes, "fontsize": 8, "color": "white"}
     inset.text(-0.03, 0.5, f"{low:.0f}", ha="right", va="center", **style)
     inset.text(1.03, 0.5, f"{high:.0f} dB", ha="left", va="center", **style)
 

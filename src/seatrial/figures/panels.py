@@ -232,12 +232,14 @@ class _Panels:
             for i, channel in enumerate(channels[:_MOST_CHANNELS]):
                 colour = PALETTE[i % len(PALETTE)]
                 one = data.sel(channel=channel)
-                axes.plot(
-                    time, scale * one["command"], "--", color=colour, lw=0.9, drawstyle="steps-post"
-                )
+                if "command" in one:  # a Zarr store leaves it out
+                    order = scale * one["command"]
+                    axes.plot(time, order, "--", color=colour, lw=0.9, drawstyle="steps-post")
                 axes.plot(time, scale * one["actuator"], color=colour, lw=self.line_width)
                 names.append((channel, colour, "-"))
-            _name_lines(axes, [*names, ("command", _GREY, "--")])
+            if "command" in data:
+                names.append(("command", _GREY, "--"))
+            _name_lines(axes, names)
 
         return draw
 
@@ -257,6 +259,8 @@ class _Panels:
         return panels
 
     def _any(self, variable: str) -> bool:
+        if variable not in self.run.dataset:  # a Zarr store leaves some out
+            return False
         return bool(np.nanmax(np.abs(self.run.dataset[variable].values), initial=0.0) > 1e-9)
 
     def _north_east(self, variable: str) -> Callable[["Axes"], None]:

@@ -21,6 +21,8 @@ Array = NDArray[np.float64]
 _OUTLINES = 9
 _SMALLEST_OUTLINE = 0.035
 """Shortest outline that is still seen, as a share of the map's width."""
+_FARTHEST = 1e9
+"""From the datum, m; what a vehicle says that diverged beyond it is not drawn."""
 _MOST_NAMES = 8
 _LETTERS_BESIDE_TITLE = 40
 
@@ -32,6 +34,10 @@ def draw_track(axes: "Axes", run: Recording) -> None:
     everywhere = np.concatenate(
         [*(t[:, :2] for t in tracks.values()), *(_reach(v) for v in run.header.vehicles)]
     )
+    axes.set_title("Track over ground, north up")
+    if not len(everywhere):
+        axes.text(0.5, 0.5, "no vehicle was ever afloat", ha="center", transform=axes.transAxes)
+        return
     extent = float(max(np.ptp(everywhere, axis=0).max(), 1e-3))
     extent = max(extent, 3.0 * max(v.length for v in run.header.vehicles))
     crowd = len(tracks) > _MOST_NAMES
@@ -60,7 +66,6 @@ def draw_track(axes: "Axes", run: Recording) -> None:
         note += ", dashed: estimate"
     if enlarged > 1.05:
         note += f", outlines {enlarged:.2g} times enlarged"
-    axes.set_title("Track over ground, north up")
     axes.set_xlabel(f"east [m]      ({note})")
     axes.set_ylabel("north [m]")
 
@@ -69,7 +74,8 @@ def _track(run: Recording, name: str) -> Array:
     """(T, 3) north, east, heading of the frames in which the vehicle was alive."""
     data = run.vehicle(name)
     position, euler = data["position"].values, data["euler"].values
-    return np.column_stack([position[:, :2], euler[:, 2]])
+    near = np.all(np.abs(position[:, :2]) < _FARTHEST, axis=1)
+    return np.column_stack([position[near, :2], euler[near, 2]])
 
 
 def _reach(vehicle: VehicleInfo) -> Array:

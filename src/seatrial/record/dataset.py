@@ -1,5 +1,6 @@
 """Frames as one labelled xarray.Dataset with units and names after the CF conventions."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -124,12 +125,21 @@ NAMES = (*_VARIABLES, *_CHANNEL_VARIABLES)
 
 def build_dataset(header: RunHeader, frames: Frames) -> "xarray.Dataset":
     """One dataset of all vehicles; a channel that a vehicle has not is NaN there."""
+    columns = Columns(header)
+    return assemble(header, columns, frames.time, lambda name: labelled(name, columns, frames))
+
+
+def assemble(
+    header: RunHeader,
+    columns: Columns,
+    time: Values,
+    variable: "Callable[[str], Labelled | xarray.Variable]",
+) -> "xarray.Dataset":
+    """The dataset of a run whose variables are told by name."""
     import xarray
 
-    columns = Columns(header)
-    names = (*NAMES, *optional_names(header, columns))
-    data = {name: labelled(name, columns, frames) for name in names}
-    known = coordinates(header, columns) | {"time": label_time(frames.time)}
+    data = {name: variable(name) for name in (*NAMES, *optional_names(header, columns))}
+    known = coordinates(header, columns) | {"time": label_time(time)}
     return xarray.Dataset(data, coords=known, attrs=attributes(header))
 
 

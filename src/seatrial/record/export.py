@@ -1,14 +1,23 @@
-"""A recording for other programs: CSV for spreadsheets, NetCDF for xarray, MATLAB and Panoply."""
+"""A recording for other programs: CSV for spreadsheets, NetCDF for xarray, MATLAB and Panoply.
+
+Exports go through a recording part by part, as it lies in its file, so that they need no more
+memory for a long one than for a short one.
+"""
 
 import csv
 import re
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from seatrial.errors import RecordingError
 from seatrial.record.dataset import FAULT
+from seatrial.record.lazy import LazyArray
 from seatrial.record.reader import Recording, read
+from seatrial.record.samples import label_samples, payload_dimensions
 from seatrial.ros.layout import Array
+from seatrial.signals import SensorInfo
 
 if TYPE_CHECKING:
     import xarray
@@ -16,6 +25,7 @@ if TYPE_CHECKING:
 MOST_IN_CSV = 100
 """Vehicles that a folder of tables is of use for."""
 FORMATS = {"csv": ".csv", "netcdf": ".nc"}
+_PAYLOAD_BYTES_AT_ONCE = 32 << 20
 
 _COMPONENT_COLUMNS = {
     "position": ("north_m", "east_m", "down_m"),
@@ -60,7 +70,8 @@ def export(recording: str | Path | Recording, to: str, out: str | Path | None = 
 
     Without `out` the files lie beside the recording. CSV makes one file per vehicle: `out` itself
     for a single vehicle, `STEM-NAME.csv` for several; and one per sensor, with `-SENSOR` added.
-    NetCDF makes one file, with a group `VEHICLE/SENSOR` for every sensor.
+    NetCDF makes one file, with a group `VEHICLE/SENSOR` for every sensor; it alone has the arrays
+    of dense sensors.
     """
     if to not in FORMATS:
         raise RecordingError(
@@ -75,6 +86,9 @@ def export(recording: str | Path | Recording, to: str, out: str | Path | None = 
             f"  to mend:  seatrial export {run.path} --to netcdf, or open it with xarray"
         )
     target = Path(out) if out is not None else run.path.with_suffix(FORMATS[to])
+    files = _list_tables(run, target) if to == "csv" else [target]
+    for file in files:
+        _check_target(run.path, file)
     try:
         return _write_csv(run, target) if to == "csv" else _write_netcdf(run, target)
     except OSError as error:
@@ -84,29 +98,120 @@ def export(recording: str | Path | Recording, to: str, out: str | Path | None = 
         ) from error
 
 
+def _check_target(source: Path, target: Path) -> None:
+    """Refuse to write an export over the recording that it is made from."""
+    own, wanted = source.resolve(), target.resolve()
+    same = target.exists() and source.exists() and target.samefile(source)
+    if same or wanted == own or own in wanted.parents:
+        raise RecordingError(
+            f"{target}: this is the recording itself, which the export would overwrite\n"
+            "  expected: another file\n"
+            "  to mend:  choose another name with --out, or leave it out"
+        )
+
+
 def _write_netcdf(run: Recording, target: Path) -> list[Path]:
-    run.dataset.to_netcdf(target, engine="h5netcdf")
+    _append_netcdf(target, None, run.dataset, _frames(run))
     for vehicle in run.header.vehicles:
         for sensor in vehicle.sensors:
-            samples = run.sensor(vehicle.name, sensor.name)
             group = f"{_plain(vehicle.name)}/{_plain(sensor.name)}"
-            samples.to_netcdf(target, mode="a", group=group, engine="h5netcdf")
+            parts = _samples(run, vehicle.name, sensor.name)
+            empty = next(parts).isel(time=slice(0, 0))
+            _append_netcdf(target, group, empty, _samples(run, vehicle.name, sensor.name))
     return [target]
 
 
-def _write_csv(run: Recording, target: Path) -> list[Path]:
-    written = []
+def _frames(run: Recording) -> Iterator["xarray.Dataset"]:
+    for part in run.source.parts():
+        yield run.dataset.isel(time=part)
+
+
+def _samples(run: Recording, vehicle: str, name: str) -> Iterator["xarray.Dataset"]:
+    """The samples of a sensor with its arrays, part by part; the first part is an empty one."""
+    info = next(v for v in run.header.vehicles if v.name == vehicle)
+    sensor = next(s for s in info.sensors if s.name == name)
+    payload = None if sensor.payload is None else run.payload(vehicle, name)
+    row = 0
+    yield _with_arrays(run.sensor(vehicle, name, (0.0, -1.0)), sensor, payload, slice(0, 0))
+    for some in run.sample_parts(vehicle, name):
+        samples = label_samples(info, sensor, some)
+        count = samples.sizes["time"]
+        per_row = 1 if payload is None else max(1, payload.nbytes // max(len(payload), 1))
+        step = count if payload is None else max(1, _PAYLOAD_BYTES_AT_ONCE // per_row)
+        for first in range(0, count, max(step, 1)):
+            part = samples.isel(time=slice(first, first + step))
+            rows = slice(row + first, row + first + part.sizes["time"])
+            yield _with_arrays(part, sensor, payload, rows)
+        row += count
+
+
+def _with_arrays(
+    samples: "xarray.Dataset", sensor: SensorInfo, payload: LazyArray | None, rows: slice
+) -> "xarray.Dataset":
+    if payload is None or sensor.payload is None:
+        return samples
+    info = sensor.payload
+    about: dict[str, Any] = {"units": info.unit, "long_name": f"{info.kind} by {sensor.name}"}
+    if info.fields:
+        about["fields"] = " ".join(info.fields)
+    array = payload[rows]
+    return samples.assign({info.kind: (("time", *payload_dimensions(info)), array, about)})
+
+
+def _append_netcdf(
+    target: Path, group: str | None, whole: "xarray.Dataset", parts: Iterator["xarray.Dataset"]
+) -> None:
+    """Write a dataset whose variables over time come part by part."""
+    import h5netcdf
+
+    whole.isel(time=slice(0, 0)).to_netcdf(
+        target,
+        mode="w" if group is None else "a",
+        group=group,
+        engine="h5netcdf",
+        unlimited_dims=["time"],
+    )
+    with h5netcdf.File(target, "a") as file:
+        place = file if group is None else file[group]
+        end = 0
+        for part in parts:
+            first, end = end, end + part.sizes["time"]
+            place.resize_dimension("time", end)
+            for name, variable in part.variables.items():
+                if "time" in variable.dims and end > first:
+                    place.variables[name][first:end] = variable.values
+
+
+def _list_tables(run: Recording, target: Path) -> list[Path]:
+    """Every CSV file of an export, in order."""
+    tables = []
     for vehicle in run.header.vehicles:
-        path = target
-        if len(run.header.vehicles) > 1:
-            path = _beside(target, vehicle.name)
-        _write_table(path, _columns(run.vehicle(vehicle.name)))
-        written.append(path)
+        own = _own_table(run, target, vehicle.name)
+        tables += [own, *(_beside(own, sensor.name) for sensor in vehicle.sensors)]
+    return tables
+
+
+def _own_table(run: Recording, target: Path, vehicle: str) -> Path:
+    return target if len(run.header.vehicles) == 1 else _beside(target, vehicle)
+
+
+def _write_csv(run: Recording, target: Path) -> list[Path]:
+    with ExitStack() as stack:  # all vehicles at once: the recording is read once
+        tables = {
+            v.name: stack.enter_context(_Table(_own_table(run, target, v.name)))
+            for v in run.header.vehicles
+        }
+        for part in (slice(0, 0), *run.source.parts()):
+            for name, table in tables.items():
+                table.write(_columns(run.vehicle(name, part)))
+    for vehicle in run.header.vehicles:
+        own = _own_table(run, target, vehicle.name)
         for sensor in vehicle.sensors:
-            table = _beside(path, sensor.name)
-            _write_table(table, _sensor_columns(run.sensor(vehicle.name, sensor.name)))
-            written.append(table)
-    return written
+            with _Table(_beside(own, sensor.name)) as table:
+                table.write(_sensor_columns(run.sensor(vehicle.name, sensor.name, (0.0, -1.0))))
+                for some in run.sample_parts(vehicle.name, sensor.name):
+                    table.write(_sensor_columns(label_samples(vehicle, sensor, some)))
+    return _list_tables(run, target)
 
 
 def _plain(name: str) -> str:
@@ -117,12 +222,26 @@ def _beside(path: Path, name: str) -> Path:
     return path.with_name(f"{path.stem}-{_plain(name)}{path.suffix or '.csv'}")
 
 
-def _write_table(path: Path, columns: dict[str, Array]) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        rows = zip(*(values.tolist() for values in columns.values()), strict=True)
-        writer.writerows(rows)
+class _Table:
+    """A CSV file that grows; its first columns, which may be empty, give the heading."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("w", newline="", encoding="utf-8")
+        self._writer = csv.writer(self._file, lineterminator="\n")
+        self._begun = False
+
+    def __enter__(self) -> "_Table":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def write(self, columns: dict[str, Array]) -> None:
+        """Add rows."""
+        if not self._begun:
+            self._writer.writerow(columns)
+            self._begun = True
+        self._writer.writerows(zip(*(v.tolist() for v in columns.values()), strict=True))
 
 
 def _sensor_columns(samples: "xarray.Dataset") -> dict[str, Array]:

@@ -1,9 +1,42 @@
-"""What a header says of a vehicle, back from JSON, which knows no tuples."""
+"""What a header says of a vehicle and a scene of its surroundings, to JSON and back."""
 
+import math
+from dataclasses import replace
 from typing import Any
 
-from seatrial.engine.frames import ActuatorInfo, LegInfo, VehicleInfo
+from seatrial.engine.frames import (
+    ActuatorInfo,
+    LegInfo,
+    Scene,
+    VehicleInfo,
+    read_scene,
+    vehicle_bodies,
+    write_scene,
+)
 from seatrial.signals import FaultInfo, PayloadInfo, SensorInfo
+
+
+def write_surroundings(scene: Scene) -> str:
+    """A scene as text, without the vehicles, which are in the header."""
+    others = tuple(body for body in scene.bodies if body.shape != "vehicle")
+    return write_scene(replace(scene, bodies=others))
+
+
+def read_surroundings(text: str, vehicles: tuple[VehicleInfo, ...]) -> Scene:
+    """The whole scene again."""
+    scene = read_scene(text)
+    return replace(scene, bodies=(*vehicle_bodies(vehicles), *scene.bodies))
+
+
+def without_nan(value: Any) -> Any:
+    """Plain data for JSON, which has no NaN or infinity: both become null."""
+    if isinstance(value, dict):
+        return {k: without_nan(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_nan(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
 
 
 def read_vehicle(data: dict[str, Any]) -> VehicleInfo:

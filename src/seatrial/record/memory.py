@@ -1,13 +1,23 @@
 """A run kept in memory, read like a recording."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seatrial.engine.frames import Frames, GroupFrames, RunHeader, RunSummary, VehicleFrames
+from seatrial.engine.frames import Frames, GroupFrames, RunHeader, RunSummary, Scene, VehicleFrames
 from seatrial.record.dataset import build_dataset
+from seatrial.record.lazy import LazyArray
 from seatrial.record.reader import Recording
-from seatrial.signals import join
+from seatrial.record.source import Span, cut_into
+from seatrial.signals import Measurements, join
+
+if TYPE_CHECKING:
+    import xarray
+
+_ROWS_AT_ONCE = 10_000
 
 
 class MemoryRecorder:
@@ -15,12 +25,13 @@ class MemoryRecorder:
 
     def __init__(self) -> None:
         self._header: RunHeader | None = None
+        self._scene: Scene | None = None
         self._summary: RunSummary | None = None
         self._blocks: list[Frames] = []
 
-    def open(self, header: RunHeader) -> None:
+    def open(self, header: RunHeader, scene: Scene | None = None) -> None:
         """Start."""
-        self._header = header
+        self._header, self._scene = header, scene
 
     def write(self, frames: Frames) -> None:
         """Keep a block."""
@@ -41,9 +52,37 @@ class MemoryRecorder:
             Path("(in memory)"),
             self._header,
             self._summary,
-            build_dataset(self._header, frames),
-            lambda vehicle, sensor: frames.measurements[vehicle][sensor],
+            self._scene,
+            self._summary is not None,
+            MemorySource(self._header, frames),
         )
+
+
+@dataclass(frozen=True)
+class MemorySource:
+    """Frames, samples and arrays in memory."""
+
+    header: RunHeader
+    frames: Frames
+
+    def dataset(self) -> "xarray.Dataset":
+        """All frames."""
+        return build_dataset(self.header, self.frames)
+
+    def parts(self) -> Iterator[slice]:
+        """The frames, some thousands at a time."""
+        return cut_into(len(self.frames.time), _ROWS_AT_ONCE)
+
+    def samples(self, vehicle: str, sensor: str, span: Span) -> Iterator[Measurements]:
+        """All samples at once."""
+        yield replace(self.frames.measurements[vehicle][sensor], payload=None)
+
+    def payload(self, vehicle: str, sensor: str) -> LazyArray:
+        """The arrays of the valid samples."""
+        samples = self.frames.measurements[vehicle][sensor]
+        assert samples.payload is not None, "the run gave no arrays"
+        arrays = samples.payload[samples.valid]
+        return LazyArray([len(arrays)], arrays.shape[1:], arrays.dtype, lambda block: arrays)
 
 
 def _joined(blocks: tuple[GroupFrames, ...]) -> GroupFrames:

@@ -1,36 +1,31 @@
-"""A recording read back: header, summary and one xarray.Dataset in seatrial's own frames."""
+"""A recording read back: header, summary, scene, and data that stay in the file until used."""
 
-import json
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from seatrial.engine.frames import (
-    ESTIMATE,
-    RunHeader,
-    RunSummary,
-    VehicleFrames,
-    VehicleInfo,
-    frames_of,
-)
+from seatrial.engine.frames import RunHeader, RunSummary, Scene, VehicleInfo
 from seatrial.errors import RecordingError
-from seatrial.record.dataset import FAULT, build_dataset, loop_names, with_motion
+from seatrial.record.dataset import FAULT, loop_names, with_motion
+from seatrial.record.infos import read_surroundings
+from seatrial.record.lazy import LazyArray
 from seatrial.record.mcap import description
-from seatrial.record.mcap.messages import McapSamples, read_messages
-from seatrial.record.mcap.stream import Contents, read_contents
+from seatrial.record.mcap.file import McapFile, open_file
+from seatrial.record.mcap.messages import McapSource
 from seatrial.record.samples import label_samples
-from seatrial.record.swarm.store import read_store
-from seatrial.ros.layout import Array, TypeStore
-from seatrial.ros.loop_topics import frame_topics
+from seatrial.record.source import Source, Span, no_samples, within
+from seatrial.record.swarm.reading import read_store
 from seatrial.ros.topics import CLOCK_TOPIC
-from seatrial.signals import Measurements
+from seatrial.signals import Measurements, SensorInfo, join
 
 if TYPE_CHECKING:
     import xarray
+
+ALWAYS: Span = (-np.inf, np.inf)
 
 
 @dataclass(frozen=True)
@@ -41,16 +36,31 @@ class Recording:
     header: RunHeader
     summary: RunSummary | None
     """None when the run was killed before its end."""
-    dataset: "xarray.Dataset"
-    """All frames, dimensions time, vehicle and axis; NED, forward-starboard-down, SI. Read from a
-    Zarr store it holds the variables stored there; `vehicle` adds what follows from them."""
-    samples: Callable[[str, str], Measurements]
-    """What a sensor of a vehicle measured, by their names; `sensor` makes a Dataset of it."""
+    scene: Scene | None
+    """The sea and the bodies in it; None in recordings of older versions."""
+    complete: bool
+    """Whether it came to its end: a recording of a killed run is cut short."""
+    source: Source
+    """Where frames, samples and arrays are read from when they are asked for."""
 
-    def vehicle(self, name: str) -> "xarray.Dataset":
-        """One vehicle alone: only what it has, and only frames in which it was alive."""
+    @cached_property
+    def dataset(self) -> "xarray.Dataset":
+        """All frames, dimensions time, vehicle and axis; NED, forward-starboard-down, SI.
+
+        Its variables stay in the file until they are used, and `sel(time=slice(60, 70))` reads
+        only what it needs. From a Zarr store it holds the variables stored there; `vehicle` adds
+        what follows from them.
+        """
+        return self.source.dataset()
+
+    def vehicle(self, name: str, part: slice = slice(None)) -> "xarray.Dataset":
+        """One vehicle alone: only what it has, and only frames in which it was alive.
+
+        `part` says which frames, by number.
+        """
         info = self._info(name)
-        data = self.dataset.sel(vehicle=name, channel=[a.name for a in info.actuators])
+        data = self.dataset.isel(time=part)
+        data = data.sel(vehicle=name, channel=[a.name for a in info.actuators])
         if FAULT in data:
             data = data.sel(fault_name=[f.name for f in info.faults])
         others = set(loop_names(self.header.vehicles)) - set(loop_names((info,)))
@@ -58,9 +68,46 @@ class Recording:
         data = with_motion(data)
         return data.isel(time=np.isfinite(data["depth"].values))
 
-    def sensor(self, vehicle: str, name: str) -> "xarray.Dataset":
+    def sensor(self, vehicle: str, name: str, span: Span = ALWAYS) -> "xarray.Dataset":
         """What one sensor measured: a variable per component over the time of taking the samples,
-        with `arrival` and the bits of `fault`; SI, in the sensor's axes."""
+        with `arrival` and the bits of `fault`; SI, in the sensor's axes. The arrays of a dense
+        sensor are not in it: see `payload`."""
+        info, sensor = self._sensor(vehicle, name)
+        return label_samples(info, sensor, self.samples(vehicle, name, span))
+
+    def samples(self, vehicle: str, sensor: str, span: Span = ALWAYS) -> Measurements:
+        """What a sensor of a vehicle measured from one time to another, without its arrays."""
+        components = self._sensor(vehicle, sensor)[1].components
+        parts = list(self.sample_parts(vehicle, sensor, span))
+        joined = join(parts) if parts else no_samples(len(components))
+        if np.all(np.diff(joined.time) >= 0.0):
+            return joined
+        return joined.cut(np.argsort(joined.time, kind="stable"))
+
+    def sample_parts(
+        self, vehicle: str, sensor: str, span: Span = ALWAYS
+    ) -> Iterator[Measurements]:
+        """The same piece by piece, as they lie in the file."""
+        self._sensor(vehicle, sensor)
+        for part in self.source.samples(vehicle, sensor, span):
+            yield within(part, span)
+
+    def payload(self, vehicle: str, sensor: str) -> LazyArray:
+        """The arrays of a dense sensor, in the file until they are indexed: `payload[10:20]`.
+
+        Row i belongs to row i of `sensor(vehicle, sensor)`.
+        """
+        _, info = self._sensor(vehicle, sensor)
+        if info.payload is None:
+            dense = [s.name for s in self._info(vehicle).sensors if s.payload is not None]
+            known = ", ".join(dense) or "none: the vehicle has no such sensor"
+            raise RecordingError(
+                f"{self.path}: sensor {sensor!r} of {vehicle!r} gives numbers, no arrays\n"
+                f"  expected: one of {known}"
+            )
+        return self.source.payload(vehicle, sensor)
+
+    def _sensor(self, vehicle: str, name: str) -> tuple[VehicleInfo, SensorInfo]:
         info = self._info(vehicle)
         sensor = next((s for s in info.sensors if s.name == name), None)
         if sensor is None:
@@ -68,7 +115,7 @@ class Recording:
             raise RecordingError(
                 f"{self.path}: {vehicle!r} has no sensor {name!r}\n  expected: one of {known}"
             )
-        return label_samples(info, sensor, self.samples(vehicle, name))
+        return info, sensor
 
     def _info(self, name: str) -> VehicleInfo:
         info = next((v for v in self.header.vehicles if v.name == name), None)
@@ -82,66 +129,38 @@ class Recording:
 
 
 def read(path: str | Path) -> Recording:
-    """Open a recording, also one whose run was killed.
-
-    The frames of an MCAP file are read at once, those of a Zarr store when they are asked for.
-    """
+    """Open a recording, also one whose run was killed; its data are read when they are used."""
     path = Path(path)
     if path.is_dir() or path.suffix == ".zarr":
         return Recording(path, *read_store(path))
-    contents = read_contents(path)
-    header, namespaces = _read_header(path, contents)
-    found = contents.attachments.get(description.SUMMARY_FILE)
-    time_ns = np.array(contents.times.get(CLOCK_TOPIC, []), dtype=np.int64)
-    store = TypeStore()
-    vehicles = {
-        v.name: _read_vehicle(path, contents, store, v, namespaces[v.name], time_ns)
-        for v in header.vehicles
-    }
-    return Recording(
-        path,
-        header,
-        description.read_summary(found) if found is not None else None,
-        build_dataset(header, frames_of(time_ns / 1e9, vehicles)),
-        McapSamples(path, contents, store, header, namespaces).read,
-    )
+    file = open_file(path)
+    header, namespaces, summary, scene = _read_description(file)
+    source = McapSource(file, header, namespaces)
+    return Recording(path, header, summary, scene, file.complete, source)
 
 
-def _read_header(path: Path, contents: Contents) -> tuple[RunHeader, dict[str, str]]:
+def _read_description(
+    file: McapFile,
+) -> tuple[RunHeader, dict[str, str], RunSummary | None, Scene | None]:
+    found = file.attachments
     try:
-        return description.read_header(
-            contents.attachments[description.SCENARIO_FILE],
-            contents.attachments[description.RUN_FILE],
+        header, namespaces = description.read_header(
+            found[description.SCENARIO_FILE], found[description.RUN_FILE]
         )
-    except (KeyError, TypeError, json.JSONDecodeError) as error:
-        topics = ", ".join(sorted(contents.times)) or "no topics"
+        summary, scene = found.get(description.SUMMARY_FILE), found.get(description.SCENE_FILE)
+        return (
+            header,
+            namespaces,
+            None if summary is None else description.read_summary(summary),
+            None if scene is None else read_surroundings(scene.decode(), header.vehicles),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        topics = ", ".join(sorted(file.topics.values())) or "no topics"
         raise RecordingError(
-            f"{path}: this MCAP file was not written by this version of seatrial, "
+            f"{file.path}: this MCAP file was not written by this version of seatrial, "
             "or it ends before the first frame\n"
             f"  found:    {topics}\n"
             f"  expected: attachments {description.SCENARIO_FILE} and {description.RUN_FILE}, "
             f"topics {CLOCK_TOPIC} and /NAME/odometry\n"
             "  to mend:  record the run again with `seatrial run SCENARIO --out FILE.mcap`"
         ) from error
-
-
-def _read_vehicle(
-    path: Path,
-    contents: Contents,
-    store: TypeStore,
-    vehicle: VehicleInfo,
-    namespace: str,
-    time_ns: NDArray[np.int64],
-) -> VehicleFrames:
-    """Numbers on the clock's times, NaN where the vehicle was silent."""
-    none = np.empty((len(time_ns), 0))
-    fields: dict[str, Array] = {"faults": none, "estimate": none, "guidance": none}
-    for topic in frame_topics(vehicle, namespace):
-        if topic.unpack is not None:
-            found = read_messages(path, contents, store, topic)
-            values = np.full((len(time_ns), topic.slots), np.nan)
-            values[np.searchsorted(time_ns, found.logged)] = found.values
-            fields.update(topic.unpack(values))
-    if vehicle.estimated:
-        fields["estimate"] = np.hstack([fields.pop(f"estimate_{part}") for part in ESTIMATE])
-    return VehicleFrames(**fields)

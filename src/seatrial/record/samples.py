@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seatrial.engine.frames import VehicleInfo
-from seatrial.signals import Measurements, SensorInfo
+from seatrial.signals import Measurements, PayloadInfo, SensorInfo
 
 if TYPE_CHECKING:
     import xarray
@@ -54,3 +54,13 @@ def _attributes(vehicle: VehicleInfo, sensor: SensorInfo) -> dict[str, Any]:
         "orientation": np.array(sensor.orientation),
         **{name: np.array(numbers) for name, numbers in sensor.facts.items()},
     }
+
+
+def payload_dimensions(payload: PayloadInfo) -> tuple[str, ...]:
+    """Names of the dimensions of one sample's array."""
+    names = {
+        "echogram": ("beam", "range_bin"),
+        "image": ("row", "column", "channel"),
+        "cloud": ("point", "field"),
+    }
+    return names[payload.kind][: len(payload.shape)]

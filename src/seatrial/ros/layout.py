@@ -10,10 +10,13 @@ byte is not recognisable: it is found as the byte in which two templates differ.
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from seatrial.ros.definitions import register
 
 Array = NDArray[np.float64]
 Message: TypeAlias = Any
@@ -23,6 +26,8 @@ _SLOT_PATTERN = 0x5A17_2A1E_5EA0_0000
 _SHORT_PATTERN = 0x4C3B_9D00
 _STAMP_PATTERN = (0x5EA0_2A1E, 0x5A17_5EA0)
 _NANOSECONDS = 1_000_000_000
+STAMP_BYTES = 8
+"""Of a builtin_interfaces/Time."""
 
 
 class MessageFactory:
@@ -114,12 +119,10 @@ class Layout:
 
 
 class TypeStore:
-    """ROS 2 message definitions as rosbags ships them."""
+    """ROS 2 message definitions as rosbags ships them, and those of sonars."""
 
     def __init__(self) -> None:
-        from rosbags.typesys import Stores, get_typestore
-
-        self._store = get_typestore(Stores.ROS2_HUMBLE)
+        self._store = _known_types()
 
     def definition(self, typename: str) -> bytes:
         """The text of a type and of all types in it, in the `ros2msg` form that MCAP expects."""
@@ -149,8 +152,31 @@ class TypeStore:
         stamp = _take(data, stamp_bytes) if stamp_bytes in data else None
         return Layout(np.frombuffer(bytes(data), np.uint8), stamp, tuple(offsets))
 
+    def serialise(self, typename: str, build: Callable[[MessageFactory], Message]) -> bytes:
+        """The bytes of one message."""
+        return bytes(self._serialise(typename, build(MessageFactory(self._store.types))))
+
+    def stamp_place(self, message: bytes) -> int:
+        """Where the open stamp of a message is."""
+        return message.index(struct.pack("<II", *_STAMP_PATTERN))
+
     def _serialise(self, typename: str, message: Message) -> bytearray:
         return bytearray(self._store.serialize_cdr(message, typename))
+
+
+def stamp_octets(time_ns: int) -> bytes:
+    """A time as it stands in a message."""
+    return struct.pack("<II", *divmod(time_ns, _NANOSECONDS))
+
+
+@cache
+def _known_types() -> Any:
+    """One for the whole process: rosbags compiles code for every type that it meets."""
+    from rosbags.typesys import Stores, get_typestore
+
+    store = get_typestore(Stores.ROS2_HUMBLE)
+    register(store)
+    return store
 
 
 def _column(rows: NDArray[np.uint8], offset: int, kind: str) -> Array:

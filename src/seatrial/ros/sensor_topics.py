@@ -84,6 +84,22 @@ def sensor_topics(
     return found
 
 
+def payload_places(vehicle: VehicleInfo, namespace: str) -> dict[str, tuple[str, str]]:
+    """Topic and frame of the arrays of every dense sensor; its few numbers have topics as always.
+
+    The arrays lie on `/VEHICLE/SENSOR/KIND`, for example `/otter/sounder/echogram`.
+    """
+    names = sensor_names(vehicle, namespace)
+    return {
+        info.name: (
+            f"/{namespace}/{names[info.name]}/{info.payload.kind}",
+            f"{namespace}/{names[info.name]}",
+        )
+        for info in vehicle.sensors
+        if info.payload is not None
+    }
+
+
 def build_mountings(
     f: MessageFactory, vehicles: tuple[VehicleInfo, ...], namespaces: dict[str, str]
 ) -> Message:

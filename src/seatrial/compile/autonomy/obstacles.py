@@ -8,6 +8,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.compile.scene import timetable
 from seatrial.gnc.avoidance import Avoidance, Circles, Polygons, Targets
 from seatrial.pytree import constant
 from seatrial.spec import obstacles as spec
@@ -61,18 +62,10 @@ def _targets(vessels: list[spec.Vessel], vehicles: int, dtype: np.dtype[Any]) ->
     since = np.full((stretches, len(vessels)), np.inf)
     position, velocity = np.zeros((2, stretches, 2, len(vessels)))
     for k, vessel in enumerate(vessels):
-        if not vessel.waypoints:
-            since[0, k], position[0, :, k] = 0.0, vessel.position
-            velocity[0, :, k] = (
-                vessel.speed * math.cos(vessel.course),
-                vessel.speed * math.sin(vessel.course),
-            )
-        time, place = 0.0, np.array(vessel.position)
-        for p, waypoint in enumerate(vessel.waypoints):
-            there = np.array(waypoint.position)
-            since[p, k], position[p, :, k] = time, place
-            velocity[p, :, k] = (there - place) / (waypoint.time - time)
-            time, place = waypoint.time, there
+        way = timetable(vessel)
+        count = len(way.since)
+        since[:count, k] = way.since
+        position[:count, :, k], velocity[:count, :, k] = way.position, way.velocity
     radius = np.array([_radius(v.safety_radius, v.length, v.beam) for v in vessels])
     return Targets(
         since=_for_all(since, vehicles, _DOUBLE),

@@ -1,7 +1,8 @@
 """Header and summary of a run as MCAP metadata and attachments, and back.
 
 `scenario.yaml` is the scenario with every default written out; `run.json` is the rest of the
-header; `summary.json` is there only when the run came to its end.
+header; `scene.json` is the sea and the bodies in it, without the vehicles, which the header has;
+`summary.json` is there only when the run came to its end.
 """
 
 import json
@@ -9,14 +10,15 @@ import math
 from dataclasses import asdict
 from typing import Any
 
-from seatrial.engine.frames import Event, RunHeader, RunSummary, VehicleSummary
-from seatrial.record.infos import read_vehicle
+from seatrial.engine.frames import Event, RunHeader, RunSummary, Scene, VehicleSummary
+from seatrial.record.infos import read_vehicle, without_nan, write_surroundings
 
 METADATA = "seatrial"
 FORMAT = "3"
 SCENARIO_FILE = "scenario.yaml"
 RUN_FILE = "run.json"
 SUMMARY_FILE = "summary.json"
+SCENE_FILE = "scene.json"
 
 Attachment = tuple[str, str, bytes]
 """Name, media type, data."""
@@ -32,16 +34,21 @@ def metadata(header: RunHeader) -> dict[str, str]:
     }
 
 
-def attachments(header: RunHeader, namespaces: dict[str, str]) -> list[Attachment]:
+def attachments(
+    header: RunHeader, namespaces: dict[str, str], scene: Scene | None
+) -> list[Attachment]:
     """Everything known before the first frame; `namespaces` are the vehicles' names in ROS."""
     run = asdict(header)
     del run["description"]
     for vehicle in run["vehicles"]:
         vehicle["namespace"] = namespaces[vehicle["name"]]
-    return [
+    files = [
         (SCENARIO_FILE, "application/yaml", header.description.encode()),
         (RUN_FILE, "application/json", _to_json(run)),
     ]
+    if scene is not None:
+        files.append((SCENE_FILE, "application/json", write_surroundings(scene).encode()))
+    return files
 
 
 def summary_attachment(summary: RunSummary) -> Attachment:
@@ -72,19 +79,8 @@ def read_summary(data: bytes) -> RunSummary:
 
 
 def _to_json(value: Any) -> bytes:
-    text = json.dumps(_without_nan(value), indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(without_nan(value), indent=2, ensure_ascii=False, allow_nan=False)
     return f"{text}\n".encode()
-
-
-def _without_nan(value: Any) -> Any:
-    """JSON has no NaN or infinity: both become null."""
-    if isinstance(value, dict):
-        return {k: _without_nan(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_nan(v) for v in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 def _with_nan(value: dict[str, Any]) -> dict[str, Any]:

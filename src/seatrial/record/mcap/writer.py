@@ -7,27 +7,34 @@ A message is logged at the time at which it is there: a frame at its own, a meas
 arrives. Messages of a block lie in that order. What arrives after the end of its block is written
 with it all the same, for it must survive a kill, so the chunks of two blocks may overlap by the
 latency; readers of MCAP put them in order by the index.
+
+The arrays of dense sensors lie in chunks of their own, before those of their block: who reads the
+frames of a recording that is full of pictures does not unpack the pictures.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from io import BufferedWriter
+from io import BufferedRandom
 from pathlib import Path
 from typing import Any, Generic
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.engine.frames import Frames, RunHeader, RunSummary, VehicleFrames
+from seatrial.engine.frames import Frames, RunHeader, RunSummary, Scene, VehicleFrames
 from seatrial.errors import RecordingError
+from seatrial.record.lock import open_alone
 from seatrial.record.mcap import description
 from seatrial.ros.layout import Array, Layout, Message, MessageFactory, TypeStore
 from seatrial.ros.loop_topics import PATH_TYPE, build_path, frame_topics, path_topic
+from seatrial.ros.payloads import PayloadLayout, check_payload, payload_layout
 from seatrial.ros.sensor_topics import (
     KEPT_FOR_LATE_READERS,
     TF_STATIC_TOPIC,
     build_mountings,
+    payload_places,
+    sensor_names,
     sensor_topics,
 )
 from seatrial.ros.topics import (
@@ -45,8 +52,12 @@ _CHUNK_BYTES = 1 << 20
 _BATCH_BYTES = 1 << 26  # encoded at once; bounds the memory when a whole run comes as one block
 _NEVER = 1 << 62  # chunk size at which mcap would close a chunk by itself, between two frames
 
+_SEQUENCES = 1 << 32  # an MCAP message has room for so many numbers; then they begin again
+
 Times = NDArray[np.int64]
 """ns since the start."""
+Logged = tuple[int, int, bytes]
+"""Channel, time of logging (ns) and data of a message."""
 
 
 @dataclass(frozen=True)
@@ -75,22 +86,30 @@ class McapRecorder:
         self._clock = (Layout(np.empty(0, np.uint8), None, ()), 0)
         self._streams: dict[str, list[_Stream[VehicleFrames]]] = {}
         self._sensors: dict[str, dict[str, list[_Stream[Measurements]]]] = {}
+        self._payloads: dict[tuple[str, str], tuple[PayloadLayout, int]] = {}
+        """Layout and channel by vehicle and sensor."""
         self._frames_per_batch = 1
         self._sequence = 0
-        self._file: BufferedWriter
+        self._file: BufferedRandom
         self._writer: Any  # mcap annotates only half of its writer
 
-    def open(self, header: RunHeader) -> None:
+    def open(self, header: RunHeader, scene: Scene | None = None) -> None:
         """Create the file with everything that is known before the first frame."""
         from mcap.writer import Writer
 
         names = namespaces(header.vehicles)
+        for vehicle in header.vehicles:  # refused before an older recording is replaced
+            sensor_names(vehicle, names[vehicle.name])
+            for sensor in vehicle.sensors:
+                if sensor.payload is not None:
+                    check_payload(sensor)
         try:
-            self._file = self.path.open("wb")
+            self._file = open_alone(self.path)
+            self._file.truncate(0)
             self._writer = Writer(self._file, chunk_size=_NEVER)
             self._writer.start(profile="ros2", library=f"seatrial {header.version}")
             self._writer.add_metadata(description.METADATA, description.metadata(header))
-            for name, media_type, data in description.attachments(header, names):
+            for name, media_type, data in description.attachments(header, names, scene):
                 self._writer.add_attachment(0, 0, name, media_type, data)
         except OSError as error:
             raise self._cannot_write(error) from error
@@ -103,6 +122,7 @@ class McapRecorder:
         for start in range(0, len(time_ns), self._frames_per_batch):
             part = slice(start, start + self._frames_per_batch)
             span = _span(time_ns, part)
+            self._write_messages(self._encode_payloads(frames, span), lambda channel: True)
             batch = [self._encode_clock(time_ns[part])]
             for name, vehicle in frames.vehicles.items():
                 batch += _encode_frames(self._streams[name], time_ns[part], _cut(vehicle, part))
@@ -153,6 +173,11 @@ class McapRecorder:
                 size = sum(s.layout.size for s in sensors[info.name])
                 frame_bytes += size * info.rate * header.frame_period
             self._sensors[vehicle.name] = sensors
+            for name, (topic, frame) in payload_places(vehicle, names[vehicle.name]).items():
+                info = next(s for s in vehicle.sensors if s.name == name)
+                payload = payload_layout(store, info, frame)
+                place = payload, channel(topic, payload.typename)
+                self._payloads[vehicle.name, name] = place
         self._frames_per_batch = max(1, int(_BATCH_BYTES / frame_bytes))
 
         def say_once(
@@ -181,23 +206,47 @@ class McapRecorder:
         layout, channel = self._clock
         return _Encoded(channel, stamps, layout.encode(stamps, np.empty((len(stamps), 0))))
 
+    def _encode_payloads(self, frames: Frames, span: tuple[float, float]) -> Iterator[Logged]:
+        """The arrays of the samples taken in a span of time, one at a time, as they arrive.
+
+        Those of one sensor keep the order in which they were taken.
+        """
+        taken = []
+        for (vehicle, sensor), place in self._payloads.items():
+            samples = frames.measurements[vehicle].get(sensor)
+            if samples is not None and samples.payload is not None:
+                stamps = _to_ns(samples.time)
+                chosen = np.flatnonzero((stamps >= span[0]) & (stamps < span[1]) & samples.valid)
+                arrival = np.maximum.accumulate(_to_ns(samples.arrival[chosen]))
+                rows = zip(arrival.tolist(), stamps[chosen].tolist(), chosen.tolist(), strict=True)
+                taken += [(*row, samples.payload, place) for row in rows]
+        for arrival_ns, stamp, i, payload, (layout, channel) in sorted(taken, key=lambda t: t[0]):
+            yield channel, arrival_ns, layout.encode(stamp, payload[i])
+
     def _write_batch(self, batch: list[_Encoded]) -> None:
         """Write messages in the order of their times, those of one time as they stand."""
         times = np.concatenate([e.times for e in batch])
         channels = np.repeat([e.channel for e in batch], [len(e.messages) for e in batch])
         messages = [message for e in batch for message in e.messages]
         order = np.argsort(times, kind="stable")
+        ordered = (messages[i] for i in order.tolist())
+        clock = self._clock[1]
+        self._write_messages(
+            zip(channels[order].tolist(), times[order].tolist(), ordered, strict=True),
+            lambda channel: channel == clock,  # between two frames
+        )
+
+    def _write_messages(self, messages: Iterable[Logged], may_begin: Callable[[int], bool]) -> None:
+        """Write messages in chunks; a message of a channel that `may_begin` one opens the next."""
         add: Callable[..., None] = self._writer.add_message
-        clock, size = self._clock[1], 0
-        for i, channel, time in zip(
-            order.tolist(), channels[order].tolist(), times[order].tolist(), strict=True
-        ):
-            if channel == clock and size >= _CHUNK_BYTES:  # between two frames
+        size = 0
+        for channel, time, data in messages:
+            if size >= _CHUNK_BYTES and may_begin(channel):
                 self._flush()
                 size = 0
             self._sequence += 1
-            size += len(messages[i])
-            add(channel, time, messages[i], time, self._sequence)
+            size += len(data)
+            add(channel, time, data, time, self._sequence % _SEQUENCES)
         self._flush()
 
     def _flush(self) -> None:

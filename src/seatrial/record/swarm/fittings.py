@@ -8,11 +8,14 @@ import numpy as np
 
 from seatrial.engine.frames import Frames, RunHeader
 from seatrial.record.dataset import Labelled
+from seatrial.record.samples import payload_dimensions
 from seatrial.signals import Measurements, SensorInfo
 
 FOLDER = "sensors"
 GROWING = ("time", "arrival", "values", "valid", "fault")
-"""Tables of a sensor that grow sample by sample; the fields of `Measurements`."""
+"""Tables of every sensor that grow sample by sample; fields of `Measurements`."""
+PAYLOAD = "payload"
+"""One more, of a dense sensor."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,16 @@ class Fitting:
     """Its folder in the store."""
     info: SensorInfo
     vehicles: tuple[str, ...]
+
+    @property
+    def growing(self) -> tuple[str, ...]:
+        """Its tables that grow."""
+        return GROWING if self.info.payload is None else (*GROWING, PAYLOAD)
+
+    @property
+    def payload_place(self) -> str:
+        """Where the arrays of a dense sensor are in the store."""
+        return f"{self.place}/{PAYLOAD}"
 
     def join(self, frames: Frames) -> Measurements:
         """Samples of a block, (S, N, ...)."""
@@ -42,7 +55,7 @@ class Fitting:
                 joined[:, rows] = getattr(part, field)
             return joined
 
-        return Measurements(time, *(table(field) for field in GROWING[1:]))
+        return Measurements(time=time, **{field: table(field) for field in self.growing[1:]})
 
     def tables(self, samples: Measurements) -> Iterator[tuple[str, Labelled]]:
         """What grows, by its place in the store."""
@@ -56,8 +69,16 @@ class Fitting:
             "valid": {"long_name": "whether the sensor gave a measurement"},
             "fault": {"long_name": "bits of the faults that distort the sample"},
         }
-        for name in GROWING:
-            dims = ("sample", "vehicle", "component")[: getattr(samples, name).ndim]
+        if self.info.payload is not None:
+            about[PAYLOAD] = {
+                "long_name": f"{self.info.payload.kind} by {self.info.name}",
+                "units": self.info.payload.unit,
+            }
+        for name in self.growing:
+            rest: tuple[str, ...] = ("component",)
+            if name == PAYLOAD and self.info.payload is not None:
+                rest = payload_dimensions(self.info.payload)
+            dims = ("sample", "vehicle", *rest)[: getattr(samples, name).ndim]
             yield f"{self.place}/{name}", (dims, getattr(samples, name), about[name])
 
     def labels(self) -> Iterator[tuple[str, Labelled]]:
@@ -78,7 +99,10 @@ def list_fittings(header: RunHeader) -> list[Fitting]:
     infos: dict[tuple[Any, ...], SensorInfo] = {}
     for vehicle in header.vehicles:
         for sensor in vehicle.sensors:
-            kind = (sensor.name, sensor.type, sensor.components, sensor.units, sensor.rate)
+            kind = (
+                *(sensor.name, sensor.type, sensor.components, sensor.units, sensor.rate),
+                sensor.payload,
+            )
             members.setdefault(kind, []).append(vehicle.name)
             infos.setdefault(kind, sensor)
     count: dict[str, int] = {}

@@ -7,20 +7,28 @@ that ends with its last whole block. Every sensor has a group of its own below `
 samples grow under the same rule. Zarr format 2, because the metadata of format 3 is not yet
 consolidated by a settled standard, and opening it so warns.
 
+Every chunk ends with a checksum of its numbers, so that any reader of Zarr notices a changed one;
+the list of `checked` tells ours besides when whole files were changed or exchanged.
+
 The store holds simulated time only: the same run gives the same bytes in every file.
 """
 
-import itertools
-import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seatrial.engine.frames import Frames, GroupFrames, RunHeader, RunSummary, VehicleFrames
+from seatrial.engine.frames import (
+    Frames,
+    GroupFrames,
+    RunHeader,
+    RunSummary,
+    Scene,
+    VehicleFrames,
+)
 from seatrial.errors import RecordingError
 from seatrial.record.dataset import (
     Labelled,
@@ -30,14 +38,18 @@ from seatrial.record.dataset import (
     labelled,
     optional_names,
 )
+from seatrial.record.infos import write_surroundings
+from seatrial.record.lock import open_alone
 from seatrial.record.swarm import description as described
 from seatrial.record.swarm.columns import Columns
-from seatrial.record.swarm.fittings import FOLDER, GROWING, Fitting, list_fittings
-from seatrial.signals import Measurements
+from seatrial.record.swarm.fittings import FOLDER, Fitting, list_fittings
 
 if TYPE_CHECKING:
-    import xarray
+    from io import BufferedRandom
+
     import zarr
+
+    from seatrial.record.swarm.checked import CheckedStore
 
 STORED = (
     "position",
@@ -55,7 +67,7 @@ _SAMPLES_PER_CHUNK = 200_000
 _TIMES_PER_CHUNK = 4096
 _LEAST_MEASUREMENTS_PER_CHUNK = 64
 """A slow sensor gives few samples in a block, or none."""
-_METADATA = ".zmetadata"
+_PAYLOAD_BYTES_PER_CHUNK = 4 << 20
 
 
 class ZarrRecorder:
@@ -71,11 +83,15 @@ class ZarrRecorder:
         """Samples in the store by a fitting's place."""
         self._columns: Columns
         self._root: zarr.Group
+        self._store: CheckedStore
+        self._lock: BufferedRandom
         self._arrays: dict[str, zarr.Array[Any]] = {}
 
-    def open(self, header: RunHeader) -> None:
+    def open(self, header: RunHeader, scene: Scene | None = None) -> None:
         """Create the store with everything that is known before the first frame."""
         import zarr
+
+        from seatrial.record.swarm.checked import LOCK, CheckedStore
 
         self._columns = Columns(header)
         self._stored = (*STORED, *optional_names(header, self._columns))
@@ -83,10 +99,17 @@ class ZarrRecorder:
         about = attributes(header) | {
             "header": described.write_header(header),
             "coordinates": "kind channel_unit",  # where xarray looks for those without a dimension
+            "checked": "a file `checksums` lists every chunk",
         }
+        if scene is not None:
+            about["scene"] = write_surroundings(scene)
         with self._writing():
-            self._make_room()
-            self._root = zarr.create_group(self.path, zarr_format=2, attributes=about)
+            self._check_room()
+            self.path.mkdir(exist_ok=True)
+            self._lock = open_alone(self.path / LOCK)
+            self._clear()
+            self._store = CheckedStore(self.path)
+            self._root = zarr.create_group(self._store, zarr_format=2, attributes=about)
             for name, coordinate in coordinates(header, self._columns).items():
                 if name != "angle":
                     self._put(name, coordinate)
@@ -127,9 +150,17 @@ class ZarrRecorder:
         for first in range(0, max(count, 1), size):
             for name, table in fitting.tables(samples.cut(slice(first, first + size))):
                 if name not in self._arrays:
-                    self._create(name, table, (size, *table[1].shape[1:]))
+                    self._create(name, table, self._chunks(fitting, name, table, size))
                 self._append(name, table, self._samples[fitting.place] + first)
         return count
+
+    def _chunks(self, fitting: Fitting, name: str, table: Labelled, size: int) -> tuple[int, ...]:
+        """Shape of the chunks of a sensor's table; few arrays lie together, of one vehicle."""
+        row = table[1].shape[1:]
+        if name != fitting.payload_place:
+            return (size, *row)
+        one = max(1, int(np.prod(row[1:])) * table[1].dtype.itemsize)
+        return (min(size, max(1, _PAYLOAD_BYTES_PER_CHUNK // one)), 1, *row[1:])
 
     def close(self, summary: RunSummary) -> None:
         """Add what became of the vehicles, a number per vehicle, and of the whole."""
@@ -139,12 +170,15 @@ class ZarrRecorder:
                 self._put(name, column)
             self._root.attrs["summary"] = described.write_summary(summary)
             self._commit()
+            self._store.close()
+            self._lock.close()
 
     def _drop_unfinished(self) -> None:
         """Take back a block in the middle of which the run was interrupted."""
         lengths = dict.fromkeys((*self._stored, "time"), self._frames)
-        for place, count in self._samples.items():
-            lengths |= {f"{place}/{name}": count for name in GROWING}
+        for fitting in self._fittings:
+            count = self._samples[fitting.place]
+            lengths |= {f"{fitting.place}/{name}": count for name in fitting.growing}
         for name, length in lengths.items():
             array = self._arrays.get(name)
             if array is not None and array.shape[0] > length:
@@ -169,7 +203,7 @@ class ZarrRecorder:
 
     def _create(self, name: str, content: Labelled, chunks: tuple[int, ...]) -> "zarr.Array[Any]":
         """An array without any entries yet."""
-        from numcodecs import Blosc
+        from numcodecs import CRC32, Blosc
 
         dims, values, attrs = content
         self._arrays[name] = self._root.create_array(
@@ -177,6 +211,7 @@ class ZarrRecorder:
             shape=(0, *values.shape[1:]),
             chunks=tuple(max(1, n) for n in chunks),
             dtype=values.dtype,
+            filters=[CRC32()],
             compressors=Blosc("zstd", clevel=1, shuffle=Blosc.SHUFFLE),
             fill_value=None,
             attributes={"_ARRAY_DIMENSIONS": list(dims), **attrs},
@@ -188,119 +223,54 @@ class ZarrRecorder:
         """Let readers see everything written so far."""
         import zarr
 
-        zarr.consolidate_metadata(self._root.store, zarr_format=2)
+        zarr.consolidate_metadata(self._store, zarr_format=2)
 
-    def _make_room(self) -> None:
-        """Replace an older recording, but nothing else."""
+    def _check_room(self) -> None:
+        """Refuse a place that holds anything but an older recording."""
+        from seatrial.record.swarm.checked import LOCK, strangers
+
         if not self.path.exists():
             return
-        about = self.path / ".zattrs"
-        ours = about.is_file() and b'"scenario_yaml"' in about.read_bytes()
-        if not ours and not (self.path.is_dir() and not any(self.path.iterdir())):
-            raise RecordingError(
-                f"{self.path}: exists and is not a recording\n"
-                "  expected: a new name, or a recording to replace\n"
-                "  to mend:  choose another place with --out FOLDER.zarr"
-            )
-        shutil.rmtree(self.path)
+        problem = "exists and is not a recording"
+        if self.path.is_dir():
+            about = self.path / ".zattrs"
+            ours = about.is_file() and b'"scenario_yaml"' in about.read_bytes()
+            inside = {file.name for file in self.path.iterdir()}
+            begun = inside <= {LOCK, ".zgroup", "checksums"}  # and killed there
+            others = strangers(self.path)
+            if (ours or begun) and not others:
+                return
+            if ours:
+                problem = f"is a recording, but holds other things too: {', '.join(others[:3])}"
+        raise RecordingError(
+            f"{self.path}: {problem}\n"
+            "  expected: a new name, or a recording to replace and nothing besides\n"
+            "  to mend:  choose another place with --out FOLDER.zarr"
+        )
+
+    def _clear(self) -> None:
+        """Make room for a new recording."""
+        from seatrial.record.swarm.checked import LOCK
+
+        for file in self.path.iterdir():
+            if file.is_dir() and not file.is_symlink():
+                shutil.rmtree(file)
+            elif file.name != LOCK:
+                file.unlink()
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
+        import zarr
+
         try:
-            yield
+            with zarr.config.set({"async.concurrency": 1}):  # lines of the list in one order
+                yield
         except OSError as error:
             raise RecordingError(
                 f"{self.path}: cannot write the recording ({error.strerror or error})\n"
                 "  expected: a folder name in a folder that exists, is writable and has space\n"
                 "  to mend:  choose another place with --out FOLDER.zarr"
             ) from error
-
-
-Contents = tuple[RunHeader, RunSummary | None, "xarray.Dataset", Callable[[str, str], Measurements]]
-
-
-def read_store(path: Path) -> Contents:
-    """Header, summary (None when the run was killed), frames and samples by vehicle and sensor.
-
-    Frames and samples are loaded when they are used.
-    """
-    import xarray
-
-    if not (path / _METADATA).is_file():
-        found = "nothing" if not path.exists() else "a folder" if path.is_dir() else "a file"
-        raise _unusable(path, "is not a Zarr store", found)
-    try:
-        data = xarray.open_zarr(path, chunks=None, consolidated=True)
-        names = data["vehicle"].values.tolist()
-        header = described.read_header(data.attrs["header"], data.attrs["scenario_yaml"], names)
-        closed = "summary" in data.attrs
-        summary = described.read_summary(data.attrs["summary"], data) if closed else None
-    except (KeyError, TypeError, ValueError, RuntimeError, OSError) as error:
-        found = f"{type(error).__name__}: {error}"
-        raise _unusable(path, "was not written by this version of seatrial", found) from error
-    _check_chunks(path)
-    return (
-        header,
-        summary,
-        data,
-        lambda vehicle, sensor: _read_samples(path, header, vehicle, sensor),
-    )
-
-
-def _read_samples(path: Path, header: RunHeader, vehicle: str, sensor: str) -> Measurements:
-    import zarr
-
-    fitting = next(
-        f for f in list_fittings(header) if f.info.name == sensor and vehicle in f.vehicles
-    )
-    # Through the root: only its metadata is replaced when a block is whole.
-    root = zarr.open_group(path, mode="r", use_consolidated=True)
-    if f"{fitting.place}/time" not in root:  # killed before the first block
-        nothing = np.empty((0, len(fitting.info.components)))
-        none = np.empty(0)
-        return Measurements(none, none, nothing, none.astype(bool), none.astype(np.int32))
-    column = fitting.vehicles.index(vehicle)
-
-    def table(name: str) -> Any:
-        array = root[f"{fitting.place}/{name}"]
-        assert isinstance(array, zarr.Array)
-        return array[:] if name == "time" else array[:, column]
-
-    return Measurements(*(table(name) for name in GROWING))
-
-
-def _check_chunks(path: Path) -> None:
-    """Refuse a store with lost or cut files: Zarr would read a missing chunk as numbers."""
-    import zarr
-
-    root = zarr.open_group(path, mode="r", use_consolidated=True)
-    for name, array in root.members(max_depth=None):
-        if not isinstance(array, zarr.Array):
-            continue
-        counts = (-(-n // c) for n, c in zip(array.shape, array.chunks, strict=True))
-        for place in itertools.product(*(range(n) for n in counts)):
-            file = path / name / ".".join(str(i) for i in place)
-            if not _is_whole(file):
-                raise _unusable(path, "is damaged", f"{name}/{file.name} is missing or cut")
-
-
-def _is_whole(file: Path) -> bool:
-    """Whether a chunk has the length that Blosc wrote into bytes 12 to 15 of it."""
-    try:
-        with file.open("rb") as chunk:
-            size = int.from_bytes(chunk.read(16)[12:], "little")
-            return size > 0 and size == os.fstat(chunk.fileno()).st_size
-    except OSError:
-        return False
-
-
-def _unusable(path: Path, what: str, found: str) -> RecordingError:
-    return RecordingError(
-        f"{path}: {what}\n"
-        f"  found:    {found}\n"
-        "  expected: a folder that `seatrial run SCENARIO --out FOLDER.zarr` wrote\n"
-        "  to mend:  record the run again; the same seed gives the same numbers"
-    )
 
 
 def _cut(frames: Frames, part: slice) -> Frames:

@@ -1,0 +1,341 @@
+"""The world of a run as plain numbers: the sea that pushed, and every body that can be drawn.
+
+A scene goes to every sink with the header, so that a playback draws the sea that the vehicles felt
+without compiling anything. Nothing here needs JAX: the sums of `seatrial.ocean` are written once
+more in NumPy, term by term, and the tests hold both against each other.
+
+Frames and units are seatrial's own: NED, SI, radians, seconds since the start.
+"""
+
+import json
+from dataclasses import dataclass, fields, is_dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from seatrial.ocean import Ocean
+
+Array = NDArray[np.float64]
+
+_REFERENCE_HEIGHT = 10.0
+_LOWEST_HEIGHT = 0.1
+"""As `ocean.wind`: where the mean wind is stated, and below which its profile is constant, m."""
+
+
+@dataclass(frozen=True)
+class WaveComponents:
+    """Regular waves, whose sum is the surface: a cos(ω t − k (x cos μ + y sin μ) + ε)."""
+
+    amplitude: Array
+    """(C,) m."""
+    omega: Array
+    """(C,) rad/s."""
+    wavenumber: Array
+    """(C,) rad/m."""
+    direction: Array
+    """(C,) azimuth towards which each travels, rad."""
+    phase: Array
+    """(C,) rad."""
+    depth: float | None = None
+    """Water depth that the wavenumbers belong to, m; None for deep water."""
+    stretching: str = "constant"
+    """How the motion is continued above the mean level, as `ocean.waves.STRETCHING` says."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A smooth line through a table: cubic between its knots, constant beyond them."""
+
+    knots: Array
+    values: Array
+    slopes: Array
+
+    def __call__(self, at: ArrayLike) -> Array:
+        """Cubic Hermite value, as `ocean.curves.evaluate`."""
+        k, v, m = self.knots, self.values, self.slopes
+        x = np.clip(np.asarray(at, np.float64), k[0], k[-1])
+        i = np.clip(np.searchsorted(k, x, side="right") - 1, 0, len(k) - 2)
+        h, rise = k[i + 1] - k[i], v[i + 1] - v[i]
+        s, m0, m1 = (x - k[i]) / h, m[i], m[i + 1]
+        smooth: Array = v[i] + s * (
+            h * m0 + s * (3.0 * rise - h * (2.0 * m0 + m1) + s * (h * (m0 + m1) - 2.0 * rise))
+        )
+        return smooth
+
+
+@dataclass(frozen=True)
+class Harmonics:
+    """Oscillations of known amplitude, circular frequency and phase."""
+
+    amplitude: Array
+    omega: Array
+    phase: Array
+
+
+@dataclass(frozen=True)
+class Tide:
+    """Tidal constituents: north and east amplitude (m/s), frequency, lag of the strongest flow."""
+
+    north: Array
+    east: Array
+    omega: Array
+    phase: Array
+
+
+@dataclass(frozen=True)
+class CurrentField:
+    """The horizontal flow without waves and turbulence, the same at every (x, y)."""
+
+    north: float | Line
+    """m/s, steady or over time."""
+    east: float | Line
+    tide: Tide | None = None
+    profile: Line | None = None
+    """Factor over depth."""
+
+
+@dataclass(frozen=True)
+class WindField:
+    """The mean wind at 10 m, its profile over height, and gusts carried along by it."""
+
+    speed: float
+    towards: float
+    profile: str
+    """`log` or `power`."""
+    shape: float
+    """Roughness length in m for `log`, exponent for `power`."""
+    gusts: Harmonics | None = None
+
+
+@dataclass(frozen=True)
+class TurbulenceModes:
+    """Random Fourier modes, as `ocean.turbulence`."""
+
+    wavevector: Array
+    """(3, K) rad/m."""
+    cosine: Array
+    """(3, K) m/s."""
+    sine: Array
+    """(3, K) m/s."""
+    omega: Array
+    """(K,) rad/s."""
+    phase: Array
+    """(K,) rad."""
+
+
+@dataclass(frozen=True)
+class Timetable:
+    """How a body moves that nobody steers: stretches of constant velocity, the last without end."""
+
+    since: Array
+    """(P,) when each begins, rising, s."""
+    position: Array
+    """(P, 2) where it begins, north and east, m."""
+    velocity: Array
+    """(P, 2) along it, m/s."""
+
+    def at(self, t: float) -> tuple[Array, Array]:
+        """Position and velocity (2,) at a time; before the first stretch as along it."""
+        p = max(0, int(np.searchsorted(self.since, t, side="right")) - 1)
+        return self.position[p] + self.velocity[p] * (t - self.since[p]), self.velocity[p]
+
+
+@dataclass(frozen=True)
+class Body:
+    """Something that can be drawn."""
+
+    name: str
+    shape: str
+    """`vehicle` (moves as its frames say), `vessel` (moves as `motion` says), `circle` or
+    `polygon` (stand still)."""
+    kind: str = ""
+    """Of a vehicle, the name of its description."""
+    length: float = 0.0
+    beam: float = 0.0
+    height: float = 0.0
+    """Of a hull, m; 0 where unknown."""
+    radius: float = 0.0
+    """Of a circle, m."""
+    outline: Array | None = None
+    """(K, 2) corners of a polygon, or (1, 2) the centre of a circle, north and east, m."""
+    motion: Timetable | None = None
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Everything around the vehicles, and the vehicles; a part that is None is not there."""
+
+    waves: WaveComponents | None = None
+    current: CurrentField | None = None
+    wind: WindField | None = None
+    turbulence: TurbulenceModes | None = None
+    water_depth: float | None = None
+    """Of the flat bottom, m."""
+    bodies: tuple[Body, ...] = ()
+
+    def elevation(self, x: ArrayLike, y: ArrayLike, t: ArrayLike) -> Array:
+        """Height of the surface above the mean level at points and times that broadcast, m."""
+        x, y, t = np.broadcast_arrays(*(np.asarray(a, np.float64) for a in (x, y, t)))
+        height = np.zeros(x.shape)
+        waves = self.waves
+        if waves is None:
+            return height
+        kx = waves.wavenumber * np.cos(waves.direction)
+        ky = waves.wavenumber * np.sin(waves.direction)
+        for i, amplitude in enumerate(waves.amplitude):  # component by component: little memory
+            now = waves.omega[i] * t + waves.phase[i]
+            height += amplitude * np.cos(now - kx[i] * x - ky[i] * y)
+        return height
+
+    def flow(self, x: ArrayLike, y: ArrayLike, z: ArrayLike, t: ArrayLike) -> Array:
+        """Velocity (..., 3) of current and turbulence at points and times that broadcast, m/s."""
+        x, y, z, t = np.broadcast_arrays(*(np.asarray(a, np.float64) for a in (x, y, z, t)))
+        velocity = np.zeros((*x.shape, 3))
+        if self.current is not None:
+            north, east = (_over_time(part, t) for part in (self.current.north, self.current.east))
+            tide = self.current.tide
+            if tide is not None:
+                swing = np.cos(tide.omega * t[..., None] - tide.phase)
+                north, east = north + swing @ tide.north, east + swing @ tide.east
+            factor = 1.0 if self.current.profile is None else self.current.profile(z)
+            velocity[..., 0] += factor * north
+            velocity[..., 1] += factor * east
+        if self.turbulence is not None:
+            modes = self.turbulence
+            place = np.stack([x, y, z], axis=-1)
+            angle = modes.phase - modes.omega * t[..., None] + place @ modes.wavevector
+            velocity += np.cos(angle) @ modes.cosine.T + np.sin(angle) @ modes.sine.T
+        return velocity
+
+    def air(self, x: ArrayLike, y: ArrayLike, z: ArrayLike, t: ArrayLike) -> Array:
+        """Velocity (..., 3) of the air at points and times that broadcast, m/s."""
+        x, y, z, t = np.broadcast_arrays(*(np.asarray(a, np.float64) for a in (x, y, z, t)))
+        wind = self.wind
+        if wind is None:
+            return np.zeros((*x.shape, 3))
+        cos, sin = np.cos(wind.towards), np.sin(wind.towards)
+        height = np.maximum(-z, _LOWEST_HEIGHT)
+        if wind.profile == "log":
+            factor = np.log(height / wind.shape) / np.log(_REFERENCE_HEIGHT / wind.shape)
+        else:
+            factor = (height / _REFERENCE_HEIGHT) ** wind.shape
+        speed = wind.speed * factor
+        if wind.gusts is not None:
+            gusts, delay = wind.gusts, (x * cos + y * sin) / wind.speed
+            angle = gusts.omega * (t - delay)[..., None] + gusts.phase
+            speed = speed + np.cos(angle) @ gusts.amplitude
+        return np.stack([speed * cos, speed * sin, np.zeros_like(speed)], axis=-1)
+
+
+def _over_time(part: float | Line, t: Array) -> Array:
+    return part(t) if isinstance(part, Line) else np.full(t.shape, part)
+
+
+def scene_of(ocean: "Ocean", bodies: tuple[Body, ...] = ()) -> Scene:
+    """The scene of a compiled ocean; numbers keep the precision in which they push."""
+    waves, turbulence = ocean.waves, ocean.turbulence
+    return Scene(
+        waves=None
+        if waves is None
+        else WaveComponents(
+            **_named(waves, "amplitude", "omega", "wavenumber", "direction", "phase"),
+            depth=None if waves.depth is None else float(waves.depth),
+            stretching=waves.stretching,
+        ),
+        current=_current(ocean),
+        wind=_wind(ocean),
+        turbulence=None
+        if turbulence is None
+        else TurbulenceModes(
+            *_arrays(turbulence, "wavevector", "cosine", "sine", "omega", "phase")
+        ),
+        water_depth=None if ocean.seabed is None else float(ocean.seabed.depth),
+        bodies=bodies,
+    )
+
+
+def _current(ocean: "Ocean") -> CurrentField | None:
+    current = ocean.current
+    if current is None:
+        return None
+    tide, profile = current.tide, current.profile
+    return CurrentField(
+        north=_steady_or_line(current.north),
+        east=_steady_or_line(current.east),
+        tide=None if tide is None else Tide(*_arrays(tide, "north", "east", "omega", "phase")),
+        profile=None if profile is None else _line(profile),
+    )
+
+
+def _wind(ocean: "Ocean") -> WindField | None:
+    wind = ocean.wind
+    if wind is None:
+        return None
+    gusts = wind.gusts
+    return WindField(
+        speed=float(wind.speed),
+        towards=float(wind.towards),
+        profile=wind.profile,
+        shape=float(wind.shape),
+        gusts=None if gusts is None else Harmonics(*_arrays(gusts, "amplitude", "omega", "phase")),
+    )
+
+
+def _steady_or_line(part: Any) -> float | Line:
+    return _line(part) if hasattr(part, "knots") else float(part)
+
+
+def _line(curve: Any) -> Line:
+    return Line(*_arrays(curve, "knots", "values", "slopes"))
+
+
+def _named(of: Any, *names: str) -> dict[str, Any]:
+    return dict(zip(names, _arrays(of, *names), strict=True))
+
+
+def _arrays(of: Any, *names: str) -> list[Array]:
+    return [np.asarray(getattr(of, name), np.float64) for name in names]
+
+
+def write_scene(scene: Scene) -> str:
+    """The scene as JSON, exact to the last bit."""
+    return json.dumps(_plain(scene), ensure_ascii=False, allow_nan=False)
+
+
+def read_scene(text: str) -> Scene:
+    """The scene back from JSON; a ValueError, KeyError or TypeError says that it is none."""
+    scene = json.loads(text, object_hook=_revived)
+    if not isinstance(scene, Scene):
+        raise ValueError(f"expected a scene, found {type(scene).__name__}")
+    return scene
+
+
+_KINDS: dict[str, type[Any]] = {
+    kind.__name__: kind
+    for kind in (
+        *(Scene, Body, Timetable, WaveComponents, CurrentField, Line, Tide, WindField, Harmonics),
+        TurbulenceModes,
+    )
+}
+
+
+def _plain(value: Any) -> Any:
+    """Nested plain data; an object says its kind, an array its shape, and None is left out."""
+    if isinstance(value, np.ndarray):
+        return {"shape": list(value.shape), "numbers": value.ravel().tolist()}
+    if is_dataclass(value):
+        parts = ((f.name, getattr(value, f.name)) for f in fields(value))
+        there = {name: _plain(part) for name, part in parts if part is not None}
+        return {"kind_of_part": type(value).__name__, **there}
+    return [_plain(part) for part in value] if isinstance(value, tuple) else value
+
+
+def _revived(data: dict[str, Any]) -> Any:
+    if "kind_of_part" in data:
+        parts = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}
+        kind = _KINDS[data["kind_of_part"]]
+        del parts["kind_of_part"]
+        return kind(**parts)
+    return np.array(data["numbers"], np.float64).reshape(data["shape"])

@@ -1,0 +1,64 @@
+"""Who is about: the vehicles of a run as they see each other, and who touches whom."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from seatrial.core.types import State, Traffic
+from seatrial.engine.suite import Fitted
+from seatrial.spatial.rotations import rotation, to_euler
+from seatrial.spatial.vectors import vec3
+
+CIRCLES = 7
+"""A hull's outline is covered by so many circles of its beam along its length."""
+
+
+def looks_out(suite: tuple[Fitted, ...]) -> bool:
+    """Whether a sensor looks for other vehicles."""
+    return any(fitted.contacts for fitted in suite)
+
+
+def everybody(states: list[State], sizes: list[jax.Array]) -> list[Traffic | None]:
+    """All vehicles of some groups, as each of the groups sees them."""
+    counts = [state.position.shape[-1] for state in states]
+    wide = jnp.float64
+    velocity = [jnp.stack(rotation(s.attitude).to_world(vec3(s.velocity))) for s in states]
+    length, beam = (
+        jnp.concatenate([jnp.full(n, size[i]) for n, size in zip(counts, sizes, strict=True)])
+        for i in (0, 1)
+    )
+    total = sum(counts)
+    seen = Traffic(
+        position=jnp.concatenate([s.position.astype(wide) for s in states], axis=1),
+        velocity=jnp.concatenate([v.astype(wide) for v in velocity], axis=1),
+        heading=jnp.concatenate([to_euler(s.attitude)[2].astype(wide) for s in states]),
+        length=length.astype(wide),
+        beam=beam.astype(wide),
+        identity=jnp.arange(1, total + 1),
+        own=jnp.arange(total),
+    )
+    firsts = np.concatenate([[0], np.cumsum(counts)])
+    return [
+        seen._replace(own=jnp.arange(first, first + count))
+        for first, count in zip(firsts[:-1], counts, strict=True)
+    ]
+
+
+def touching(traffic: Traffic) -> jax.Array:
+    """Which of the vehicles that look, (N,), touch another one.
+
+    Outlines are rows of circles of the vehicle's beam; heights are taken to be as large as beams.
+    """
+    spread = jnp.linspace(-1.0, 1.0, CIRCLES)[:, None]
+    along = 0.5 * jnp.maximum(traffic.length - traffic.beam, 0.0) * spread
+    north = traffic.position[0] + along * jnp.cos(traffic.heading)
+    east = traffic.position[1] + along * jnp.sin(traffic.heading)
+    mine = traffic.own
+    reach = 0.5 * (traffic.beam[mine, None] + traffic.beam)
+    dn = north[:, mine, None, None] - north.T[None, None]
+    de = east[:, mine, None, None] - east.T[None, None]
+    near = jnp.min(dn * dn + de * de, axis=(0, 3)) < reach * reach
+    deep = traffic.position[2]
+    level = jnp.abs(deep[mine, None] - deep) < reach
+    other = mine[:, None] != jnp.arange(traffic.beam.shape[0])
+    return jnp.any(near & level & other, axis=1)

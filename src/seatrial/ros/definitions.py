@@ -1,0 +1,57 @@
+"""Messages that ROS itself does not define: those of marine sonars.
+
+The fields are those of the package `marine_acoustic_msgs` as it is released for ROS 2, so that its
+drivers, viewers and recordings understand ours. rosbags ships ROS's own messages only.
+"""
+
+from typing import Any
+
+SONAR = "marine_acoustic_msgs/msg/RawSonarImage"
+SONAR_DATA = "marine_acoustic_msgs/msg/SonarImageData"
+PING = "marine_acoustic_msgs/msg/PingInfo"
+
+_TEXTS = {
+    PING: """
+float32 frequency
+float32 sound_speed
+float32[] tx_beamwidths
+float32[] rx_beamwidths
+""",
+    SONAR_DATA: """
+uint32 DTYPE_UINT8=0
+uint32 DTYPE_INT8=1
+uint32 DTYPE_UINT16=2
+uint32 DTYPE_INT16=3
+uint32 DTYPE_UINT32=4
+uint32 DTYPE_INT32=5
+uint32 DTYPE_UINT64=6
+uint32 DTYPE_INT64=7
+uint32 DTYPE_FLOAT32=8
+uint32 DTYPE_FLOAT64=9
+bool is_bigendian
+uint32 dtype
+uint32 beam_count
+uint8[] data
+""",
+    SONAR: """
+std_msgs/Header header
+marine_acoustic_msgs/PingInfo ping_info
+float32 sample_rate
+uint32 samples_per_beam
+uint32 sample0
+float32[] tx_delays
+float32[] tx_angles
+float32[] rx_angles
+marine_acoustic_msgs/SonarImageData image
+""",
+}
+
+
+def register(store: Any) -> None:
+    """Make these messages known to a type store of rosbags."""
+    from rosbags.typesys import get_types_from_msg
+
+    types: dict[str, Any] = {}
+    for name, text in _TEXTS.items():
+        types |= get_types_from_msg(text, name)
+    store.register(types)

@@ -1,0 +1,256 @@
+"""Arrays of dense sensors as the ROS 2 messages that programs expect of them.
+
+An echogram is a RawSonarImage, an image an Image, a cloud a PointCloud2. Within one topic such a
+message has a fixed size too: rosbags serialises a template, and what changes from sample to sample
+is the stamp and one run of bytes, the numbers themselves. So a sample is written at the speed at
+which memory is copied.
+
+In ROS's conventions the rows of a sonar image are ranges, with the beams side by side, and the
+points of a cloud are forward, left, up; both are changed here and changed back on reading, exactly.
+Numbers are little-endian.
+"""
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.errors import RecordingError
+from seatrial.ros.definitions import PING, SONAR, SONAR_DATA
+from seatrial.ros.layout import STAMP_BYTES, Message, MessageFactory, TypeStore, stamp_octets
+from seatrial.signals import PayloadInfo, SensorInfo
+
+IMAGE = "sensor_msgs/msg/Image"
+CLOUD = "sensor_msgs/msg/PointCloud2"
+TYPES = {"echogram": SONAR, "image": IMAGE, "cloud": CLOUD}
+"""Kind of a payload -> its message."""
+
+LARGEST = 1 << 29
+"""Bytes of one sample at most: a chunk of a recording is held in memory when it is read."""
+
+_SONAR_TYPES = (
+    *("uint8", "int8", "uint16", "int16", "uint32", "int32"),
+    *("uint64", "int64", "float32", "float64"),
+)
+"""In the order of their codes in SonarImageData, from 0."""
+_POINT_TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "float32", "float64")
+"""In the order of their codes in PointField, from 1."""
+_PIXELS = {
+    **{("uint8", 1): "mono8", ("uint8", 3): "rgb8", ("uint8", 4): "rgba8", ("uint16", 1): "mono16"},
+    **{("uint16", 3): "rgb16", ("uint16", 4): "rgba16"},
+}
+_PIXEL_TYPES = {
+    **{"uint8": "8U", "int8": "8S", "uint16": "16U", "int16": "16S"},
+    **{"int32": "32S", "float32": "32F", "float64": "64F"},
+}
+"""NumPy's type -> OpenCV's, as sensor_msgs writes it before the number of channels."""
+_TURNED = ("y", "z")
+"""Fields of a cloud whose sign differs between forward, starboard, down and forward, left, up."""
+
+Values = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class PayloadLayout:
+    """Where the stamp and the numbers sit in the bytes of one topic's messages."""
+
+    info: PayloadInfo
+    typename: str
+    before: bytes
+    """What stands before the numbers, with a stamp of zero."""
+    stamp: int
+    after: bytes
+
+    @property
+    def size(self) -> int:
+        """Bytes of one message."""
+        return len(self.before) + self._bytes + len(self.after)
+
+    @property
+    def _bytes(self) -> int:
+        return payload_bytes(self.info)
+
+    def encode(self, time_ns: int, array: Values) -> bytes:
+        """The message of one sample (*shape), stamped with the time in ns."""
+        stamp, end = stamp_octets(time_ns), self.stamp + STAMP_BYTES
+        numbers = np.ascontiguousarray(_there(self.info, array), _little(self.info)).tobytes()
+        head, tail = self.before[: self.stamp], self.before[end:]
+        return b"".join((head, stamp, tail, numbers, self.after))
+
+    def decode(self, message: bytes) -> Values:
+        """The sample of a message that has this layout's size."""
+        start = len(self.before)
+        flat = np.frombuffer(message, _little(self.info), offset=start, count=_count(self.info))
+        return _back(self.info, flat)
+
+    def decode_stamp(self, message: bytes) -> int:
+        """When the sample was taken, ns."""
+        seconds, rest = struct.unpack_from("<II", message, self.stamp)
+        return int(seconds) * 1_000_000_000 + int(rest)
+
+
+def payload_bytes(info: PayloadInfo) -> int:
+    """Bytes of the numbers of one sample."""
+    return _count(info) * np.dtype(info.dtype).itemsize
+
+
+def payload_layout(store: TypeStore, sensor: SensorInfo, frame: str) -> PayloadLayout:
+    """The layout of a sensor's payload, or a refusal of one that no message can hold."""
+    info = sensor.payload
+    assert info is not None, "the sensor has no payload"
+    check_payload(sensor)
+    build = _BUILDERS[info.kind]
+
+    def template(byte: int) -> bytes:
+        numbers = np.full(payload_bytes(info), byte, np.uint8)
+        return store.serialise(TYPES[info.kind], lambda f: build(f, sensor, info, frame, numbers))
+
+    low, high = template(0), template(0xFF)
+    differing = np.flatnonzero(np.frombuffer(low, np.uint8) != np.frombuffer(high, np.uint8))
+    start, end = int(differing[0]), int(differing[-1]) + 1
+    if end - start != payload_bytes(info):
+        raise ValueError(f"{TYPES[info.kind]} holds {end - start} bytes of a payload")
+    stamp = store.stamp_place(low)
+    before = low[:stamp] + bytes(STAMP_BYTES) + low[stamp + STAMP_BYTES : start]
+    return PayloadLayout(info, TYPES[info.kind], before, stamp, low[end:])
+
+
+def check_payload(sensor: SensorInfo) -> None:
+    """Refuse a payload that its message cannot hold, before anything is written."""
+    info = sensor.payload
+    assert info is not None
+    known = {"echogram": _SONAR_TYPES, "image": tuple(_PIXEL_TYPES), "cloud": _POINT_TYPES}
+    dimensions = {"echogram": (2,), "image": (2, 3), "cloud": (2,)}
+    if info.kind not in TYPES:
+        problem, expected = f"of unknown kind {info.kind!r}", f"one of {', '.join(TYPES)}"
+    elif info.dtype not in known[info.kind]:
+        problem, expected = f"of {info.dtype}", f"one of {', '.join(known[info.kind])}"
+    elif len(info.shape) not in dimensions[info.kind] or min(info.shape) < 1:
+        problem, expected = f"of shape {info.shape}", _SHAPES[info.kind]
+    elif info.kind == "cloud" and len(info.fields) != info.shape[1]:
+        problem = f"of {info.shape[1]} numbers per point and {len(info.fields)} names"
+        expected = "a name in `fields` for every number"
+    elif info.kind == "cloud" and info.dtype.startswith("u") and set(_TURNED) & set(info.fields):
+        problem, expected = f"of {info.dtype} places", "numbers with a sign"
+    elif payload_bytes(info) > LARGEST:
+        problem = f"of {payload_bytes(info):,} bytes"
+        expected = f"at most {LARGEST:,} bytes in one sample"
+    else:
+        return
+    raise RecordingError(
+        f"sensor {sensor.name!r} gives an array {problem}, which no message holds\n"
+        f"  expected: {expected}\n"
+        "  to mend:  change the sensor's resolution or its type of numbers"
+    )
+
+
+_SHAPES = {
+    "echogram": "(beams, range bins)",
+    "image": "(rows, columns) or (rows, columns, channels)",
+    "cloud": "(points, fields)",
+}
+
+
+def _count(info: PayloadInfo) -> int:
+    return int(np.prod(info.shape))
+
+
+def _little(info: PayloadInfo) -> np.dtype[Any]:
+    return np.dtype(info.dtype).newbyteorder("<")
+
+
+def _there(info: PayloadInfo, array: Values) -> Values:
+    """From seatrial's conventions to ROS's."""
+    if info.kind == "echogram":
+        return array.T
+    if info.kind == "cloud":
+        return _turned(info, array)
+    return array
+
+
+def _back(info: PayloadInfo, flat: Values) -> Values:
+    """From ROS's conventions to seatrial's."""
+    if info.kind == "echogram":
+        return flat.reshape(info.shape[::-1]).T
+    array = flat.reshape(info.shape)
+    return _turned(info, array) if info.kind == "cloud" else array
+
+
+def _turned(info: PayloadInfo, points: Values) -> Values:
+    columns = [i for i, name in enumerate(info.fields) if name in _TURNED]
+    if not columns:
+        return points
+    turned = points.copy()
+    turned[:, columns] = -turned[:, columns]
+    return turned
+
+
+def _sonar(
+    f: MessageFactory, sensor: SensorInfo, info: PayloadInfo, frame: str, numbers: Values
+) -> Message:
+    """Facts of the sensor that the message has room for; 0 or nothing where they are unknown."""
+
+    def fact(name: str) -> float:
+        return float(sensor.facts.get(name, (0.0,))[0])
+
+    def facts(name: str) -> Values:
+        return np.array(sensor.facts.get(name, ()), np.float32)
+
+    beams, bins = info.shape
+    ping = f.make(
+        PING,
+        fact("frequency"),
+        fact("sound_speed"),
+        facts("tx_beamwidths"),
+        facts("rx_beamwidths"),
+    )
+    image = f.make(SONAR_DATA, False, _SONAR_TYPES.index(info.dtype), beams, numbers)
+    return f.make(
+        SONAR,
+        f.header(frame),
+        ping,
+        fact("sample_rate"),
+        bins,
+        int(fact("sample0")),
+        facts("tx_delays"),
+        facts("tx_angles"),
+        facts("rx_angles"),
+        image,
+    )
+
+
+def _image(
+    f: MessageFactory, sensor: SensorInfo, info: PayloadInfo, frame: str, numbers: Values
+) -> Message:
+    rows, columns = info.shape[:2]
+    channels = info.shape[2] if len(info.shape) == 3 else 1
+    general = f"{_PIXEL_TYPES[info.dtype]}C{channels}"
+    encoding = _PIXELS.get((info.dtype, channels), general)
+    step = columns * channels * np.dtype(info.dtype).itemsize
+    return f.make(IMAGE, f.header(frame), rows, columns, encoding, 0, step, numbers)
+
+
+def _cloud(
+    f: MessageFactory, sensor: SensorInfo, info: PayloadInfo, frame: str, numbers: Values
+) -> Message:
+    points, width = info.shape
+    size, code = np.dtype(info.dtype).itemsize, _POINT_TYPES.index(info.dtype) + 1
+    fields = [
+        f.make("sensor_msgs/msg/PointField", name, i * size, code, 1)
+        for i, name in enumerate(info.fields)
+    ]
+    step = width * size
+    dense = not info.dtype.startswith("f")  # a beam that met nothing is NaN
+    return f.make(
+        CLOUD, f.header(frame), 1, points, fields, False, step, points * step, numbers, dense
+    )
+
+
+_BUILDERS: dict[str, Callable[..., Message]] = {
+    "echogram": _sonar,
+    "image": _image,
+    "cloud": _cloud,
+}
