@@ -49,6 +49,8 @@ class Waves:
     """(C,) azimuth towards which the component travels, rad from north through east."""
     phase: jax.Array
     """(C,) rad."""
+    band: jax.Array
+    """(C,) middle of the frequency band that a component was drawn from, rad/s: of every seed."""
     depth: jax.Array | None = None
     """Water depth, m; None for deep water."""
     stretching: str = static(default="constant")
