@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +16,7 @@ from seatrial.engine.frames import ActuatorInfo, VehicleFrames, frames_of
 from seatrial.errors import RecordingError
 from seatrial.record.mcap.writer import McapRecorder
 from seatrial.record.reader import read
+from seatrial.ros.layout import TypeStore
 
 
 def record(path, run, header=None, block=40, summary=None):
@@ -202,7 +202,9 @@ def test_recorder_says_where_it_cannot_write(tmp_path):
         McapRecorder(tmp_path / "nowhere" / "a.mcap").open(rf.header())
 
 
-@pytest.mark.parametrize("content", [b"", b"name: otter\n", b"\x89MCAP0\r\n", os.urandom(4096)])
+@pytest.mark.parametrize(
+    "content", [b"", b"name: otter\n", b"\x89MCAP0\r\n", bytes(range(256)) * 16]
+)
 def test_file_that_is_no_recording_is_refused_with_advice(content, tmp_path):
     path = tmp_path / "wrong.mcap"
     path.write_bytes(content)
@@ -253,16 +255,14 @@ def test_unknown_vehicle_is_named_with_those_there_are(recorded):
         read(recorded).vehicle("wamv")
 
 
-def test_recorder_writes_more_than_twenty_thousand_messages_per_second(tmp_path):
-    run = rf.frames(duration=200.0)
+def test_no_message_of_a_frame_is_serialised_by_itself(tmp_path, monkeypatch):
+    """Numbers are filled into templates, a block at a time: runs are faster than real time."""
     recorder = McapRecorder(tmp_path / "fast.mcap")
     recorder.open(rf.header())
-    parts = rf.blocks(run, 100)
-    start = time.process_time()  # CPU time: the machine may be busy with other things
-    for part in parts:
+    monkeypatch.setattr(TypeStore, "_serialise", lambda *_: pytest.fail("serialised one by one"))
+    for part in rf.blocks(rf.frames(duration=20.0), 100):
         recorder.write(part)
-    rate = len(run.time) * 23 / (time.process_time() - start)
-    assert rate > 20_000
+    assert (tmp_path / "fast.mcap").stat().st_size > 100_000
 
 
 def test_scenario_and_vehicles_are_plain_files_inside_the_recording(recorded):
