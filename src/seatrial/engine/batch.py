@@ -1,7 +1,7 @@
 """Many plans of one shape as one program: a scenario under a thousand seeds.
 
 What differs between the plans (seas, noise, masses, gains, waypoints) are arrays; they are put side
-by side on a last axis, so that the loop computes the same step of all of them at once.
+by side on a first axis, so that the loop computes the same step of all of them at once.
 """
 
 import os
@@ -108,11 +108,11 @@ def _run(plans: Sequence[Plan], sinks: Sequence[Sequence[Sink]], width: int) -> 
 
 
 def _side_by_side(part: Sequence[Part]) -> tuple[Groups, Oceans]:
-    """Arrays of the same part of all plans on a last axis."""
+    """Arrays of the same part of all plans on a first axis."""
     trees = [(tuple(m.group for m in members), tuple(m.ocean for m in members)) for members in part]
     try:
         stacked: tuple[Groups, Oceans] = jax.tree.map(
-            lambda *arrays: np.stack([np.asarray(a) for a in arrays], axis=-1), *trees
+            lambda *arrays: np.stack([np.asarray(a) for a in arrays], axis=0), *trees
         )
     except ValueError as error:
         raise SpecError(
@@ -137,7 +137,7 @@ def _begin(
     groups: Groups, oceans: Oceans, schedule: Schedule
 ) -> tuple[Carries, tuple[Samples, ...]]:
     one = partial(programs.begin, schedule=schedule)
-    begun: tuple[Carries, tuple[Samples, ...]] = jax.vmap(one, -1, -1)(groups, oceans)
+    begun: tuple[Carries, tuple[Samples, ...]] = jax.vmap(one)(groups, oceans)
     return begun
 
 
@@ -160,7 +160,7 @@ def _advance(
         )
         return moved
 
-    advanced: tuple[Carries, tuple[programs.Outcome, ...]] = jax.vmap(one, -1, -1)(
+    advanced: tuple[Carries, tuple[programs.Outcome, ...]] = jax.vmap(one)(
         groups, oceans, carries
     )
     return advanced
@@ -178,7 +178,7 @@ def _host(tree: Any) -> Any:
 
 def _pick(tree: Any, b: int) -> Any:
     """What belongs to one plan."""
-    return jax.tree.map(lambda a: a[..., b], tree)
+    return jax.tree.map(lambda a: a[b], tree)
 
 
 def _opening(plan: Plan, samples: list[Any], parts: list[Part]) -> list[Measured]:
