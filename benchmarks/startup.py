@@ -39,7 +39,7 @@ stamp()
 from seatrial import programs
 from seatrial.engine.run import run
 class FirstFrame:
-    def open(self, header):
+    def open(self, header, scene):
         stamp()
     def write(self, frames):
         stamp()
