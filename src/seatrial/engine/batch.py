@@ -160,9 +160,7 @@ def _advance(
         )
         return moved
 
-    advanced: tuple[Carries, tuple[programs.Outcome, ...]] = jax.vmap(one)(
-        groups, oceans, carries
-    )
+    advanced: tuple[Carries, tuple[programs.Outcome, ...]] = jax.vmap(one)(groups, oceans, carries)
     return advanced
 
 
