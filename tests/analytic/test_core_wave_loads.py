@@ -183,7 +183,7 @@ def test_loads_of_a_run_are_those_of_the_panels_at_any_heading(depth):
         exact.append(1e-7 * phase * panel_loads(BOX, 0.0, k, towards - heading, depth))
     gap = np.abs(np.array(found) - exact)
     size = np.sqrt(np.mean(np.abs(exact) ** 2, axis=0))
-    assert (np.sqrt(np.mean(gap**2, axis=0)) / size < 1e-2).all()  # 0.5 % of heading harmonics
+    assert (np.sqrt(np.mean(gap**2, axis=0)) / size < 1e-2).all()  # 0.5 % of the heading table
 
 
 def test_wave_of_the_length_of_the_hull_neither_lifts_nor_pushes_it():

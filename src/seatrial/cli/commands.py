@@ -326,8 +326,9 @@ def waves_precompute(
     from seatrial.spec.world import World
 
     made = precompute(load(vehicle, Vehicle), load(world, World), seed, out)
-    rows, components = made.cosine.shape
-    typer.echo(f"{out}: {components} components, {rows} rows")
+    rows, components = made.table.shape[0], made.north.shape[0]
+    headings = f"a table of {rows - 3} headings" if rows > 1 else "the same at every heading"
+    typer.echo(f"{out}: {components} components, {headings}")
 
 
 @app.command()

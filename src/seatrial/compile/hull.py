@@ -1,5 +1,6 @@
 """How a vehicle floats and what waves do to its hull, from its description."""
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -7,9 +8,11 @@ from numpy.typing import NDArray
 
 from seatrial.conventions import GRAVITY
 from seatrial.core.forces.restoring import SubmergedRestoring, SurfaceRestoring
-from seatrial.core.forces.wave_excitation import Contribution, WaveExcitation
+from seatrial.core.forces.wave_excitation import WaveExcitation
 from seatrial.hull import froude_krylov
 from seatrial.hull.blocks import Block, hydrostatics
+from seatrial.hull.heading_table import heading_table
+from seatrial.ocean.synthesis import wavenumber
 from seatrial.ocean.waves import Waves
 from seatrial.pytree import constant
 from seatrial.spec import vehicle as spec
@@ -134,13 +137,16 @@ def compile_excitation(
     ):
         return None
     blocks = _blocks(vehicle.buoyancy)
+    depth = None if waves.depth is None else float(waves.depth)
     sea = froude_krylov.Sea(
         amplitude=np.asarray(waves.amplitude, np.float64),
         omega=np.asarray(waves.omega, np.float64),
         wavenumber=np.asarray(waves.wavenumber, np.float64),
         direction=np.asarray(waves.direction, np.float64),
-        depth=None if waves.depth is None else float(waves.depth),
+        depth=depth,
     )
+    band = np.asarray(waves.band, np.float64)
+    typical = dataclasses.replace(sea, omega=band, wavenumber=wavenumber(band, depth))
     # GM = BM − z_B + z_G: the metacentric radius that belongs to the height in force
     centre_x, _, centre_z = vehicle.inertia.centre_of_gravity
     below = hydrostatics(blocks).buoyancy_depth - (centre_z - vehicle.buoyancy.waterline)
@@ -154,11 +160,8 @@ def compile_excitation(
         added_mass=added_mass,
         density=vehicle.hydrodynamics.reference_density,
     )
-    matrix, contributions = froude_krylov.heading_harmonics(in_waves, sea)
     return WaveExcitation(
-        cosine=constant(matrix[:, : len(sea.omega)], dtype),
-        sine=constant(matrix[:, len(sea.omega) :], dtype),
+        table=constant(heading_table(in_waves, sea, typical), np.float32),
         north=constant(sea.wavenumber * np.cos(sea.direction), dtype),
         east=constant(sea.wavenumber * np.sin(sea.direction), dtype),
-        contributions=tuple(Contribution(*c) for c in contributions),
     )

@@ -9,7 +9,7 @@ import numpy as np
 
 from seatrial.compile.vehicle import compile_vehicle
 from seatrial.compile.world import build_ocean
-from seatrial.core.forces.wave_excitation import Contribution, WaveExcitation
+from seatrial.core.forces.wave_excitation import OUTPUTS, WaveExcitation
 from seatrial.errors import RecordingError
 from seatrial.ocean import Ocean
 from seatrial.pytree import constant
@@ -56,11 +56,9 @@ def precompute(vehicle: Vehicle, world: World, seed: int, out: Path) -> WaveExci
             with out.open("wb") as file:
                 np.savez_compressed(
                     file,
-                    cosine=np.asarray(excitation.cosine),
-                    sine=np.asarray(excitation.sine),
+                    table=np.asarray(excitation.table),
                     north=np.asarray(excitation.north),
                     east=np.asarray(excitation.east),
-                    contributions=np.array([tuple(c) for c in excitation.contributions]),
                     fingerprint=np.array(fingerprint(vehicle, ocean)),
                 )
         except OSError as error:
@@ -85,18 +83,14 @@ def load_wave_forces(
     try:
         with np.load(file, allow_pickle=False) as data:
             stored = {key: data[key] for key in data.files}
-        contributions = tuple(
-            Contribution(int(o), int(n), bool(s), int(r), float(f))
-            for o, n, s, r, f in stored["contributions"]
-        )
         excitation = WaveExcitation(
-            cosine=constant(stored["cosine"], dtype),
-            sine=constant(stored["sine"], dtype),
+            table=constant(stored["table"], np.float32),
             north=constant(stored["north"], dtype),
             east=constant(stored["east"], dtype),
-            contributions=contributions,
         )
         belongs = str(stored["fingerprint"])
+        if excitation.table.shape[1:] != (len(OUTPUTS), 2 * len(excitation.north)):
+            raise ValueError(f"a table of shape {excitation.table.shape}")
     except (OSError, ValueError, KeyError, EOFError) as error:
         raise scenario.error(
             path,

@@ -108,6 +108,12 @@ class Wishes(NamedTuple):
     """(2, N) to go to, north and east, m."""
 
 
+def nothing_wished(count: int, dtype: Any) -> Wishes:
+    """The mission goes on."""
+    none = jnp.full(count, jnp.nan, dtype)
+    return Wishes(jnp.zeros(count, bool), none, none, none, none, none, jnp.stack([none, none]))
+
+
 class Memory(NamedTuple):
     """What a pilot carries from one instant to the next."""
 

@@ -1,4 +1,4 @@
-"""Wave force amplitudes of a hull, for every component and all headings: stage one of two.
+"""Wave force amplitudes of a hull, for every component and any heading: stage one of two.
 
 The pressure of a component, p = ρ g a f(z) cos(φ − k·r), is integrated over the wetted hull.
 For wall-sided blocks this splits into the hydrostatic pressure ρ g ζ on the waterplane and the
@@ -12,9 +12,7 @@ than the hull it is the diffraction force (Faltinsen 1990, section 3.4), and wit
 float follows a long wave exactly.
 """
 
-import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +25,8 @@ Complex = NDArray[np.complex128]
 
 OUTPUTS = 14
 """X Y Z K M N, elevation, two slopes, u v w p q: the order of core's `wave_excitation.OUTPUTS`."""
+KINDS = (slice(0, 3), slice(3, 6), slice(6, 7), slice(7, 9), slice(9, 12), slice(12, 14))
+"""Outputs that share a unit."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,10 @@ class HullInWaves:
 def transfer(hull: HullInWaves, sea: Sea, headings: Array) -> Complex:
     """Complex outputs per unit amplitude, (OUTPUTS, C, H), at relative directions `headings`.
 
-    An output is Re[W a exp(iφ)], with φ the phase of the component at the vehicle's origin. The
-    heave force of the waterplane is left out: the restoring force takes it from the elevation.
+    `headings` is (H,), or (C, H) where every component has directions of its own. Vectors are
+    along and across the heading. An output is Re[W a exp(iφ)], with φ the phase of the component
+    at the vehicle's origin. The heave force of the waterplane is left out: the restoring force
+    takes it from the elevation.
     """
     k, omega = sea.wavenumber[:, None], sea.omega[:, None]
     c, s = np.cos(headings), np.sin(headings)
@@ -157,91 +159,3 @@ def _profiles(sea: Sea, draught: float) -> tuple[Array, Array, Array, Array, Arr
         return total
 
     return pressure(np.array([draught])), over(f), over(f * z), over(horizontal), over(vertical)
-
-
-Contribution = tuple[int, int, bool, int, float]
-"""Output, harmonic n, whether it goes with sin nψ (else cos nψ), row of the matrix, factor."""
-
-
-class _Harmonic(NamedTuple):
-    """One term of an output's Fourier series over the heading, for the whole sea."""
-
-    values: Array
-    """(2C,) amplitudes of cos φ, then of sin φ."""
-    harmonic: int
-    sine: bool
-    rms: float
-
-
-def heading_harmonics(
-    hull: HullInWaves, sea: Sea, tolerance: float = 5e-3
-) -> tuple[Array, list[Contribution]]:
-    """Matrix (R, 2C) and what its rows contribute to the outputs.
-
-    The transfer functions are periodic in the relative direction β = μ − ψ; their Fourier series
-    turns the dependence on the heading ψ into a few fixed rows. The smallest harmonics, together
-    less than `tolerance` of an output's root mean square in this sea, are left out, and rows that
-    repeat up to a factor (sway after surge of a round hull) are kept once.
-    """
-    span = max(b.length + abs(b.x) * 2 + b.beam + abs(b.y) * 2 for b in hull.blocks)
-    harmonics = min(8 + math.ceil(float(sea.wavenumber.max()) * span), 400)
-    count = 2 * harmonics + 2
-    beta = 2.0 * math.pi * np.arange(count) / count
-    series = np.fft.fft(transfer(hull, sea, beta), axis=2) / count
-    turn = np.exp(1j * np.outer(sea.direction, np.arange(harmonics + 1)))
-
-    matrix: list[_Harmonic] = []
-    contributions: list[Contribution] = []
-    floor = _noise_floor(series, sea.amplitude)
-    for output in range(OUTPUTS):
-        candidates: list[_Harmonic] = []
-        for n in range(harmonics + 1):
-            ahead = sea.amplitude * series[output, :, n] * turn[:, n]
-            back = (
-                sea.amplitude * series[output, :, -n] * turn[:, n].conj()
-                if n
-                else np.zeros_like(ahead)
-            )
-            P, Q = ahead + back, ahead - back
-            candidates.append(_Harmonic(np.concatenate([P.real, -P.imag]), n, False, _rms(P)))
-            if n:
-                candidates.append(_Harmonic(np.concatenate([Q.imag, Q.real]), n, True, _rms(Q)))
-        candidates = [c for c in candidates if c.rms > floor[output]]
-        for part in _without_smallest(candidates, tolerance):
-            row, factor = _find_or_add(matrix, part)
-            contributions.append((output, part.harmonic, part.sine, row, factor))
-    return np.array([row.values for row in matrix]), contributions
-
-
-def _without_smallest(harmonics: list[_Harmonic], tolerance: float) -> list[_Harmonic]:
-    """Drop the smallest ones as long as what is dropped stays below the tolerance."""
-    budget = tolerance**2 * sum(h.rms**2 for h in harmonics)
-    kept = sorted(harmonics, key=lambda h: -h.rms)
-    while kept and kept[-1].rms ** 2 <= budget:
-        budget -= kept.pop().rms ** 2
-    return kept
-
-
-def _find_or_add(matrix: list[_Harmonic], new: _Harmonic) -> tuple[int, float]:
-    """Index of a row that is parallel to `new`, and the factor between them."""
-    for i, row in enumerate(matrix):
-        if row.harmonic == new.harmonic:
-            factor = float(row.values @ new.values) / (2.0 * row.rms**2)
-            if np.linalg.norm(new.values - factor * row.values) < 1e-9 * new.rms:
-                return i, factor
-    matrix.append(new)
-    return len(matrix) - 1, 1.0
-
-
-def _rms(amplitudes: Complex) -> float:
-    return float(np.sqrt(0.5 * np.sum(np.abs(amplitudes) ** 2)))
-
-
-def _noise_floor(series: Complex, amplitude: Array) -> Array:
-    """Rounding error of each output, from the largest output of its kind."""
-    size = np.array([_rms(amplitude * np.abs(series[o]).sum(axis=1)) for o in range(OUTPUTS)])
-    kinds = (slice(0, 3), slice(3, 6), slice(6, 7), slice(7, 9), slice(9, 12), slice(12, 14))
-    floor = np.empty(OUTPUTS)
-    for kind in kinds:
-        floor[kind] = 1e-6 * size[kind].max()
-    return floor

@@ -44,6 +44,8 @@ class Components(NamedTuple):
     omega: Array
     direction: Array
     phase: Array
+    band: Array | None = None
+    """Middle of the frequency band that a component was drawn from, rad/s; None: nothing drawn."""
 
 
 def discretise(
@@ -59,6 +61,7 @@ def discretise(
     grid = spectrum.grid()
     energy = cumulative(spectrum.density(grid), grid)
     energy = energy / energy[-1]
+    middle: Array | None = None
     if method == "equal_energy":
         angle = spreading.equal_energy(directions)
         share = np.full((frequencies, len(angle)), 1.0 / (frequencies * len(angle)))
@@ -77,6 +80,7 @@ def discretise(
         share = band[:, None] * weight / np.sum(band)
         phase = rng.uniform(0.0, 2.0 * math.pi, share.shape)
         if method == "jittered":
+            middle = np.repeat(0.5 * (edges[:-1] + edges[1:]), len(angle))
             place = rng.uniform(0.0, 1.0, share.shape)
             omega = np.interp(level[:-1, None] + place * band[:, None], energy, grid)
         else:
@@ -89,6 +93,7 @@ def discretise(
         omega=omega.ravel(),
         direction=np.broadcast_to(towards + angle, share.shape).ravel(),
         phase=phase.ravel(),
+        band=middle,
     )
 
 
@@ -103,13 +108,16 @@ def waves_from(
     systems: Sequence[Components], depth: float | None, stretching: str, dtype: Any
 ) -> Waves:
     """Put the components of all systems together, with their wavenumbers at this water depth."""
-    joined = Components(*(np.concatenate(parts) for parts in zip(*systems, strict=True)))
+    bands = [s.omega if s.band is None else s.band for s in systems]
+    columns = zip(*(s[:4] for s in systems), strict=True)
+    joined = Components(*(np.concatenate(parts) for parts in columns))
     return Waves(
         amplitude=constant(joined.amplitude, dtype),
         omega=constant(joined.omega, np.float64),
         wavenumber=constant(wavenumber(joined.omega, depth), dtype),
         direction=constant(joined.direction, dtype),
         phase=constant(joined.phase, dtype),
+        band=constant(np.concatenate(bands), np.float64),
         depth=None if depth is None else constant(depth, dtype),
         stretching=stretching,
     )

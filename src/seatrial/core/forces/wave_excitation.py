@@ -1,56 +1,43 @@
 """First-order wave loads on a surface craft: the sum over components, stage two of two.
 
-Stage one (`seatrial.hull.froude_krylov`) integrates the pressure of every component over the
-hull once, for all headings, and expands the result in harmonics of the heading ψ. What is left
-for a step is one sine and cosine per component and a matrix product:
+Stage one (`seatrial.hull`) integrates the pressure of every component over the hull once, for a
+table of headings. What is left for a step is one sine and cosine per component, the three rows of
+the table next to the heading ψ, and a matrix product:
 
-    F_o(t) = Σ_n [cos nψ P_on + sin nψ Q_on],  [P; Q] = W [cos φ; sin φ],
-    φ_c = ω_c t + ε_c − k_c (x cos μ_c + y sin μ_c).
+    F(t) = Σ_j B_j(ψ) W_j [cos φ; sin φ],   φ_c = ω_c t + ε_c − k_c (x cos μ_c + y sin μ_c).
 
 Encounter effects follow from the moving position; there is no table of encounter frequencies.
 The idea of two stages is ASVLite's (Thomas, Bossens and Tarapore 2021, section III-B).
 """
 
+import math
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from seatrial.ocean.waves import Waves, time_phase
-from seatrial.pytree import pytree, static
+from seatrial.pytree import pytree
 from seatrial.spatial.rotations import Rotation
 from seatrial.spatial.trig import sincos
-from seatrial.spatial.vectors import Scalar, Twist, Vec3, Wrench
+from seatrial.spatial.vectors import Scalar, Twist, Wrench
 
 OUTPUTS = ("X", "Y", "Z", "K", "M", "N", "elevation", "slope_x", "slope_y", *"uvwpq")
 """Wrench (heave without its hydrostatic part), then the surface that the hull feels (elevation,
-slopes), then the mean motion of the water around the hull; all along and across the heading, in
-axes that stay level."""
-
-
-class Contribution(NamedTuple):
-    """What a row of the matrix adds to an output: factor × row × cos nψ (or sin nψ)."""
-
-    output: int
-    harmonic: int
-    sine: bool
-    row: int
-    factor: float
+slopes), then the mean motion of the water around the hull; all in NED axes."""
 
 
 @pytree
 class WaveExcitation:
     """Force amplitudes of one hull in one sea."""
 
-    cosine: jax.Array
-    """(R, C) amplitudes of cos φ."""
-    sine: jax.Array
-    """(R, C) amplitudes of sin φ."""
+    table: jax.Array
+    """(H + 3, O, 2C) rows over the heading, float32: amplitudes of cos φ, then of sin φ. Row r
+    stands at 2π(r − 1)/H; a hull that waves push alike from all sides has a single row."""
     north: jax.Array
     """(C,) k cos μ, rad/m."""
     east: jax.Array
     """(C,) k sin μ, rad/m."""
-    contributions: tuple[Contribution, ...] = static()
 
 
 class WaveLoads(NamedTuple):
@@ -78,48 +65,72 @@ def evaluate(
     column = (slice(None), *(None for _ in jnp.shape(x)))
     phase = time_phase(waves, t)[column] - model.north[column] * x - model.east[column] * y
     sine, cosine = sincos(phase)
-    # Two products, not one of joined arrays: that spares a copy, much of a GPU's step.
-    sums = _product(model.cosine, cosine) + _product(model.sine, sine)
-    harmonics = _heading_harmonics(rotation, max(c.harmonic for c in model.contributions))
-    result: list[Scalar] = [0.0] * len(OUTPUTS)
-    for part in model.contributions:
-        cos_n, sin_n = harmonics[part.harmonic]
-        angle = part.factor * (sin_n if part.sine else cos_n)
-        result[part.output] = result[part.output] + angle * sums[part.row]
-    c, s = harmonics[1] if len(harmonics) > 1 else _heading_harmonics(rotation, 1)[1]
-
-    def to_body(along: Scalar, across: Scalar, down: Scalar) -> Vec3:
-        return rotation.to_body((c * along - s * across, s * along + c * across, down))
-
-    X, Y, Z, K, M, N, elevation, along, across, u, v, w, p, q = result
+    if model.table.shape[0] == 1:
+        sums = _by_one_row(model.table[0], cosine, sine)
+    else:
+        # At a pitch of ±90° there is no heading; the small number keeps its derivative finite.
+        heading = jnp.arctan2(rotation.r10, rotation.r00 + 1e-12)
+        sums = _by_heading(model.table, heading, cosine, sine)
+    X, Y, Z, K, M, N, elevation, north, east, u, v, w, p, q = sums
     return WaveLoads(
-        wrench=Wrench(*to_body(X, Y, Z), *to_body(K, M, N)),
+        wrench=Wrench(*rotation.to_body((X, Y, Z)), *rotation.to_body((K, M, N))),
         elevation=elevation,
-        slope=(c * along - s * across, s * along + c * across),
-        motion=Twist(*to_body(u, v, w), *to_body(p, q, 0.0)),
+        slope=(north, east),
+        motion=Twist(*rotation.to_body((u, v, w)), *rotation.to_body((p, q, 0.0))),
     )
 
 
-def _heading_harmonics(rotation: Rotation, highest: int) -> list[tuple[Scalar, Scalar]]:
-    """cos nψ and sin nψ for n = 0 … highest, by the angle-addition recurrence."""
-    norm = 1.0 / jnp.sqrt(rotation.r00**2 + rotation.r10**2 + 1e-12)
-    c1, s1 = rotation.r00 * norm, rotation.r10 * norm
-    result: list[tuple[Scalar, Scalar]] = [(1.0, 0.0)]
-    for _ in range(highest):
-        c, s = result[-1]
-        result.append((c * c1 - s * s1, s * c1 + c * s1))
-    return result
+def _by_heading(
+    table: jax.Array, heading: jax.Array, cosine: jax.Array, sine: jax.Array
+) -> jax.Array:
+    """(O, ...) outputs of vehicles with headings of their own."""
+    field = jnp.concatenate([cosine, sine]).reshape(table.shape[2], -1).T
+    first, weights = _place(heading.reshape(-1), table.shape[0] - 3)
+
+    def one(first: jax.Array, weights: jax.Array, field: jax.Array) -> jax.Array:
+        start = (first, jnp.zeros_like(first), jnp.zeros_like(first))
+        rows = jax.lax.dynamic_slice(table, start, (3, *table.shape[1:]))
+        a, b, c = (w * row for w, row in zip(weights, rows, strict=True))
+        return jnp.matmul(a + b + c, field, precision=jax.lax.Precision.HIGHEST)
+
+    if len(field) == 1:
+        sums = one(first[0], weights[0], field[0])[:, None]
+    elif jax.default_backend() == "cpu":
+        # One after the other the rows stay in the cache; gathered for all they would not fit.
+        sums = jax.lax.map(lambda each: one(*each), (first, weights, field)).T
+    else:
+        a, b, c = (weights[:, j, None, None] * table[first + j] for j in range(3))
+        sums = jnp.sum((a + b + c) * field[:, None], axis=2).T
+    return sums.reshape(-1, *heading.shape)
 
 
-def _product(amplitudes: jax.Array, field: jax.Array) -> jax.Array:
-    """(R, C) times (C, ...), in full precision.
+def _place(heading: jax.Array, count: int) -> tuple[jax.Array, jax.Array]:
+    """The first of three rows around each heading, (N,), and their weights, (N, 3).
 
-    Left to itself a GPU rounds single precision to ten bits here; three passes of its tensor
-    cores keep all of it and are faster than its ordinary units.
+    The weights are a quadratic B-spline's, smooth where the middle row changes.
     """
-    precise: jax.lax.Precision | jax.lax.DotAlgorithmPreset = jax.lax.Precision.HIGHEST
-    if jax.default_backend() == "gpu" and amplitudes.dtype == jnp.float32:
-        precise = jax.lax.DotAlgorithmPreset.TF32_TF32_F32_X3
-    flat = field.reshape(field.shape[0], -1)
-    result: jax.Array = jnp.matmul(amplitudes, flat, precision=precise)
-    return result.reshape((amplitudes.shape[0], *field.shape[1:]))
+    turns = heading * (0.5 / math.pi)
+    along = (turns - jnp.floor(turns)) * count + 0.5
+    first = jnp.floor(along)
+    f = along - first
+    weights = jnp.stack([0.5 * (1.0 - f) ** 2, 0.5 + f * (1.0 - f), 0.5 * f * f], axis=-1)
+    return first.astype(jnp.int32), weights
+
+
+def _by_one_row(amplitudes: jax.Array, cosine: jax.Array, sine: jax.Array) -> jax.Array:
+    """(O, 2C) times the field of all vehicles, in full precision."""
+    amplitudes = amplitudes.astype(cosine.dtype)
+    columns = [field.reshape(field.shape[0], -1) for field in (cosine, sine)]
+    if jax.default_backend() == "gpu":
+        # Two products spare a copy, much of the step. Left to itself a GPU rounds single precision
+        # to ten bits here; three passes of its tensor cores keep all of it and are faster than its
+        # ordinary units.
+        precise: jax.lax.Precision | jax.lax.DotAlgorithmPreset = jax.lax.Precision.HIGHEST
+        if cosine.dtype == jnp.float32:
+            precise = jax.lax.DotAlgorithmPreset.TF32_TF32_F32_X3
+        halves = jnp.split(amplitudes, 2, axis=1)
+        a, b = (jnp.matmul(h, f, precision=precise) for h, f in zip(halves, columns, strict=True))
+        sums = a + b
+    else:
+        sums = jnp.matmul(amplitudes, jnp.concatenate(columns), precision=jax.lax.Precision.HIGHEST)
+    return sums.reshape(-1, *cosine.shape[1:])

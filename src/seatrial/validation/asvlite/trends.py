@@ -29,7 +29,6 @@ from seatrial.programs import compile_program
 from seatrial.spatial.rotations import from_euler, rotation, to_euler
 from seatrial.validation.asvlite import paper
 from seatrial.validation.asvlite.heading import course, turned_back, without_yaw
-from seatrial.validation.asvlite.seas import with_structure_of
 
 Array = NDArray[np.float64]
 DTYPE = np.dtype(np.float32)
@@ -217,8 +216,6 @@ def _seas(grid: Grid) -> list[_Sea]:
             assert oceans[0].waves is not None
             assert np.array_equal(ocean.waves.omega, oceans[0].waves.omega)
             phases.append(np.asarray(ocean.waves.phase))
-        if seas:
-            model = with_structure_of(model, seas[0].vehicle.model)
         compiled = dataclasses.replace(compiled, model=model)
         seas.append(_Sea(compiled, oceans[0], np.array(phases)))
     return seas
