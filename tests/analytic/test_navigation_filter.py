@@ -4,8 +4,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
-from seatrial.gnc.navigation import aiding, eskf, kalman
+from seatrial.gnc.navigation import aiding, consistency, eskf, kalman
 from seatrial.gnc.navigation.kalman import Component, Group
 from seatrial.gnc.navigation.offline import Feed
 from seatrial.gnc.navigation.smoother import difference
@@ -165,6 +166,13 @@ def test_a_rejected_group_leaves_the_others_as_if_it_had_not_been_there():
     np.testing.assert_allclose(taken.correction[:, 0], correction, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(taken.covariance[..., 0], covariance, rtol=1e-8, atol=1e-8)
     np.testing.assert_array_equal(taken.gate.rejected[:, 0], [1, 0, 0])
+
+
+@pytest.mark.parametrize("probability", [0.51, 0.9, 0.999, 1.0 - 1e-9, 1.0])
+def test_a_gate_lets_as_many_pass_as_it_says(probability):
+    for freedom in range(1, 19):
+        found = consistency.threshold(freedom, probability)
+        assert found == pytest.approx(chi2.ppf(probability, freedom), rel=1e-14)
 
 
 def test_what_is_not_usable_leaves_the_state_alone_to_the_last_bit():

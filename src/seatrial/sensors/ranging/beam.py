@@ -19,7 +19,6 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import j1, roots_legendre
 
 Array = NDArray[np.float64]
 
@@ -29,6 +28,8 @@ HALF_POWER = 1.616339948310703
 
 def piston(cosine: Array, ka: float) -> Array:
     """b at the cosine of ψ; 0 behind the baffle."""
+    from scipy.special import j1  # takes a quarter of a second to import
+
     x = ka * np.sqrt(np.clip(1.0 - cosine**2, 0.0, None))
     small = x < 1e-6
     safe = np.where(small, 1.0, x)
@@ -60,6 +61,8 @@ def beam(width: float) -> Beam:
     ka = HALF_POWER / math.sin(0.5 * width)
     # b² is the fourth power of a pattern that holds no degree beyond ka.
     degrees = math.ceil(4.0 * ka) + 30
+    from scipy.special import roots_legendre
+
     nodes, weights = roots_legendre(2 * degrees)
     front, share = 0.5 * (nodes + 1.0), 0.5 * weights  # cos ψ from 0 to 1
     once = piston(front, ka)
