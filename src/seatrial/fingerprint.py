@@ -11,6 +11,7 @@ import inspect
 import os
 import platform
 import sys
+import time
 from collections.abc import Callable
 from functools import cache, partial
 from importlib.metadata import version
@@ -26,6 +27,10 @@ _NOT_PROGRAMS = ("cli", "figures", "library", "record", "ros", "spec")
 
 _STANDARD = ("builtins", "collections", "jax", "jaxlib", "numpy")
 """Packages whose versions are enough to know their code by."""
+
+
+_STARTED = time.time()
+"""When this module was imported, as one of the first of those that shape programs."""
 
 
 class FingerprintError(TypeError):
@@ -109,22 +114,36 @@ def origin() -> tuple[Any, ...]:
     return _code(), sys.version, versions, _machine()
 
 
+def is_current() -> bool:
+    """Whether the files of the code are those that this process runs by.
+
+    Somebody may edit them while it runs, and what it makes is then not what they say.
+    """
+    try:
+        return all(file.stat().st_mtime < _STARTED for file in _files())
+    except OSError:
+        return False
+
+
 def _code() -> str:
     """Fingerprint of the files of seatrial's own rooms."""
     top = Path(__file__).parent
     made = hashlib.blake2b(digest_size=20)
     try:
-        rooms = [p for p in top.iterdir() if p.name not in _NOT_PROGRAMS]
-        files = sorted(
-            f for room in rooms for f in ([room] if room.is_file() else room.rglob("*.py"))
-        )
-        for file in files:
-            if file.suffix == ".py":
-                text = file.read_bytes()
-                made.update(f"{file.relative_to(top).as_posix()} {len(text)}\n".encode() + text)
+        for file in _files():
+            text = file.read_bytes()
+            made.update(f"{file.relative_to(top).as_posix()} {len(text)}\n".encode() + text)
     except OSError:  # such as in an archive
         raise FingerprintError("seatrial's own files cannot be read") from None
+    if not is_current():
+        raise FingerprintError("seatrial's own files have changed since it was imported")
     return made.hexdigest()
+
+
+def _files() -> list[Path]:
+    rooms = [p for p in Path(__file__).parent.iterdir() if p.name not in _NOT_PROGRAMS]
+    files = (f for room in rooms for f in ([room] if room.is_file() else room.rglob("*.py")))
+    return sorted(f for f in files if f.suffix == ".py")
 
 
 def _machine() -> tuple[Any, ...]:

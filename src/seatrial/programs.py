@@ -186,7 +186,7 @@ def _load(key: str) -> Any:
 
 
 def _save(key: str, name: str, program: Any) -> None:
-    if cache.refusal() is not None:
+    if cache.refusal() is not None or not fingerprint.is_current():
         return
     from jax.experimental.serialize_executable import serialize
 

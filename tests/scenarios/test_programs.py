@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 import os
 import subprocess
 import sys
@@ -265,6 +266,7 @@ def test_every_source_file_that_shapes_a_program_counts(tmp_path, monkeypatch):
         (house / room).mkdir(parents=True)
         (house / room / "some.py").write_text("a = 1\n")
     monkeypatch.setattr(fingerprint, "__file__", str(house / "fingerprint.py"))
+    monkeypatch.setattr(fingerprint, "_STARTED", math.inf)
     before = fingerprint._code()
     (house / "figures" / "some.py").write_text("a = 2\n")  # draws, shapes nothing
     assert fingerprint._code() == before
@@ -273,6 +275,16 @@ def test_every_source_file_that_shapes_a_program_counts(tmp_path, monkeypatch):
     assert after != before
     (house / "core" / "some.py").rename(house / "core" / "other.py")
     assert fingerprint._code() not in (before, after)
+
+
+def test_nothing_is_kept_once_the_code_was_edited(folder, monkeypatch):
+    """The process runs by the old code, and would keep its programs as those of the new."""
+    monkeypatch.setattr(fingerprint, "_STARTED", 0.0)
+    with pytest.raises(fingerprint.FingerprintError, match="changed since"):
+        fingerprint._code()
+    programs.call(from_euler, *EULER)
+    assert programs.counts == {"compiled": 1}
+    assert cache.entries() == []
 
 
 # ── Designs ───────────────────────────────────────────────────────────────────────────────────

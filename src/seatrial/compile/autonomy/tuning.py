@@ -87,7 +87,7 @@ def design(
         key = fingerprint.digest(repr(vehicle), options, fingerprint.origin())
     except fingerprint.FingerprintError:
         return make()
-    return cache.recall(KIND, key, vehicle.name, make)
+    return cache.recall(KIND, key, vehicle.name, make) if fingerprint.is_current() else make()
 
 
 def _design(
