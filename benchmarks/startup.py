@@ -7,7 +7,7 @@ processor was busy, which is what counts where other work shares the machine. Th
 interpreter  from the command to the first line of Python
 importing    modules
 planning     from the scenario's name to a plan: reading, checking, building arrays
-loading      programs from the cache, and the state at the beginning
+loading      programs from the cache as far as planning has not hidden it, and the first state
 computing    the first block of frames
 
     python benchmarks/startup.py --scenario otter-survey --repeats 5
@@ -33,8 +33,8 @@ import gc
 gc.set_threshold(50_000, 20, 50)  # as the command does
 import seatrial.cli.commands, seatrial.cli.running
 stamp()
-from seatrial.compile.scenario import plan_of
-plan = plan_of(sys.argv[1])
+from seatrial.compile.controllers import prepare
+plan, steering = prepare(sys.argv[1], None, False)
 stamp()
 from seatrial import programs
 from seatrial.engine.run import run
@@ -48,7 +48,7 @@ class FirstFrame:
         os._exit(0)
     def close(self, summary):
         pass
-run(plan, [FirstFrame()])
+run(plan, [FirstFrame()], None, steering)
 """
 
 

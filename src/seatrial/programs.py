@@ -53,6 +53,8 @@ counts: Counter[str] = Counter()
 
 _loaded: OrderedDict[str, Any] = OrderedDict()
 _locks: dict[str, threading.Lock] = {}
+_ahead: set[str] = set()
+"""Programs that were loaded before anybody asked."""
 _guard = threading.Lock()
 
 
@@ -67,25 +69,36 @@ def compile_program(function: Any, *args: Any) -> Any:
     except fingerprint.FingerprintError:
         counts["compiled"] += 1
         return _compile(function, args)
-    with _guard:
-        lock = _locks.setdefault(key, threading.Lock())
-    with lock:  # of several threads that want a program one makes it
-        with _guard:
-            if key in _loaded:
-                counts["reused"] += 1
-                _loaded.move_to_end(key)
-                return _loaded[key]
-        program = _load(key)
-        counts["compiled" if program is None else "loaded"] += 1
+    with _lock_of(key):  # of several threads that want a program one makes it
+        program = _at_hand(key)
         if program is None:
-            with _past_the_cache_of_jax():
-                program = _compile(function, args)
-            _save(key, _name(function), program)
-        with _guard:
-            _loaded[key] = program
-            while len(_loaded) > MOST_LOADED:
-                _locks.pop(_loaded.popitem(last=False)[0], None)
+            program = _load(key)
+            counts["compiled" if program is None else "loaded"] += 1
+            if program is None:
+                with _past_the_cache_of_jax():
+                    program = _compile(function, args)
+                _save(key, _name(function), program)
+            _hold(key, program)
+    _foresight.note(key)
     return program
+
+
+def foresee(occasion: str) -> None:
+    """Load, beside other work, the programs that were asked for after this was said last time.
+
+    Loading a large program takes a second in which Python can plan what to call it with.
+    """
+    for key in [k for k in _foresight.begin(occasion) if k not in _loaded]:
+        threading.Thread(target=_load_ahead, args=(key,)).start()
+
+
+def _load_ahead(key: str) -> None:
+    with _lock_of(key), jax.enable_x64(True):  # the setting belongs to a thread
+        if key not in _loaded:
+            program = _load(key)
+            if program is not None:
+                _hold(key, program)
+                _ahead.add(key)
 
 
 def call(function: Any, *args: Any) -> Any:
@@ -93,6 +106,66 @@ def call(function: Any, *args: Any) -> Any:
     static = function._jit_info.static_argnums
     dynamic = (a for i, a in enumerate(args) if i not in static)
     return compile_program(function, *args)(*dynamic)
+
+
+def _lock_of(key: str) -> threading.Lock:
+    with _guard:
+        return _locks.setdefault(key, threading.Lock())
+
+
+def _at_hand(key: str) -> Any:
+    """A program that this process has."""
+    with _guard:
+        if key not in _loaded:
+            return None
+        counts["loaded" if key in _ahead else "reused"] += 1
+        _ahead.discard(key)
+        _loaded.move_to_end(key)
+        return _loaded[key]
+
+
+def _hold(key: str, program: Any) -> None:
+    with _guard:
+        _loaded[key] = program
+        while len(_loaded) > MOST_LOADED:
+            _locks.pop(_loaded.popitem(last=False)[0], None)
+
+
+class _Foresight:
+    """Which programs were asked for on an occasion, kept for the next time."""
+
+    KIND = "start"
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._occasion, self._key = "", ""
+        self._known: list[str] = []
+        self._asked: list[str] = []
+
+    def begin(self, occasion: str) -> list[str]:
+        """Keys of programs that will be asked for."""
+        with self._guard:
+            self._occasion, self._asked, self._known = "", [], []
+            try:
+                self._key = fingerprint.digest(occasion, fingerprint.origin())
+            except fingerprint.FingerprintError:
+                return []
+            self._occasion = occasion
+            content = cache.load(self.KIND, self._key)
+            self._known = [] if content is None else content.decode("ascii").split()
+            return list(self._known)
+
+    def note(self, key: str) -> None:
+        """That a program was asked for."""
+        with self._guard:
+            if self._occasion and key not in self._asked:
+                self._asked.append(key)
+                if key not in self._known and fingerprint.is_current():
+                    self._known = list(self._asked)
+                    cache.save(self.KIND, self._key, self._occasion, " ".join(self._known).encode())
+
+
+_foresight = _Foresight()
 
 
 def _compile(function: Any, args: tuple[Any, ...]) -> Any:

@@ -6,6 +6,7 @@ import math
 import os
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import jax
@@ -36,6 +37,7 @@ def folder(tmp_path, monkeypatch):
 def forget(monkeypatch):
     """As in a fresh process: nothing loaded, nothing counted."""
     monkeypatch.setattr(programs, "_loaded", type(programs._loaded)())
+    monkeypatch.setattr(programs, "_foresight", programs._Foresight())
     monkeypatch.setattr(programs, "counts", type(programs.counts)())
 
 
@@ -133,6 +135,35 @@ def test_threads_that_want_one_program_compile_it_once(folder):
         made = list(pool.map(make, range(16)))
     assert programs.counts == {"compiled": 1, "reused": 15}
     assert all(one is made[0] for one in made)
+
+
+def test_programs_of_an_occasion_are_loaded_before_they_are_asked_for(folder, monkeypatch):
+    def again():
+        forget(monkeypatch)
+        before = set(threading.enumerate())
+        programs.foresee("a trial")
+        for thread in set(threading.enumerate()) - before:
+            thread.join()
+        return len(programs._loaded)
+
+    with jax.enable_x64(True):
+        assert again() == 0
+        fresh = np.asarray(programs.call(from_euler, *EULER))
+        assert again() == 1
+        np.testing.assert_array_equal(programs.call(from_euler, *EULER), fresh)
+        assert programs.counts == {"loaded": 1}
+        # Another time something else is wanted: that is remembered in its place.
+        assert again() == 1
+        programs.call(jax.jit(rotations.to_euler), fresh)
+        (key,) = again_keys(again)
+        assert key == programs._key(jax.jit(rotations.to_euler), (fresh,))
+    programs.foresee("another trial")
+    assert programs._foresight._known == []
+
+
+def again_keys(again):
+    again()
+    return list(programs._loaded)
 
 
 def test_a_program_that_cannot_be_kept_is_compiled_all_the_same(folder, monkeypatch):

@@ -17,6 +17,7 @@ from seatrial.engine.controllers import (
 )
 from seatrial.engine.plan import Plan
 from seatrial.errors import Problem, SpecError
+from seatrial.programs import foresee
 from seatrial.spec.scenario import Scenario
 from seatrial.spec.wording import did_you_mean
 
@@ -35,6 +36,8 @@ def prepare(
     """
     described = described_by(scenario)
     assigned = _assigned(described, dict(controllers or {}), allow_code)
+    if not isinstance(scenario, Plan):
+        foresee(described.name)
     plan = plan_of(scenario if isinstance(scenario, Plan) else described, seed, duration)
     return plan, Controllers(assigned)
 
