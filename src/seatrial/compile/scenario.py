@@ -15,6 +15,7 @@ from seatrial._version import __version__
 from seatrial.channels import resolve_channels
 from seatrial.compile.faults import compile_faults, fault_infos
 from seatrial.compile.limits import believable_speed
+from seatrial.compile.padding import with_room
 from seatrial.compile.scene import obstacle_bodies
 from seatrial.compile.schedule import schedule_of, settle_time_step
 from seatrial.compile.sensors.fitting import FittedOut
@@ -356,7 +357,10 @@ def _commander(
         path = ("vehicles", i, "commands")
         tables[i] = np.array([resolve_channels(scenario, path, row, channels) for row in rows_at])
     values = np.stack([tables[m.index] for m in members], axis=-1)
-    return Timetable(times=constant([-math.inf, *ordered[1:]]), values=constant(values, dtype))
+    since = np.array([-math.inf, *ordered[1:]])
+    return Timetable(
+        times=constant(with_room(since, math.inf)), values=constant(with_room(values), dtype)
+    )
 
 
 def _value_at(rows: float | tuple[tuple[float, float], ...], time: float) -> float:

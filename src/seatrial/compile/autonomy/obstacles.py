@@ -8,6 +8,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.compile.padding import room_for
 from seatrial.compile.scene import timetable
 from seatrial.gnc.avoidance import Avoidance, Circles, Polygons, Targets
 from seatrial.pytree import constant
@@ -58,7 +59,7 @@ def _radius(given: float | None, length: float, beam: float) -> float:
 def _targets(vessels: list[spec.Vessel], vehicles: int, dtype: np.dtype[Any]) -> Targets | None:
     if not vessels:
         return None
-    stretches = max(1, *(len(v.waypoints) for v in vessels))
+    stretches = room_for(max(len(v.waypoints) for v in vessels))
     since = np.full((stretches, len(vessels)), np.inf)
     position, velocity = np.zeros((2, stretches, 2, len(vessels)))
     for k, vessel in enumerate(vessels):
@@ -89,7 +90,7 @@ def _polygons(polygons: list[spec.Polygon], vehicles: int, dtype: np.dtype[Any])
     if not polygons:
         return None
     planes = [half_planes(np.array(p.corners)) for p in polygons]
-    most = max(len(offset) for _, offset in planes)
+    most = room_for(max(len(offset) for _, offset in planes))
     normal, offset = np.zeros((most, 2, len(planes))), np.zeros((most, len(planes)))
     for s, (n, c) in enumerate(planes):
         normal[: len(c), :, s], offset[: len(c), s] = n, c

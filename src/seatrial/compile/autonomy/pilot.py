@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from seatrial.compile.autonomy.navigation import build_navigator, first_estimate
 from seatrial.compile.autonomy.obstacles import build_avoidance
 from seatrial.compile.autonomy.tuning import design
+from seatrial.compile.padding import room_for, with_room
 from seatrial.compile.sensors.fitting import FittedOut
 from seatrial.compile.swarm import Member
 from seatrial.compile.vehicle import CompiledVehicle
@@ -265,7 +266,7 @@ def _fence(participant: Participant, legs: list[_Leg], dtype: DType) -> jax.Arra
                 expected="waypoints inside the fence",
                 mend="move the waypoint, or widen the fence",
             )
-    return constant(polygon, dtype)
+    return constant(with_room(polygon), dtype)
 
 
 def _alarms(participant: Participant, effectors: tuple[str, ...]) -> tuple[Alarm, ...]:
@@ -288,7 +289,8 @@ def _triple(place: Array) -> tuple[float, float, float]:
 
 
 def _mission(legs: list[_Leg], starts: Array, dtype: DType, flat: bool) -> runtime.Mission:
-    count = starts.shape[1]
+    count, number = starts.shape[1], len(legs)
+    legs = legs + legs[-1:] * (room_for(number) - number)
 
     def column(name: str) -> jax.Array:
         values = np.array([getattr(leg, name) for leg in legs], np.float64)
@@ -312,7 +314,7 @@ def _mission(legs: list[_Leg], starts: Array, dtype: DType, flat: bool) -> runti
         watched=column("watched").astype(np.int32),
         threshold=column("threshold"),
         side=column("side"),
-        count=constant(np.full(count, len(legs)), np.int32),
+        count=constant(np.full(count, number), np.int32),
         flat=flat,
     )
 
