@@ -305,9 +305,7 @@ def test_a_kept_design_is_the_designed_one_bit_by_bit(folder, monkeypatch):
         lambda: tuning.design(vehicle, 1.0, period=0.2),
         lambda: tuning.design(vehicle, period=0.2, wave_frequency=0.9),
         lambda: tuning.design(vehicle, period=0.2, heading="sliding"),
-        lambda: tuning.design(
-            vehicle.model_copy(update={"length": 1.1 * vehicle.length}), period=0.2
-        ),
+        lambda: tuning.design(longer, period=0.2),
     ):
         with pytest.raises(AssertionError, match="designed once more"):
             other()
