@@ -1,5 +1,7 @@
 """The immutable Model and the State it advances."""
 
+from typing import NamedTuple
+
 import jax
 
 from seatrial.core.actuators import Actuator
@@ -45,3 +47,22 @@ class Model:
     integrator: str = static(default="rk4")
     channels: int = static(default=0)
     """Number of command channels."""
+
+
+class Traffic(NamedTuple):
+    """Everybody who is about: the K vehicles and moving obstacles of a run at one instant."""
+
+    position: jax.Array
+    """(3, K) of the origin, NED, m."""
+    velocity: jax.Array
+    """(3, K) over ground, NED, m/s."""
+    heading: jax.Array
+    """(K,) rad, clockwise from north."""
+    length: jax.Array
+    """(K,) m."""
+    beam: jax.Array
+    """(K,) m."""
+    identity: jax.Array
+    """(K,) whole numbers from 1 on, each its own; 0 stands for nobody."""
+    own: jax.Array
+    """(N,) which of the K each of the vehicles is that look at them."""

@@ -2,7 +2,7 @@
 
 import jax
 
-from seatrial.core.types import Model, State
+from seatrial.core.types import Model, State, Traffic
 from seatrial.ocean import Ocean
 from seatrial.spatial.rotations import Rotation, rotation
 from seatrial.spatial.vectors import Vec3, add, cross, vec3
@@ -18,6 +18,7 @@ class Look:
         state: State,
         t: jax.Array,
         rates: jax.Array | None = None,
+        traffic: Traffic | None = None,
     ) -> None:
         self.model = model
         self.ocean = ocean
@@ -25,6 +26,7 @@ class Look:
         self.t = t
         """Time, s; double precision."""
         self._rates = rates
+        self._traffic = traffic
 
     @property
     def rotation(self) -> Rotation:
@@ -37,6 +39,13 @@ class Look:
         """ν̇, (6, N), which only inertial sensors are shown: they are asked after the step."""
         assert self._rates is not None
         return self._rates
+
+    @property
+    def traffic(self) -> Traffic:
+        """Who else is about, as of the last control period; the engine gathers it where a sensor
+        looks for others, and nowhere else."""
+        assert self._traffic is not None
+        return self._traffic
 
     @property
     def linear(self) -> Vec3:

@@ -8,7 +8,7 @@ import numpy as np
 
 from seatrial.compile.actuators import Channel
 from seatrial.compile.schedule import steps_between_samples
-from seatrial.compile.sensors import inertial, machinery, position, water
+from seatrial.compile.sensors import contacts, inertial, machinery, position, water
 from seatrial.compile.sensors.context import Built, Context
 from seatrial.engine.suite import Fitted
 from seatrial.faults.faults import SensorFault
@@ -36,6 +36,8 @@ _BUILDERS: dict[str, Callable[[Any, Context], Built]] = {
     "encoder": machinery.encoder,
     "shaft": machinery.shaft,
     "battery": machinery.battery,
+    "ais": contacts.ais,
+    "radar": contacts.radar,
 }
 
 

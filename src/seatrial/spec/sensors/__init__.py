@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from seatrial.spec.sensors.contacts import Ais, Radar
 from seatrial.spec.sensors.inertial import Imu
 from seatrial.spec.sensors.machinery import Battery, Encoder, Shaft
 from seatrial.spec.sensors.position import Ahrs, Compass, Gnss, Magnetometer, Uwb
@@ -23,6 +24,8 @@ Sensor = Annotated[
     | Anemometer
     | Encoder
     | Shaft
-    | Battery,
+    | Battery
+    | Ais
+    | Radar,
     Field(discriminator="type"),
 ]
