@@ -300,6 +300,7 @@ def test_a_kept_design_is_the_designed_one_bit_by_bit(folder, monkeypatch):
         for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True):
             assert x.dtype == y.dtype
             np.testing.assert_array_equal(x, y)
+    longer = vehicle.model_copy(update={"length": 1.1 * vehicle.length})
     for other in (
         lambda: tuning.design(vehicle, period=0.1),
         lambda: tuning.design(vehicle, 1.0, period=0.2),
