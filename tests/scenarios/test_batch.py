@@ -1,4 +1,4 @@
-"""Many seeds as one program: the same tracks as single runs, and nothing compiled for a new seed."""
+"""Many seeds as one program: the tracks of single runs, and nothing compiled for a new seed."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def batch():
 
 
 def test_every_run_of_a_batch_is_the_run_of_its_seed(batch):
-    """Computed side by side sums round differently: a nanometre in metres, a seed is centimetres."""
+    """Side by side sums round differently: that is below a nanometre, a seed is centimetres."""
     assert batch.statuses == {"completed": 3}
     for seed, summary in zip(SEEDS, batch.summaries, strict=True):
         alone = st.run("otter-turning-circle", seed=seed, duration=DURATION)

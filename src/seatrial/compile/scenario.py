@@ -172,14 +172,22 @@ class _Kinds:
                 return i
         return None
 
-    def _alike(self, participant: spec.Participant) -> tuple[DType, spec.Participant]:
+    def _alike(self, participant: spec.Participant) -> tuple[DType, bool, spec.Participant]:
         """Equal for vehicles that share a model, sensors, faults and a pilot.
 
         Only what tells vehicles of one kind apart, or is put into arrays per vehicle, is blanked.
         """
-        own = {"name": "any", "start": spec.Start(), "commands": {}, "manoeuvre": None}
-        swarm = {"controller": None, "count": 1, "formation": "grid", "spacing": 1.0}
-        return self.dtype(participant), participant.model_copy(update=own | swarm)
+        own = {
+            "name": "any",
+            "start": spec.Start(),
+            "commands": {},
+            "manoeuvre": None,
+            "mission": (),
+        }
+        own |= {"manoeuvre": None, "controller": None}
+        swarm = {"count": 1, "formation": "grid", "spacing": 1.0}
+        blank = participant.model_copy(update=own | swarm)
+        return self.dtype(participant), bool(participant.mission), blank
 
     def _compile(self, participant: spec.Participant, index: int) -> "_Kind":
         dtype = self.dtype(participant)

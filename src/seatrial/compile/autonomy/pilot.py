@@ -201,7 +201,10 @@ def build_pilot(
     initial: State,
     dtype: DType,
 ) -> BuiltPilot:
-    """The pilot of vehicles that share a mission; call inside `jax.enable_x64(True)`."""
+    """The pilot of vehicles of one kind, each with its own mission.
+
+    Call inside `jax.enable_x64(True)`.
+    """
     first = members[0].participant
     designed = design(
         first.vehicle,
@@ -211,7 +214,8 @@ def build_pilot(
     )
     tuning = designed.tuning
     autopilot = tuning.in_precision(dtype)
-    legs = legs_of(scenario, first, tuning.trim.speed)
+    missions = {m.index: legs_of(scenario, m.participant, tuning.trim.speed) for m in members}
+    legs = [missions[m.index] for m in members]
     starts = np.asarray(initial.position, np.float64)
     flat = first.vehicle.buoyancy.craft == "surface"
     holds = "position" in autopilot.follows
@@ -240,7 +244,7 @@ def build_pilot(
             watch,
         ),
         watch=watch,
-        fence=_fence(first, legs, dtype),
+        fence=_fence(first, [leg for own in missions.values() for leg in own], dtype),
         deceleration=constant(first.guidance.deceleration, dtype),
         reach=constant(length, dtype),
         alarms=_alarms(first, effectors.names),
@@ -253,11 +257,11 @@ def build_pilot(
             LegInfo(
                 name=leg.name,
                 kind=runtime.KINDS[leg.kind],
-                start=_triple(starts[:, i] if k == 0 else legs[k - 1].end),
+                start=_triple(starts[:, i] if k == 0 else legs[i][k - 1].end),
                 end=_triple(leg.end),
                 acceptance=leg.acceptance,
             )
-            for k, leg in enumerate(legs)
+            for k, leg in enumerate(legs[i])
         )
         for i, m in enumerate(members)
     }
@@ -301,33 +305,29 @@ def _triple(place: Array) -> tuple[float, float, float]:
     return float(place[0]), float(place[1]), float(place[2])
 
 
-def _mission(legs: list[_Leg], starts: Array, dtype: DType, flat: bool) -> runtime.Mission:
-    count, number = starts.shape[1], len(legs)
-    legs = legs + legs[-1:] * (room_for(number) - number)
+def _mission(legs: list[list[_Leg]], starts: Array, dtype: DType, flat: bool) -> runtime.Mission:
+    """Missions side by side; shorter ones repeat their last leg, which is never begun."""
+    room = room_for(max(len(own) for own in legs))
+    rows = [own + own[-1:] * (room - len(own)) for own in legs]
 
-    def column(name: str) -> jax.Array:
-        values = np.array([getattr(leg, name) for leg in legs], np.float64)
-        return constant(np.tile(values[:, None], (1, count)), dtype)
+    def column(name: str) -> Array:
+        return np.array([[getattr(own[k], name) for own in rows] for k in range(room)], np.float64)
 
-    ends = np.tile(np.array([leg.end for leg in legs])[:, :, None], (1, 1, count))
-    begins = np.concatenate([starts[None], ends[:-1]])
-    kinds = np.array([leg.kind for leg in legs], np.int32)
+    ends = np.moveaxis(column("end"), 2, 1)
     return runtime.Mission(
-        kind=constant(np.tile(kinds[:, None], (1, count))),
-        start=constant(begins, dtype),
+        kind=constant(column("kind"), np.int32),
+        start=constant(np.concatenate([starts[None], ends[:-1]]), dtype),
         end=constant(ends, dtype),
-        speed=column("speed"),
-        acceptance=column("acceptance"),
-        heading=column("heading"),
-        velocity=constant(
-            np.tile(np.array([leg.velocity for leg in legs])[:, :, None], (1, 1, count)), dtype
-        ),
-        dwell=column("dwell"),
-        timeout=column("timeout"),
-        watched=column("watched").astype(np.int32),
-        threshold=column("threshold"),
-        side=column("side"),
-        count=constant(np.full(count, number), np.int32),
+        speed=constant(column("speed"), dtype),
+        acceptance=constant(column("acceptance"), dtype),
+        heading=constant(column("heading"), dtype),
+        velocity=constant(np.moveaxis(column("velocity"), 2, 1), dtype),
+        dwell=constant(column("dwell"), dtype),
+        timeout=constant(column("timeout"), dtype),
+        watched=constant(column("watched"), np.int32),
+        threshold=constant(column("threshold"), dtype),
+        side=constant(column("side"), dtype),
+        count=constant([len(own) for own in legs], np.int32),
         flat=flat,
     )
 
