@@ -24,8 +24,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
     JAX reads these variables when it is first imported, which is after this hook.
     """
-    folder = ROOT / ".pytest_cache" / "jax"
-    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(folder))
+    folder = ROOT / ".pytest_cache"
+    os.environ.setdefault("SEATRIAL_CACHE_DIR", str(folder / "seatrial"))
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(folder / "jax"))
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
 

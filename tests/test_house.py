@@ -157,3 +157,15 @@ def test_every_file_that_the_documents_point_to_exists():
             if "://" not in target and not (document.parent / target).exists():
                 missing.append(f"{document.relative_to(ROOT)}: {target}")
     assert missing == []
+
+
+def test_every_file_of_the_house_that_the_documents_name_is_there():
+    missing = []
+    for document in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
+        for name in re.findall(
+            r"`([a-z_]+(?:/[\w.]+)+\.py)`", document.read_text(encoding="utf-8")
+        ):
+            places = [ROOT / name, ROOT / "src" / name, ROOT / "src" / "seatrial" / name]
+            if not any(place.is_file() for place in places):
+                missing.append(f"{document.relative_to(ROOT)}: {name}")
+    assert missing == []

@@ -13,8 +13,9 @@ from seatrial._version import __version__
 from seatrial.errors import RecordingError, SpecError
 
 if TYPE_CHECKING:
-    from seatrial.api import Run, compile_scenario, run
+    from seatrial.api import Batch, Run, compile_scenario, run, run_batch
     from seatrial.record.reader import read
+    from seatrial.signals import Command, Setpoint
     from seatrial.simulation import Simulation
     from seatrial.spec.library import library_names
     from seatrial.spec.loading import load
@@ -23,8 +24,11 @@ if TYPE_CHECKING:
     from seatrial.spec.world import World
 
 _HOMES = {
+    "Batch": "seatrial.api",
+    "Command": "seatrial.signals",
     "Run": "seatrial.api",
     "Scenario": "seatrial.spec.scenario",
+    "Setpoint": "seatrial.signals",
     "Simulation": "seatrial.simulation",
     "Vehicle": "seatrial.spec.vehicle",
     "World": "seatrial.spec.world",
@@ -33,12 +37,16 @@ _HOMES = {
     "load": "seatrial.spec.loading",
     "read": "seatrial.record.reader",
     "run": "seatrial.api",
+    "run_batch": "seatrial.api",
 }
 
 __all__ = [
+    "Batch",
+    "Command",
     "RecordingError",
     "Run",
     "Scenario",
+    "Setpoint",
     "Simulation",
     "SpecError",
     "Vehicle",
@@ -49,6 +57,7 @@ __all__ = [
     "load",
     "read",
     "run",
+    "run_batch",
 ]
 
 

@@ -7,10 +7,10 @@ pickles), so the folder is the user's alone: one that somebody else owns or may 
 used at all, and neither is such an entry. Where nothing can be kept, a home that is read-only or
 missing, everything works and is merely made again at each start.
 
-The folder is `seatrial` in the user's cache folder (`XDG_CACHE_HOME`, or `~/.cache`). It holds at
-most 512 MB, or as many as the environment's `SEATRIAL_CACHE_LIMIT` says (in MB; 0 keeps nothing);
-what was not used for longest makes room. Any number of processes may read and write at once:
-entries appear whole or not at all.
+The folder is `seatrial` in the user's cache folder (`XDG_CACHE_HOME`, or `~/.cache`), or what the
+environment's `SEATRIAL_CACHE_DIR` names. It holds at most 512 MB, or as many as the environment's
+`SEATRIAL_CACHE_LIMIT` says (0 keeps nothing); what was not used for longest makes room. Any number
+of processes may read and write at once: entries appear whole or not at all.
 """
 
 import contextlib
@@ -58,6 +58,9 @@ class Entry:
 
 def folder() -> Path:
     """Where entries are kept."""
+    chosen = os.environ.get("SEATRIAL_CACHE_DIR")
+    if chosen:
+        return Path(chosen).expanduser()
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(base).expanduser() / "seatrial"
 
@@ -172,6 +175,15 @@ def entries() -> list[Entry]:
             continue
         found.append(Entry(path, kind, name, status.st_size, status.st_mtime))
     return sorted(found, key=lambda entry: -entry.used)
+
+
+def summary() -> dict[tuple[str, str], tuple[int, int]]:
+    """Number of entries and bytes by kind and name, the largest first."""
+    found: dict[tuple[str, str], tuple[int, int]] = {}
+    for entry in entries():
+        count, size = found.get((entry.kind, entry.name), (0, 0))
+        found[entry.kind, entry.name] = (count + 1, size + entry.size)
+    return dict(sorted(found.items(), key=lambda item: -item[1][1]))
 
 
 def clear() -> tuple[int, int]:

@@ -11,9 +11,12 @@ import pytest
 from scipy.linalg import expm
 
 import craft
+from seatrial.compile.autonomy.twin import DynamicsTwin
 from seatrial.core.forces.memory import memory_at_rest
 from seatrial.core.step import step_with_rates
 from seatrial.core.types import State
+from seatrial.engine.launch import Start, launch
+from seatrial.gnc.types import Estimate
 from seatrial.pytree import pytree
 from seatrial.spatial.vectors import Wrench
 
@@ -142,6 +145,30 @@ def test_several_forces_keep_to_their_own_states_in_batches_too():
     swing = expm(3.0 * matrix) @ [0.0, 1e-9, 0.0]
     np.testing.assert_allclose(end.velocity[5, 1], swing[0], rtol=1e-5)
     np.testing.assert_allclose(end.memory[1][:, 2], 2 * swing[1:], rtol=1e-5)
+
+
+def test_a_run_starts_with_the_memory_of_rest():
+    model = with_memory(radiation(), Wagging(jnp.asarray(2.0)))
+    upright, speed = jnp.zeros((3, 2)), jnp.array([1.0, 2.0])
+    begun = launch(model, craft.calm(), Start(upright, upright, speed, jnp.zeros((0, 2))))
+    assert [m.shape for m in begun.memory] == [(1, 2), (2, 2)]
+    assert not any(np.any(m) for m in begun.memory)
+
+
+def test_the_twin_of_a_vehicle_that_remembers_remembers_too():
+    model = with_memory(radiation())
+    twin = DynamicsTwin(model, craft.calm(), 0)
+    speed, seconds = 1.3, 2.0
+    relative = jnp.zeros((6, 1)).at[0].set(speed)
+    upright = jnp.array([[1.0], [0.0], [0.0], [0.0]])
+    estimate = Estimate(jnp.array([[0.0], [0.0], [20.0]]), upright, 0 * relative, jnp.zeros((3, 1)))
+    memory = twin.begin(relative)
+    for _ in range(20):
+        memory = twin.advance(memory, estimate, jnp.zeros((0, 1)), seconds / 20)
+    u, mu = exact([seconds], model, speed)[0]
+    assert memory.shape == (12, 1)
+    assert float(twin.velocity(memory)[0, 0]) == pytest.approx(u, abs=1e-6)
+    assert float(memory[-1, 0]) == pytest.approx(mu, abs=1e-6)
 
 
 def test_gradient_flows_through_the_memory():

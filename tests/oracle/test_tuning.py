@@ -134,6 +134,7 @@ def test_tuned_vehicle_follows_steps_within_its_design(name):
     if speed is not None:
         sideways = 0.0 if pilot.sway is not None else np.nan
         asked["velocity"] = (speed, sideways, np.nan)
+        waits.append(SETTLING / loops["surge"].bandwidth)
     if deeper is not None:
         asked["depth"] = DEPTH + deeper
         rate = pilot.depth.reference.rate_limit

@@ -128,7 +128,7 @@ class Idle:
 def by_a_live_client(plan, sink, lengths=(1, 3, 2, 7, 1, 40)):
     """Control periods asked for as they come, as somebody does who watches."""
     with Engine(plan, stepped=True) as engine:
-        gatherer = Gatherer(engine)
+        gatherer = Gatherer(plan, engine.opening)
         outlets = Outlets([sink], plan.header, plan.scene)
         k = 0
         while not gatherer.complete:

@@ -118,6 +118,20 @@ def list_library(as_json: JsonOption = False) -> None:
 
 
 @app.command()
+def cache(
+    clear: Annotated[bool, typer.Option("--clear", help="Delete all of it.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show, or clear, the compiled programs and designed autopilots that are kept on disk."""
+    from seatrial.cli.kept import clear_cache, show_cache
+
+    if clear:
+        clear_cache(as_json)
+    else:
+        show_cache(as_json)
+
+
+@app.command()
 def show(name: Annotated[str, typer.Argument(help="A library name or a file.")]) -> None:
     """Print a description with every default written out."""
     from seatrial.spec.loading import dump, load

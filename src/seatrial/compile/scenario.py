@@ -40,6 +40,7 @@ from seatrial.engine.launch import Start, launch
 from seatrial.engine.loop import Group
 from seatrial.engine.plan import Fleet, Plan
 from seatrial.engine.scene import scene_of
+from seatrial.engine.traffic import looks_out
 from seatrial.errors import Problem, SpecError
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
@@ -281,14 +282,21 @@ def _fleet(scenario: spec.Scenario, members: list[Member], kinds: _Kinds) -> Fle
         commander, legs = built.pilot, built.legs
     else:
         commander = _commander(scenario, members, vehicle, dtype)
+    suite = kind.sensors.suite(names, faults.sensors)
+    passing = None
+    if looks_out(suite):
+        from seatrial.compile.autonomy.obstacles import build_passing
+
+        passing = build_passing(scenario.obstacles)
     group = Group(
         model=model,
         commander=commander,
         initial=initial,
-        suite=kind.sensors.suite(names, faults.sensors),
+        suite=suite,
         faults=faults.faults,
         limits=_limits(scenario, first.vehicle, ocean),
         size=constant([first.vehicle.length, first.vehicle.beam]),
+        passing=passing,
         varied=varied,
     )
     # All arrays at once, not at every call of a program.

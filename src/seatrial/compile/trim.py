@@ -1,9 +1,11 @@
 """Ballasts the vehicles of a scenario that say `trim: neutral`, in its own water."""
 
+import jax
 import numpy as np
 
 from seatrial.compile.world import build_ocean
 from seatrial.ocean import Ocean, water
+from seatrial.programs import call
 from seatrial.spec.scenario import Participant, Scenario
 from seatrial.spec.vehicle import SubmergedBuoyancy
 from seatrial.spec.world import World
@@ -33,11 +35,14 @@ def _is_trimmed(participant: Participant) -> bool:
     return isinstance(buoyancy, SubmergedBuoyancy) and buoyancy.trim is not None
 
 
+_density = jax.jit(water.density)
+
+
 def _trimmed(participant: Participant, ocean: Ocean) -> Participant:
     vehicle = participant.vehicle
     assert isinstance(vehicle.buoyancy, SubmergedBuoyancy)
     depth = participant.start.position[2] + vehicle.buoyancy.centre[2]
-    volume = vehicle.inertia.mass / float(water.density(ocean.water, depth))
+    volume = vehicle.inertia.mass / float(call(_density, ocean.water, np.float64(depth)))
     settled = vehicle.buoyancy.model_copy(update={"volume": volume, "trim": None})
     floating = vehicle.model_copy(update={"buoyancy": settled})
     return participant.model_copy(update={"vehicle": floating})

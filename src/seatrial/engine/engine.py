@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
@@ -16,24 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.engine import block as programs
-from seatrial.engine import loop, taps
+from seatrial.engine import loop
+from seatrial.engine.assembly import Block, block_of, block_size, by_fleet
 from seatrial.engine.deliveries import Measured
-from seatrial.engine.frames import Array, Frames, GroupFrames, VehicleFrames, euler_angles
+from seatrial.engine.frames import Array, euler_angles
 from seatrial.engine.judging import RUNNING, STATUS
-from seatrial.engine.observation import Observation
 from seatrial.engine.orders import Orders
 from seatrial.engine.parts import Part, parts_of
-from seatrial.engine.plan import Fleet, Plan
-from seatrial.engine.samples import measured_at_start, measured_in
+from seatrial.engine.plan import Plan
+from seatrial.engine.samples import measured_at_start
 from seatrial.errors import Problem, SpecError
 from seatrial.programs import compile_program
 from seatrial.signals import Command
-
-FRAMES_PER_BLOCK = 100
-"""Frames computed by one call of the compiled program, and lost at most when a run is killed."""
-
-SAMPLES_PER_BLOCK = 200_000
-"""Frames and measurements that a block holds at most; bounds the memory of a swarm."""
 
 FEW_VEHICLES = 16
 """Up to so many vehicles the empty arrays of a full block cost less than the call of a program, so
@@ -61,16 +55,6 @@ class VehicleState:
         """Roll, pitch, yaw, rad."""
         angles: Array = euler_angles(self.attitude[None])[0]
         return angles
-
-
-class Block(NamedTuple):
-    """What some control periods gave."""
-
-    frames: Frames
-    """Those that began in the block, perhaps none. The samples are those of the instants after its
-    beginning up to its end; inertial sensors feel its beginning, not its end."""
-    status: tuple[NDArray[np.int32], ...]
-    """(T, N) of each fleet, codes of `judging.STATUS`."""
 
 
 class Engine:
@@ -109,11 +93,10 @@ class Engine:
         self._orders = Orders(self.plan)
         found = list(self._pool.map(self._started, range(len(self._parts))))
         self._carries: list[loop.Carries] = [carries for carries, _ in found]
+        taken = by_fleet(self.plan, self._parts, [samples for _, samples in found])
         self.opening: list[Measured] = [
-            measured_at_start(fleet, taken, self._schedule)
-            for fleet, taken in zip(
-                self.plan.fleets, self._joined([samples for _, samples in found]), strict=True
-            )
+            measured_at_start(fleet, samples, self._schedule)
+            for fleet, samples in zip(self.plan.fleets, taken, strict=True)
         ]
         """What the sensors measured at t = 0, by fleet; blocks begin after it."""
 
@@ -147,7 +130,8 @@ class Engine:
         """Every vehicle now."""
         channels = {v.name: [a.name for a in v.actuators] for v in self.plan.header.vehicles}
         found: dict[str, VehicleState] = {}
-        states = self._joined([tuple(c.state for c in carries) for carries in self._carries])
+        now = [tuple(c.state for c in carries) for carries in self._carries]
+        states = by_fleet(self.plan, self._parts, now)
         for fleet, state, status in zip(self.plan.fleets, states, self._status(), strict=True):
             state = jax.tree.map(lambda a: np.asarray(a, np.float64), state)
             for i, name in enumerate(fleet.names):
@@ -174,7 +158,7 @@ class Engine:
             raise ValueError(f"a block has 1 to {self.block} control periods, not {periods}")
         outcomes = list(self._pool.map(lambda i: self._turn(i, periods), range(len(self._parts))))
         first, self.index = self.index, self.index + periods * self._schedule.substeps
-        return self._block(outcomes, first, periods)
+        return block_of(self.plan, self._parts, outcomes, first, periods)
 
     def set_fault(self, fault: str, on: bool, vehicle: str | None) -> None:
         """Strike a vehicle (all when None) with a fault that its scenario describes, or not."""
@@ -231,61 +215,11 @@ class Engine:
         index = np.int64(self.index)
         return *_inputs(part), self._carries[i], given, index, np.int64(periods)
 
-    # ── From parts to blocks ──────────────────────────────────────────────────────────────────
-
-    def _joined(self, found: list[tuple[Any, ...]]) -> list[Any]:
-        """What each part found, vehicles last, put together by fleet."""
-        by_fleet: list[list[Any]] = [[] for _ in self.plan.fleets]
-        for part, members in zip(self._parts, found, strict=True):
-            for member, tree in zip(part, members, strict=True):
-                new = jax.tree.map(lambda a: np.asarray(a)[..., : member.count], tree)  # noqa: B023
-                by_fleet[member.fleet].append(new)
-        return [
-            parts[0]
-            if len(parts) == 1
-            else jax.tree.map(lambda *a: np.concatenate(a, axis=-1), *parts)
-            for parts in by_fleet
-        ]
-
     def _status(self) -> list[NDArray[np.int32]]:
-        return self._joined([tuple(c.status for c in carries) for carries in self._carries])
-
-    def _block(
-        self, outcomes: list[tuple[programs.Outcome, ...]], first: int, periods: int
-    ) -> Block:
-        """What the parts computed from time step `first` on."""
-        steps = self._schedule.frame_steps
-        frames = range(-(-first // steps), -(-self.index // steps))
-        seen = self._joined([tuple(o.seen for o in members) for members in outcomes])
-        taken = self._joined([tuple(o.taken for o in members) for members in outcomes])
-        time: Array = np.asarray(frames, np.float64) * self.plan.header.frame_period
-        groups, status = [], []
-        for fleet, observation, samples in zip(self.plan.fleets, seen, taken, strict=True):
-            arrays = {
-                name: np.moveaxis(a[: len(frames)], -1, 1)
-                for name, a in zip(Observation._fields, observation, strict=True)
-            }
-            status.append(arrays.pop("status"))
-            measured = measured_in(fleet, samples, first, periods, self._schedule)
-            groups.append(GroupFrames(fleet.names, VehicleFrames(**arrays), measured))
-        return Block(Frames(time, tuple(groups)), tuple(status))
+        return by_fleet(
+            self.plan, self._parts, [tuple(c.status for c in carries) for carries in self._carries]
+        )
 
 
 def _inputs(part: Part) -> tuple[loop.Groups, loop.Oceans]:
     return tuple(member.group for member in part), tuple(member.ocean for member in part)
-
-
-def block_size(plan: Plan) -> int:
-    """Control periods of a full block: whole frames, bounded in number and in memory."""
-    rows = sum(fleet.group.count * _rows(fleet, plan.schedule) for fleet in plan.fleets)
-    frames = min(FRAMES_PER_BLOCK, max(1, SAMPLES_PER_BLOCK // rows))
-    return frames * plan.schedule.controls
-
-
-def _rows(fleet: Fleet, schedule: loop.Schedule) -> int:
-    """Frames and samples that one vehicle gives per frame period; arrays count by their size."""
-    total = 1
-    for name, fitted in zip(fleet.sensors, fleet.group.suite, strict=True):
-        weight = taps.weight(fleet.dense[name]) if name in fleet.dense else 1
-        total += weight * schedule.frame_steps // fitted.period
-    return total

@@ -8,10 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from seatrial.engine.assembly import Block, block_size
 from seatrial.engine.deliveries import TOLERANCE, Measured
-from seatrial.engine.engine import Block, Engine, block_size
 from seatrial.engine.frames import Frames, GroupFrames, RunSummary, VehicleFrames
 from seatrial.engine.judging import RUNNING, STATUS
+from seatrial.engine.plan import Plan
 from seatrial.engine.tracks import Codes, Tally, summarise
 from seatrial.signals import Measurements, join
 
@@ -19,8 +20,8 @@ from seatrial.signals import Measurements, join
 class Gatherer:
     """Takes blocks of any length and gives frames in blocks of one length."""
 
-    def __init__(self, engine: Engine) -> None:
-        plan = engine.plan
+    def __init__(self, plan: Plan, opening: list[Measured]) -> None:
+        """`opening` is what the sensors measured at t = 0, by fleet."""
         self._plan = plan
         self._size = block_size(plan) // plan.schedule.controls
         self._tallies = [Tally(fleet.names, set(plan.manoeuvres)) for fleet in plan.fleets]
@@ -28,7 +29,7 @@ class Gatherer:
         """Frames handed on."""
         self._frames: list[list[VehicleFrames]] = [[] for _ in plan.fleets]
         self._status: list[list[Codes]] = [[] for _ in plan.fleets]
-        self._samples: list[list[Measured]] = [[measured] for measured in engine.opening]
+        self._samples: list[list[Measured]] = [[measured] for measured in opening]
         self._waiting = 0
         """Frames taken and not handed on."""
         self._until = plan.frames

@@ -39,7 +39,7 @@ def run(
     """Run to the end, or to a failure of a controller, after which the vehicles are not moved."""
     steering = controllers or Controllers({})
     with Engine(plan, stepped=bool(steering)) as engine:
-        gatherer = Gatherer(engine)
+        gatherer = Gatherer(plan, engine.opening)
         deliveries = Deliveries(plan, engine.opening) if steering else None
         outlets = Outlets(sinks, plan.header, plan.scene)
         failure: ControllerError | None = None

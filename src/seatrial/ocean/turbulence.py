@@ -25,7 +25,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.ocean.blocks import in_blocks
+from seatrial.ocean.blocks import in_blocks, sums
 from seatrial.ocean.integrals import integral
 from seatrial.pytree import constant, pytree
 from seatrial.seeding import generator
@@ -67,10 +67,7 @@ def sample(turbulence: Turbulence, position: Vec3, t: jax.Array | float) -> Vec3
         column = (-1, *(1,) * x.ndim)
         kx, ky, kz = (k.reshape(column) for k in turbulence.wavevector)
         sin, cos = sincos(angle.reshape(column) + kx * x + ky * y + kz * z)
-        north, east, down = (
-            jnp.sum(c.reshape(column) * cos + s.reshape(column) * sin, axis=0)
-            for c, s in zip(turbulence.cosine, turbulence.sine, strict=True)
-        )
+        north, east, down = sums(turbulence.cosine, cos) + sums(turbulence.sine, sin)
         return north, east, down
 
     return in_blocks(at, *position)

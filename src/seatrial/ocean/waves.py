@@ -20,7 +20,7 @@ import jax
 import jax.numpy as jnp
 
 from seatrial.conventions import GRAVITY, SEAWATER_DENSITY
-from seatrial.ocean.blocks import in_blocks
+from seatrial.ocean.blocks import in_blocks, sums
 from seatrial.pytree import pytree, static
 from seatrial.spatial.trig import sincos, wrap
 from seatrial.spatial.vectors import Scalar, Vec3, add, scale
@@ -94,7 +94,7 @@ def elevation(waves: Waves, x: Scalar, y: Scalar, t: jax.Array | float) -> jax.A
 
     def at(x: jax.Array, y: jax.Array) -> jax.Array:
         _, cos = _sincos_theta(now, kx, ky, x, y)
-        return _sum(waves.amplitude, cos)
+        return sums(waves.amplitude[None], cos)[0]
 
     return in_blocks(at, x, y)
 
@@ -106,7 +106,8 @@ def slope(waves: Waves, x: Scalar, y: Scalar, t: jax.Array | float) -> tuple[jax
 
     def at(x: jax.Array, y: jax.Array) -> tuple[jax.Array, jax.Array]:
         sin, _ = _sincos_theta(now, kx, ky, x, y)
-        return _sum(waves.amplitude * kx, sin), _sum(waves.amplitude * ky, sin)
+        north, east = sums(jnp.stack([waves.amplitude * kx, waves.amplitude * ky]), sin)
+        return north, east
 
     return in_blocks(at, x, y)
 
@@ -117,46 +118,47 @@ def sample(
     """Everything at once; what a compiled program does not use of it costs nothing."""
     now = time_phase(waves, t)
     kx, ky = _wavevector(waves)
-    north, east = kx / waves.wavenumber, ky / waves.wavenumber
-    omega = waves.omega.astype(waves.amplitude.dtype)
-    speed = waves.amplitude * omega
+    amplitude, k = waves.amplitude, waves.wavenumber
+    north, east = kx / k, ky / k
+    omega = waves.omega.astype(amplitude.dtype)
+    speed = amplitude * omega
     rate = speed * omega
+
+    # One product for each purpose, so that who asks for the velocity alone pays for that alone.
+    level, tilt = amplitude[None], jnp.stack([amplitude * kx, amplitude * ky])
+    moving, sinking = jnp.stack([speed * north, speed * east]), speed[None]
+    # ∂θ/∂x = −k cos μ: the gradients are the same sines and cosines with other weights.
+    behind_rows = jnp.stack(
+        [-rate * north, -rate * east, speed * north * kx, speed * north * ky, speed * east * ky]
+    )
+    rising_rows = jnp.stack([rate, -speed * kx, -speed * ky])
 
     def at(x: jax.Array, y: jax.Array, z: jax.Array) -> WaveSample:
         sin, cos = _sincos_theta(now, kx, ky, x, y)
-        zeta = _sum(waves.amplitude, cos)
-        slope = _sum(waves.amplitude * kx, sin), _sum(waves.amplitude * ky, sin)
+        zeta = sums(level, cos)[0]
+        slope_x, slope_y = sums(tilt, sin)
         horizontal, vertical, pressure = _decay(waves, z, zeta)
-        ahead, behind, rising = horizontal * cos, horizontal * sin, vertical * cos
-        # ∂θ/∂x = −k cos μ: the gradients are the same sines and cosines with other weights.
-        ux, uy = _sum(speed * north * kx, behind), _sum(speed * north * ky, behind)
-        vy = _sum(speed * east * ky, behind)
-        wx, wy = -_sum(speed * kx, rising), -_sum(speed * ky, rising)
+        u, v = sums(moving, horizontal * cos)
+        w = sums(sinking, vertical * sin)[0]
+        ut, vt, ux, uy, vy = sums(behind_rows, horizontal * sin)
+        wt, wx, wy = sums(rising_rows, vertical * cos)
         found = WaveSample(
             elevation=zeta,
-            slope=slope,
-            velocity=(
-                _sum(speed * north, ahead),
-                _sum(speed * east, ahead),
-                _sum(speed, vertical * sin),
-            ),
-            acceleration=(
-                -_sum(rate * north, behind),
-                -_sum(rate * east, behind),
-                _sum(rate, rising),
-            ),
+            slope=(slope_x, slope_y),
+            velocity=(u, v, w),
+            acceleration=(ut, vt, wt),
             # C' = −k S and S' = −k C: without rotation and divergence, ∂u/∂z = ∂w/∂x and so on.
             gradient=((ux, uy, wx), (uy, vy, wy), (wx, wy, -(ux + vy))),
-            pressure=GRAVITY * _sum(waves.amplitude, pressure * cos),
+            pressure=GRAVITY * sums(level, pressure * cos)[0],
         )
         if waves.stretching == "wheeler":
-            return _with_moving_depth(waves, z, found, -_sum(speed, sin))
+            return _with_moving_depth(waves, z, found, -sums(sinking, sin)[0])
         # Above the mean level C and S do not follow the theory, nor do their slopes.
         slopes: Vec3 = (0.0, 0.0, 0.0)
         if waves.stretching == "linear":
-            k = waves.wavenumber
             steep = speed * k if waves.depth is None else speed * k / jnp.tanh(k * waves.depth)
-            slopes = (-_sum(speed * kx, cos), -_sum(speed * ky, cos), -_sum(steep, sin))
+            across = sums(jnp.stack([-speed * kx, -speed * ky]), cos)
+            slopes = (across[0], across[1], -sums(steep[None], sin)[0])
         return _with_slopes_above(z, found, slopes)
 
     found = in_blocks(at, *position)
@@ -204,11 +206,6 @@ def _sincos_theta(
     """Sine and cosine of θ with the component axis before the points' axes, (C, ...)."""
     column = (-1, *(1,) * x.ndim)
     return sincos(now.reshape(column) - kx.reshape(column) * x - ky.reshape(column) * y)
-
-
-def _sum(weight: jax.Array, field: jax.Array) -> jax.Array:
-    """Weighted sum over the components."""
-    return jnp.sum(weight.reshape(-1, *(1,) * (field.ndim - 1)) * field, axis=0)
 
 
 def _decay(waves: Waves, z: jax.Array, zeta: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MOST_IN_CSV = 100
 """Vehicles that a folder of tables is of use for."""
 FORMATS = {"csv": ".csv", "netcdf": ".nc"}
-_PAYLOAD_BYTES_AT_ONCE = 32 << 20
+_PAYLOAD_BYTES_AT_ONCE = 8 << 20
 
 _COMPONENT_COLUMNS = {
     "position": ("north_m", "east_m", "down_m"),

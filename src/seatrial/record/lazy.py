@@ -64,7 +64,8 @@ class LazyArray:
     @property
     def nbytes(self) -> int:
         """What all of it would take in memory."""
-        return math.prod(self.shape) * int(self.dtype.itemsize)
+        size: int = self.dtype.itemsize
+        return math.prod(self.shape) * size
 
     def __len__(self) -> int:
         return self.shape[0]

@@ -16,6 +16,7 @@ _HALF_PI_DOUBLE = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506
 _HALF_PI_SINGLE = (1.5703125, 4.837512969970703e-4, 7.54978995489188e-8)
 
 
+@jax.custom_jvp
 def sincos(angle: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Sine and cosine together.
 
@@ -34,6 +35,15 @@ def sincos(angle: jax.Array) -> tuple[jax.Array, jax.Array]:
     s = jnp.where(odd, cosine, sine)
     co = jnp.where(odd, sine, cosine)
     return jnp.where((q & 2) == 2, -s, s), jnp.where(((q + 1) & 2) == 2, -co, co)
+
+
+@sincos.defjvp
+def _sincos_slopes(
+    at: tuple[jax.Array], along: tuple[jax.Array]
+) -> tuple[tuple[jax.Array, jax.Array], tuple[jax.Array, jax.Array]]:
+    """Derivatives from the pair itself, not from its polynomials."""
+    sine, cosine = sincos(at[0])
+    return (sine, cosine), (cosine * along[0], -sine * along[0])
 
 
 def _polynomial(x: jax.Array, coefficients: list[float]) -> jax.Array:

@@ -16,7 +16,7 @@ from pydantic_core import PydanticUndefined
 from ruamel.yaml import YAML
 
 from seatrial.conventions import UNIT_SUFFIXES
-from seatrial.spec.base import Spec, Unit, unit_of
+from seatrial.spec.base import Spec, Unit, document_fields, unit_of
 from seatrial.spec.library import library_file, library_names
 from seatrial.spec.loading import DOCUMENTS, load
 from seatrial.spec.reading import read_file
@@ -40,6 +40,7 @@ _NOTE = "<!-- Written by `make reference` from the classes in src/seatrial/spec:
 
 def pages() -> dict[str, str]:
     """File name -> text of every page of the reference."""
+    document_fields()
     classes = list(_reachable())
     examples = _examples()
     found = {f"{page}.md": _page(page, classes, examples) for page in PAGES}

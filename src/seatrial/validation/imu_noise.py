@@ -8,7 +8,7 @@ import numpy as np
 
 from seatrial.errors import RecordingError
 from seatrial.record.reader import Recording
-from seatrial.sensors.noise.allan import Curve, Estimate, Fit, allan, fit
+from seatrial.sensors.noise.allan import Curve, Fit, FittedValue, allan, fit
 from seatrial.sensors.noise.processes import FLOOR
 from seatrial.signals import Measurements, SensorInfo
 
@@ -58,11 +58,11 @@ _SLOW = 1e-6
 MOVED = "The vehicle moved: the curve holds its motion as well as the noise."
 
 
-class Found(NamedTuple):
+class FittedCoefficient(NamedTuple):
     """One coefficient: how it is written, what was fitted, and what the description asked for."""
 
     coefficient: Coefficient
-    estimate: Estimate
+    estimate: FittedValue
     asked: float | None
 
 
@@ -80,13 +80,13 @@ class ImuNoise:
     triads: dict[str, tuple[Curve, Fit]]
     """Of accelerometer and gyroscope, three axes each."""
 
-    def found(self, triad: str) -> list[Found]:
+    def found(self, triad: str) -> list[FittedCoefficient]:
         """N, B and K of a triad."""
         fitted = self.triads[triad][1]
         rows = []
         for c in TRIADS[triad][1]:
             said = self.info.facts.get(f"{triad}_{c.name}")
-            rows.append(Found(c, getattr(fitted, c.letter), said[0] if said else None))
+            rows.append(FittedCoefficient(c, getattr(fitted, c.letter), said[0] if said else None))
         return rows
 
     def report(self) -> dict[str, Any]:
@@ -230,7 +230,7 @@ def _moved(recording: Recording, vehicle: str) -> bool:
     )
 
 
-def words(c: Coefficient, estimate: Estimate) -> tuple[str, str]:
+def words(c: Coefficient, estimate: FittedValue) -> tuple[str, str]:
     """The value with its interval, in SI and in the unit that data sheets use."""
     if estimate.value is None:
         return "not observed", f"≤ {estimate.high:#.3g} {c.unit}"
@@ -240,7 +240,7 @@ def words(c: Coefficient, estimate: Estimate) -> tuple[str, str]:
     )
 
 
-def _row(one: Found) -> str:
+def _row(one: FittedCoefficient) -> str:
     value, interval = words(one.coefficient, one.estimate)
     text = f"{value}   ({interval})"
     if one.asked is None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.compile.autonomy.navigation import build_navigator, first_estimate
-from seatrial.compile.autonomy.obstacles import build_avoidance
+from seatrial.compile.autonomy.obstacles import build_avoidance, build_watch, turning_of
 from seatrial.compile.autonomy.tuning import design
 from seatrial.compile.padding import room_for, with_room
 from seatrial.compile.sensors.fitting import FittedOut
@@ -30,6 +30,7 @@ from seatrial.spec import faults
 from seatrial.spec import mission as spec
 from seatrial.spec.navigation import Navigation
 from seatrial.spec.scenario import Participant, Scenario
+from seatrial.spec.sensors.base import SensorSpec
 
 Array = NDArray[np.float64]
 DType = np.dtype[Any]
@@ -216,6 +217,10 @@ def build_pilot(
     holds = "position" in autopilot.follows
     length = first.vehicle.length
     effectors = designed.effectors_in(dtype)
+    watch = None
+    if first.avoidance is not None:
+        boxes = [_box(first, sensor) for sensor in first.fitted]
+        watch = build_watch(first.avoidance, first.fitted, boxes)
     pilot = Pilot(
         navigator=_navigator(scenario, members, sensors, ocean, initial),
         mission=_mission(legs, starts, dtype, flat),
@@ -225,8 +230,16 @@ def build_pilot(
         avoidance=None
         if first.avoidance is None
         else build_avoidance(
-            first.avoidance, scenario.obstacles, length, first.vehicle.beam, len(members), dtype
+            first.avoidance,
+            scenario.obstacles,
+            length,
+            first.vehicle.beam,
+            len(members),
+            dtype,
+            turning_of(autopilot, tuning.trim.speed),
+            watch,
         ),
+        watch=watch,
         fence=_fence(first, legs, dtype),
         deceleration=constant(first.guidance.deceleration, dtype),
         reach=constant(length, dtype),
@@ -355,13 +368,7 @@ def _navigator(
         scenario.control_period,
         scenario.world.datum.latitude_deg,
     )
-    boxes = []
-    for place in built.aids:
-        sensor = first.fitted[place]
-        late = sensor.latency + MOST_JITTER * sensor.jitter
-        late += sum(getattr(f, "delay", 0.0) for f in first.faults if f.target == sensor.name)
-        ideal = sensor.fidelity == "ideal" or late == 0.0
-        boxes.append(0 if ideal else math.ceil(late * sensor.rate) + 1)
+    boxes = tuple(_box(first, first.fitted[place]) for place in built.aids)
     start = first_estimate(
         described,
         initial.position,
@@ -370,6 +377,12 @@ def _navigator(
         scenario.seed,
         tuple(m.name for m in members),
     )
-    return Navigator(
-        filter=built.filter, start=start, imu=built.imu, aids=built.aids, boxes=tuple(boxes)
-    )
+    return Navigator(filter=built.filter, start=start, imu=built.imu, aids=built.aids, boxes=boxes)
+
+
+def _box(participant: Participant, sensor: SensorSpec) -> int:
+    """How many samples of a sensor may be on their way at once; 0 where none is ever late."""
+    late = sensor.latency + MOST_JITTER * sensor.jitter
+    late += sum(getattr(f, "delay", 0.0) for f in participant.faults if f.target == sensor.name)
+    ideal = sensor.fidelity == "ideal" or late == 0.0
+    return 0 if ideal else math.ceil(late * sensor.rate) + 1

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.compile.sensors.context import Built, Context
+from seatrial.programs import call
 from seatrial.pytree import constant
 from seatrial.sensors.inertial.ahrs import Ahrs
 from seatrial.sensors.inertial.compass import Compass
@@ -142,6 +143,9 @@ def compass(described: spec.Compass, context: Context) -> Built:
     return Built(sensor, ("heading",), ("rad",), (_rounded(noise, resolution),), facts)
 
 
+_from_euler = jax.jit(from_euler)
+
+
 def ahrs(described: spec.Ahrs, context: Context) -> Built:
     """Attitude and heading reference."""
     ideal = described.fidelity == "ideal"
@@ -149,9 +153,10 @@ def ahrs(described: spec.Ahrs, context: Context) -> Built:
     heading = 0.0 if ideal else described.heading_error
     rate = 0.0 if ideal else described.rate_noise / math.sqrt(context.period)
     times = [described.tilt_time, described.tilt_time, described.heading_time]
+    angles = np.array([described.roll, described.pitch, described.yaw])
     sensor = Ahrs(
         mount=context.mount,
-        quaternion=from_euler(described.roll, described.pitch, described.yaw).astype(context.dtype),
+        quaternion=constant(call(_from_euler, *angles), context.dtype),
         drift=_drift([tilt, tilt, heading], times, context),
         heading_bias=_some(described.heading_bias, context)
         if described.fidelity == "full"

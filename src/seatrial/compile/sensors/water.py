@@ -14,6 +14,7 @@ from seatrial.ocean import Ocean
 from seatrial.ocean import water as water_now
 from seatrial.ocean.curves import Curve, curve
 from seatrial.ocean.water import GRID_STEP
+from seatrial.programs import call
 from seatrial.pytree import constant
 from seatrial.sensors.water.anemometer import Anemometer
 from seatrial.sensors.water.anemometer import Flaws as AnemometerFlaws
@@ -156,7 +157,7 @@ def ctd(described: spec.Ctd, context: Context) -> Built:
     column = column_of(context.ocean.water, np.float64)
     z = depths_of(context.ocean)
     here = profile_of(context.ocean, z)
-    conductivity = _conductivity(here, np.asarray(hydrostatic(column, constant(z))))
+    conductivity = _conductivity(here, np.asarray(call(_hydrostatic, column, z)))
     share = None
     if full and described.temperature_lag > 0.0:
         share = constant(-math.expm1(-context.period / described.temperature_lag), dtype)
@@ -187,15 +188,12 @@ def _propagated(
 ) -> tuple[float, float]:
     """Deviations of salinity and sound speed that those of the cells bring about at `at`."""
 
-    def moved(cell: int) -> tuple[float, float]:
-        cells_now = [v + (cells[i] if i == cell else 0.0) for i, v in enumerate(at)]
-        saltier = float(practical_salinity(*map(constant, cells_now)) - made)
-        return saltier, float(mackenzie(cells_now[1], salinity + saltier, 0.0)) - sound
-
-    made = practical_salinity(*map(constant, at))
-    sound = float(mackenzie(at[1], salinity, 0.0))
-    salt, speed = zip(*(moved(cell) for cell in range(3)), strict=True)
-    return math.hypot(*salt), math.hypot(*speed)
+    cases = np.array(at)[:, None] + np.diag([*cells, 0.0])[:3]  # each cell moved, then none
+    made = np.asarray(call(_practical_salinity, *cases))
+    salt = made[:3] - made[3]
+    salty = constant(salinity + np.append(salt, 0.0))
+    sound = np.asarray(mackenzie(constant(cases[1]), salty, 0.0))
+    return math.hypot(*salt), math.hypot(*(sound[:3] - sound[3]))
 
 
 def anemometer(described: spec.Anemometer, context: Context) -> Built:
@@ -225,6 +223,10 @@ def anemometer(described: spec.Anemometer, context: Context) -> Built:
     return Built(sensor, ("speed", "angle"), ("m s-1", "rad"), (0.0, 0.0) if ideal else deviation)
 
 
+_temperature, _salinity = jax.jit(water_now.temperature), jax.jit(water_now.salinity)
+_hydrostatic, _practical_salinity = jax.jit(hydrostatic), jax.jit(practical_salinity)
+
+
 class Profile(NamedTuple):
     """Water over depth."""
 
@@ -234,8 +236,7 @@ class Profile(NamedTuple):
 
 def profile_of(ocean: Ocean, z: Array) -> Profile:
     """Temperature and salinity at some depths."""
-    at = constant(z)
-    values = water_now.temperature(ocean.water, at), water_now.salinity(ocean.water, at)
+    values = call(_temperature, ocean.water, z), call(_salinity, ocean.water, z)
     return Profile(*(np.broadcast_to(np.asarray(v, np.float64), z.shape) for v in values))
 
 

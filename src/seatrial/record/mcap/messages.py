@@ -37,6 +37,8 @@ Times = NDArray[np.int64]
 
 _KEPT_BYTES = 128 << 20
 """Decoded frames kept in memory at most, so that several variables share one reading."""
+_KEPT_ARRAY_BYTES = 8 << 20
+"""The same of the arrays of a dense sensor."""
 
 
 @dataclass(frozen=True)
@@ -214,7 +216,7 @@ class McapSource:
             return arrays, arrays.nbytes
 
         assert described.payload is not None
-        cache = Cache(load, _KEPT_BYTES // 4)
+        cache = Cache(load, _KEPT_ARRAY_BYTES)
         return LazyArray(counts, described.payload.shape, described.payload.dtype, cache)
 
     # ------------------------------------------------------------------

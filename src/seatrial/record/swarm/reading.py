@@ -110,7 +110,7 @@ class ZarrSource:
             return rows, rows.nbytes
 
         counts = [int(valid[part].sum()) for part in parts]
-        return LazyArray(counts, info.shape, info.dtype, Cache(load, 32 << 20))
+        return LazyArray(counts, info.shape, info.dtype, Cache(load, 8 << 20))
 
     def _fitting(self, vehicle: str, sensor: str) -> tuple[Fitting, int]:
         fitting = next(

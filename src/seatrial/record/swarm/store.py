@@ -105,7 +105,7 @@ class ZarrRecorder:
             about["scene"] = write_surroundings(scene)
         with self._writing():
             self._check_room()
-            self.path.mkdir(exist_ok=True)
+            self.path.mkdir(parents=True, exist_ok=True)
             self._lock = open_alone(self.path / LOCK)
             self._clear()
             self._store = CheckedStore(self.path)

@@ -76,7 +76,7 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class FittedValue:
     """A coefficient with its confidence interval, or with the most that it can be."""
 
     value: float | None
@@ -91,11 +91,11 @@ class Estimate:
 class Fit:
     """What the curve says about its noises; SI units of the signal, s and Hz."""
 
-    N: Estimate
+    N: FittedValue
     """White noise, signal/√Hz."""
-    B: Estimate
+    B: FittedValue
     """Bias instability in the sense of IEEE Std 952, signal: the floor is 0.664 B."""
-    K: Estimate
+    K: FittedValue
     """Random walk, (signal/s)/√Hz."""
     time_constant: float | None
     """Of the Gauss–Markov process that makes the floor, s; None where B is not observed."""
@@ -250,11 +250,11 @@ def _standard_errors(
     return np.asarray(errors[:3] if squares[1] > 0.0 else [errors[0], math.inf, errors[1]])
 
 
-def _estimate(square: float, error: float, most: float, level: float) -> Estimate:
+def _estimate(square: float, error: float, most: float, level: float) -> FittedValue:
     if square <= _CONFIDENT * error:
-        return Estimate(None, 0.0, math.sqrt(most))
+        return FittedValue(None, 0.0, math.sqrt(most))
     below, above = _chi_square_limits(np.array(2.0 * (square / error) ** 2), level)
-    return Estimate(
+    return FittedValue(
         math.sqrt(square), math.sqrt(square * float(below)), math.sqrt(square * float(above))
     )
 

@@ -11,6 +11,7 @@ from seatrial.conventions import GRAVITY
 from seatrial.ocean import Ocean, Water, water
 from seatrial.ocean.curves import Curve, evaluate
 from seatrial.ocean.motion import motion
+from seatrial.pytree import constant
 from seatrial.spatial.vectors import Scalar, Vec3
 
 Array = NDArray[np.float64]
@@ -72,7 +73,7 @@ def column_of(water: Water, dtype: Any) -> Column:
     """Integrate the density profile over depth, once, in double precision."""
     rho = water.rho
     if not isinstance(rho, Curve):
-        return jnp.asarray(GRAVITY * np.float64(rho), dtype)
+        return constant(GRAVITY * np.float64(rho), dtype)
     z, density, slope = (np.asarray(a, np.float64) for a in (rho.knots, rho.values, rho.slopes))
     h = np.diff(z)
     # the exact integral of the cubic that the run interpolates the density with
@@ -80,8 +81,8 @@ def column_of(water: Water, dtype: Any) -> Column:
     pressure = GRAVITY * np.concatenate([[0.0], np.cumsum(cells)])
     return Curve(
         knots=rho.knots,
-        values=jnp.asarray(pressure, dtype),
-        slopes=jnp.asarray(GRAVITY * density, dtype),
+        values=constant(pressure, dtype),
+        slopes=constant(GRAVITY * density, dtype),
         uniform=rho.uniform,
     )
 

@@ -80,7 +80,7 @@ vehicles:
 
 
 @dataclass(frozen=True)
-class Track:
+class DeadReckoning:
     """One filter on one recording, from the last fix to the end of the outage."""
 
     time: Array
@@ -114,7 +114,7 @@ class Track:
 class Study:
     """Tracks of every filter, one for every seed."""
 
-    tracks: dict[str, list[Track]]
+    tracks: dict[str, list[DeadReckoning]]
 
     def shares(self, case: str) -> Array:
         """Error at the end of the outage as a share of the distance, by seed."""
@@ -142,7 +142,7 @@ def run_study(seeds: int = SEEDS, report: Callable[[float], None] | None = None)
         WATER: (scenario, _filter("ahrs", "depth", "gnss", "water_log")),
         BOTTOM: (scenario, _filter("ahrs", "depth", "gnss", "dvl")),
     }
-    tracks: dict[str, list[Track]] = {case: [] for case in cases}
+    tracks: dict[str, list[DeadReckoning]] = {case: [] for case in cases}
     for seed in range(1, seeds + 1):
         recording = sail(scenario, seed)
         for case, (described, filter) in cases.items():
@@ -156,12 +156,12 @@ def _filter(*aids: str, **given: Any) -> Navigation:
     return Navigation.model_validate({"aids": [{"sensor": name} for name in aids], **given})
 
 
-def _outage(recording: Recording, found: Rerun) -> Track:
+def _outage(recording: Recording, found: Rerun) -> DeadReckoning:
     fixes = recording.samples("auv", "gnss")
     last = float(fixes.time[fixes.valid][-1])
     assert last + OUTAGE <= found.time[-1], "the run ends before the outage does"
     inside = (found.time >= last) & (found.time <= last + OUTAGE)
-    return Track(
+    return DeadReckoning(
         time=found.time[inside] - last,
         true=found.true[inside, :2],
         believed=found.believed[inside, :2],

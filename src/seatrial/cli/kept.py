@@ -1,0 +1,55 @@
+"""`seatrial cache`."""
+
+import json
+
+import typer
+
+from seatrial import cache
+
+
+def show_cache(as_json: bool) -> None:
+    """Folder, limit and what is kept, by program and vehicle."""
+    found = cache.summary()
+    if as_json:
+        rows = [{"kind": k, "name": n, "count": c, "bytes": b} for (k, n), (c, b) in found.items()]
+        document = {
+            "folder": str(cache.folder()),
+            "limit_bytes": cache.limit(),
+            "refusal": cache.refusal(),
+            "entries": sum(count for count, _ in found.values()),
+            "bytes": sum(size for _, size in found.values()),
+            "kept": rows,
+        }
+        typer.echo(json.dumps(document, indent=2))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    refusal = cache.refusal()
+    if refusal is not None:
+        console.print(f"nothing is kept: {refusal}", highlight=False, soft_wrap=True)
+    table = Table(box=None)
+    table.add_column("kept")
+    table.add_column("of")
+    table.add_column("entries", justify="right")
+    table.add_column("MB", justify="right")
+    for (kind, name), (count, size) in found.items():
+        table.add_row(kind, name, f"{count}", f"{size / 1e6:.2f}")
+    if found:
+        console.print(table)
+    count, size = (sum(column) for column in zip((0, 0), *found.values(), strict=True))
+    console.print(
+        f"{count} entries, {size / 1e6:.1f} of {cache.limit() / 1e6:.0f} MB, in {cache.folder()}",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def clear_cache(as_json: bool) -> None:
+    """Delete every entry."""
+    count, size = cache.clear()
+    if as_json:
+        typer.echo(json.dumps({"deleted": count, "bytes": size}, indent=2))
+    else:
+        typer.echo(f"deleted {count} entries, {size / 1e6:.1f} MB")

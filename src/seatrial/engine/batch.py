@@ -1,0 +1,186 @@
+"""Many plans of one shape as one program: a scenario under a thousand seeds.
+
+What differs between the plans (seas, noise, masses, gains, waypoints) are arrays; they are put side
+by side on a first axis, so that the loop computes the same step of all of them at once.
+"""
+
+import os
+import time as wall_clock
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import jax
+import numpy as np
+
+from seatrial.engine import block as programs
+from seatrial.engine.assembly import block_of, block_size, by_fleet
+from seatrial.engine.commanders import Given
+from seatrial.engine.deliveries import Measured
+from seatrial.engine.frames import Sink
+from seatrial.engine.gathering import Gatherer
+from seatrial.engine.loop import Carries, Groups, Oceans, Samples, Schedule
+from seatrial.engine.orders import Orders
+from seatrial.engine.outlets import Outlets
+from seatrial.engine.parts import Part, parts_of
+from seatrial.engine.plan import Plan
+from seatrial.engine.run import Ending
+from seatrial.engine.samples import measured_at_start
+from seatrial.errors import Problem, SpecError
+from seatrial.programs import compile_program
+
+PLANS_PER_PROGRAM = 128
+"""Plans that one call computes side by side; more of them leave the cache of a core."""
+
+
+def run_batch(
+    plans: Sequence[Plan],
+    sinks: Sequence[Sequence[Sink]] | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> list[Ending]:
+    """Run plans of one shape to their ends, each with sinks of its own; on all cores.
+
+    `progress` is told which share is done.
+    """
+    given = [()] * len(plans) if sinks is None else list(sinks)
+    width = min(PLANS_PER_PROGRAM, -(-len(plans) // (os.cpu_count() or 1)))
+    firsts = range(0, len(plans), width)
+    done = 0
+
+    def work(first: int) -> list[Ending]:
+        nonlocal done
+        endings = _run(plans[first : first + width], given[first : first + width], width)
+        done += len(endings)
+        if progress is not None:
+            progress(done / len(plans))
+        return endings
+
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        return [ending for endings in pool.map(work, firsts) for ending in endings]
+
+
+def _run(plans: Sequence[Plan], sinks: Sequence[Sequence[Sink]], width: int) -> list[Ending]:
+    schedule, frames = plans[0].schedule, plans[0].frames
+    size = block_size(plans[0])
+    padded = [*plans, *[plans[-1]] * (width - len(plans))]
+    parts = [list(part) for part in zip(*(parts_of(plan) for plan in padded), strict=True)]
+    own_parts = [part[0] for part in parts]
+    with jax.enable_x64(True):
+        inputs = [_side_by_side(part) for part in parts]
+        started = [_call(_begin, *one, schedule) for one in inputs]
+        carries = [one[0] for one in started]
+        openings = [_host(one[1]) for one in started]
+        orders = [_no_orders(plans[0], part[0]) for part in parts]
+        gatherers = [
+            Gatherer(plan, _opening(plan, [_pick(o, b) for o in openings], own_parts))
+            for b, plan in enumerate(plans)
+        ]
+        outlets = [Outlets(s, p.header, p.scene) for s, p in zip(sinks, plans, strict=True)]
+        began = wall_clock.perf_counter()
+        left, index = (frames - 1) * schedule.controls + 1, 0
+        while left > 0 and not all(g.complete for g in gatherers):
+            periods = min(left, size)
+            outcomes = []
+            for k, (groups, oceans) in enumerate(inputs):
+                carries[k], outcome = _call(
+                    _advance,
+                    *(groups, oceans, carries[k], orders[k]),
+                    *(np.int64(index), np.int64(periods), schedule, size),
+                )
+                outcomes.append(_host(outcome))
+            for b, plan in enumerate(plans):
+                if gatherers[b].complete:
+                    continue
+                own = [_pick(outcome, b) for outcome in outcomes]
+                block = block_of(plan, own_parts, own, index, periods)
+                for some in gatherers[b].add(block):
+                    outlets[b].write(some)
+            left, index = left - periods, index + periods * schedule.substeps
+    endings = []
+    for gatherer, outlet in zip(gatherers, outlets, strict=True):
+        for some in gatherer.finish():
+            outlet.write(some)
+        summary = gatherer.summary(stopped=False)
+        elapsed = (wall_clock.perf_counter() - began) / len(plans)
+        endings.append(Ending(summary, elapsed, None, tuple(outlet.close(summary))))
+    return endings
+
+
+def _side_by_side(part: Sequence[Part]) -> tuple[Groups, Oceans]:
+    """Arrays of the same part of all plans on a first axis."""
+    trees = [(tuple(m.group for m in members), tuple(m.ocean for m in members)) for members in part]
+    try:
+        stacked: tuple[Groups, Oceans] = jax.tree.map(
+            lambda *arrays: np.stack([np.asarray(a) for a in arrays], axis=0), *trees
+        )
+    except ValueError as error:
+        raise SpecError(
+            Problem(
+                "these runs do not have one shape and cannot be a batch",
+                value=str(error).split("\n")[0],
+                expected="runs that differ in numbers only, not in which forces, sensors or legs "
+                "there are",
+                mend="run them one by one",
+            )
+        ) from None
+    return stacked
+
+
+def _no_orders(plan: Plan, part: Part) -> tuple[Given, ...]:
+    orders = Orders(plan)
+    return tuple(orders.given(member) for member in part)
+
+
+@partial(jax.jit, static_argnames="schedule")
+def _begin(
+    groups: Groups, oceans: Oceans, schedule: Schedule
+) -> tuple[Carries, tuple[Samples, ...]]:
+    one = partial(programs.begin, schedule=schedule)
+    begun: tuple[Carries, tuple[Samples, ...]] = jax.vmap(one)(groups, oceans)
+    return begun
+
+
+@partial(jax.jit, static_argnames=("schedule", "capacity"))
+def _advance(
+    groups: Groups,
+    oceans: Oceans,
+    carries: Carries,
+    given: tuple[Given, ...],
+    index: jax.Array,
+    periods: jax.Array,
+    schedule: Schedule,
+    capacity: int,
+) -> tuple[Carries, tuple[programs.Outcome, ...]]:
+    def one(
+        groups: Groups, oceans: Oceans, carries: Carries
+    ) -> tuple[Carries, tuple[programs.Outcome, ...]]:
+        moved: tuple[Carries, tuple[programs.Outcome, ...]] = programs.advance(
+            groups, oceans, carries, given, index, periods, schedule, capacity
+        )
+        return moved
+
+    advanced: tuple[Carries, tuple[programs.Outcome, ...]] = jax.vmap(one)(groups, oceans, carries)
+    return advanced
+
+
+def _call(function: Any, *arguments: Any) -> Any:
+    """Compile, or take the program of another part of the batch, and call."""
+    static = 1 if function is _begin else 2
+    return compile_program(function, *arguments)(*arguments[:-static])
+
+
+def _host(tree: Any) -> Any:
+    return jax.tree.map(np.asarray, tree)
+
+
+def _pick(tree: Any, b: int) -> Any:
+    """What belongs to one plan."""
+    return jax.tree.map(lambda a: a[b], tree)
+
+
+def _opening(plan: Plan, samples: list[Any], parts: list[Part]) -> list[Measured]:
+    return [
+        measured_at_start(fleet, taken, plan.schedule)
+        for fleet, taken in zip(plan.fleets, by_fleet(plan, parts, samples), strict=True)
+    ]
