@@ -349,12 +349,23 @@ def report(pilot: Pilot, memory: Memory, state: State) -> tuple[jax.Array, jax.A
     rows = jnp.arange(pilot.mission.kind.shape[0])[:, None]
     ended = jnp.max(jnp.where(rows == progress.leg - 1, progress.outcome, 0), axis=0)
     cross = jnp.where(leg.kind == TRACK, errors.cross, 0.0)
-    guidance = jnp.stack([progress.leg, ended, cross, errors.remaining]).astype(dtype)
+    rule = _rule(memory.avoidance, count)
+    guidance = jnp.stack([progress.leg, ended, cross, errors.remaining, rule]).astype(dtype)
     if pilot.navigator is None:
         return jnp.zeros((0, count), dtype), guidance
     believed = _estimate(pilot, memory, state, dtype)
     spread = navigation.position_deviation(memory.filter).astype(dtype)
     return jnp.concatenate([*believed, spread]), guidance
+
+
+def _rule(avoidance: Any, count: int) -> jax.Array:
+    """The rule towards the vessel that is predicted to come nearest, where one applies."""
+    if avoidance is None or avoidance.role.shape[0] == 0:
+        return jnp.zeros(count, jnp.int32)
+    near = jnp.where(avoidance.role > 0, avoidance.closest, jnp.inf)
+    chosen = (near == jnp.min(near, axis=0)) & (avoidance.role > 0)
+    found: jax.Array = jnp.max(jnp.where(chosen, avoidance.role, 0), axis=0)
+    return found
 
 
 def _health(pilot: Pilot, since: jax.Array | None, t: jax.Array) -> jax.Array | None:

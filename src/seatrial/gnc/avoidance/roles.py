@@ -12,17 +12,11 @@ import jax
 import jax.numpy as jnp
 
 from seatrial.gnc.avoidance.geometry import closest_approach, course_of, dot, length
+from seatrial.signals import RULES
 from seatrial.spatial.trig import wrap_signed
 
 NONE, HEAD_ON, GIVE_WAY, STAND_ON, OVERTAKING, OVERTAKEN = range(6)
-ROLES = {
-    NONE: "none",
-    HEAD_ON: "head-on",
-    GIVE_WAY: "give way",
-    STAND_ON: "stand on",
-    OVERTAKING: "overtaking",
-    OVERTAKEN: "being overtaken",
-}
+ROLES = RULES
 
 ABAFT = math.radians(112.5)
 """22.5° abaft the beam: who comes up from beyond it is overtaking (rule 13 b)."""
