@@ -26,10 +26,12 @@ vehicles:
   - name: boat
     vehicle: otter
     start: {speed: 1.0}
+    avoidance: {}
     sensors:
       - {type: imu, name: imu, rate: 50, errors: adis16448}
       - {type: compass, name: compass, rate: 5}
       - {type: gnss, name: gnss, rate: 5, position: [-0.5, 0.0, -1.0], latency: 0.1}
+      - {type: ais, name: ais, position: [-0.5, 0.0, -1.0], contacts: 2}
     mission:
       - {do: goto, waypoints: [[60, 25]], speed: 1.2}
 """
@@ -51,6 +53,7 @@ vehicles:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize("text", [OTTER, REMUS], ids=["otter by its filter", "remus by the truth"])
 def test_the_derivative_of_where_a_pilot_gets_to_is_that_of_differences(text):
@@ -74,7 +77,9 @@ def test_the_derivative_of_where_a_pilot_gets_to_is_that_of_differences(text):
                 autopilot=dataclasses.replace(pilot.autopilot, surge=surge),
             ),
         )
-        ships, _ = fleet.sail((changed,), (squad.ocean,), plan.schedule, PERIODS)
+        ships, _ = fleet.sail(
+            (changed,), (squad.ocean,), plan.schedule, PERIODS, sizes=((2.0, 1.08),)
+        )
         return jnp.sum(pull * ships[0].state.position)
 
     at = (jnp.zeros((6, 1)), jnp.zeros((1, 3, 1)), jnp.asarray(1.0))
