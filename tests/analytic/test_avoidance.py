@@ -316,7 +316,8 @@ def test_obstacles_that_make_no_sense_are_refused(data, words):
 
 def test_a_vessel_that_stands_still_is_kept_clear_of():
     avoidance = build(vessel(position=[50.0, 0.0]))
-    live = Contacts(jnp.zeros((2, 0, 1)), jnp.zeros((2, 0, 1)), jnp.zeros((0, 1)))
+    nowhere, none = jnp.zeros((2, 0, 1)), jnp.zeros((0, 1))
+    live = Contacts(nowhere, nowhere, none, none.astype(jnp.int32))
     _, course, _, info = avoid(
         avoidance,
         begin(avoidance, 1),

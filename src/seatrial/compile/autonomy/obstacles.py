@@ -141,7 +141,7 @@ def build_avoidance(
         ),
         targets=None
         if watch is not None
-        else _targets([o.vessel for o in obstacles if o.vessel is not None], vehicles, dtype),
+        else build_targets([o.vessel for o in obstacles if o.vessel is not None], vehicles, dtype),
         circles=_circles([o.circle for o in obstacles if o.circle is not None], vehicles, dtype),
         polygons=_polygons(
             [o.polygon for o in obstacles if o.polygon is not None], vehicles, dtype
@@ -154,7 +154,10 @@ def _radius(given: float | None, length: float, beam: float) -> float:
     return math.hypot(length, beam) if given is None else given
 
 
-def _targets(vessels: list[spec.Vessel], vehicles: int, dtype: np.dtype[Any]) -> Targets | None:
+def build_targets(
+    vessels: Sequence[spec.Vessel], vehicles: int, dtype: np.dtype[Any]
+) -> Targets | None:
+    """The scenario's vessels, the same for every vehicle; `contacts` says where they are."""
     if not vessels:
         return None
     stretches = room_for(max(len(v.waypoints) for v in vessels))
