@@ -98,7 +98,7 @@ def build_watch(
 def build_passing(obstacles: Sequence[spec.Obstacle]) -> Passing | None:
     """The vessels on a timetable as those see them who look for others; None without any."""
     vessels = [o.vessel for o in obstacles if o.vessel is not None]
-    targets = _targets(vessels, 1, np.dtype(np.float64))
+    targets = build_targets(vessels, 1, np.dtype(np.float64))
     if targets is None:
         return None
     room = targets.radius.shape[0] - len(vessels)  # rows that keep the shape stand for nobody
