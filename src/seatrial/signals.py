@@ -22,6 +22,17 @@ OUTCOMES = {
 acceptance."""
 
 
+RULES = {
+    0: "none",
+    1: "head-on",
+    2: "give way",
+    3: "stand on",
+    4: "overtaking",
+    5: "being overtaken",
+}
+"""What the COLREGs make of a vessel towards another one."""
+
+
 @dataclass(frozen=True)
 class PayloadInfo:
     """What one sample of a dense sensor is beside its few numbers: an array of stated shape."""

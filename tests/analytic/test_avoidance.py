@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from seatrial.compile.autonomy.obstacles import build_avoidance, half_planes
+from seatrial.compile.autonomy.obstacles import Turning, build_avoidance, half_planes
 from seatrial.gnc.avoidance import Contacts, begin
 from seatrial.gnc.avoidance import avoid as avoid_eagerly
 from seatrial.gnc.avoidance.contacts import contacts
@@ -37,7 +37,9 @@ TIMES = np.linspace(0.0, 200.0, 200_001)
 
 def build(*obstacles, vehicles=1, dtype=DOUBLE, **settings):
     described = [Obstacle.model_validate(o) for o in obstacles]
-    return build_avoidance(Avoidance(**settings), described, 2.0, 1.08, vehicles, dtype)
+    return build_avoidance(
+        Avoidance(**settings), described, 2.0, 1.08, vehicles, dtype, Turning(0.15, 1.0), None
+    )
 
 
 def vessel(**parts):
@@ -314,7 +316,8 @@ def test_obstacles_that_make_no_sense_are_refused(data, words):
 
 def test_a_vessel_that_stands_still_is_kept_clear_of():
     avoidance = build(vessel(position=[50.0, 0.0]))
-    live = Contacts(jnp.zeros((2, 0, 1)), jnp.zeros((2, 0, 1)), jnp.zeros((0, 1)))
+    nowhere, none = jnp.zeros((2, 0, 1)), jnp.zeros((0, 1))
+    live = Contacts(nowhere, nowhere, none, none.astype(jnp.int32))
     _, course, _, info = avoid(
         avoidance,
         begin(avoidance, 1),

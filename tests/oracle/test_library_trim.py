@@ -62,7 +62,7 @@ def test_the_library_has_neutral_vehicles():
 @pytest.mark.parametrize("name", neutral())
 def test_left_alone_for_half_an_hour_it_stays_where_it_is(name, water):
     plan = compile_scenario(described(name, WATERS[water]))
-    group, ocean = plan.squads[0].group, plan.squads[0].ocean
+    group, ocean = plan.fleets[0].group, plan.fleets[0].ocean
     first = craft.state(group.model, position=(0.0, 0.0, 20.0))
     idle = np.zeros(group.model.channels)
     _, position, *_ = craft.simulate(group.model, ocean, first, 1800.0, 0.05, idle, every=600)
@@ -80,7 +80,7 @@ def test_volume_is_the_mass_over_the_density_where_it_starts():
     pressure = gsw.p_from_z(-10.0, datum.latitude_deg)
     absolute = gsw.SA_from_SP(33.0, pressure, datum.longitude_deg, datum.latitude_deg)
     density = gsw.rho(absolute, gsw.CT_from_t(absolute, 12.0, pressure), pressure)
-    volume = float(plan.squads[0].group.model.restoring.volume)
+    volume = float(plan.fleets[0].group.model.restoring.volume)
     assert volume == pytest.approx(31.9 / density, rel=1e-6)
     assert "trim: neutral" in plan.header.description
 
@@ -99,7 +99,7 @@ vehicles:
         settled = settle_trim(load_text(text, Scenario))
     volumes = [p.vehicle.buoyancy.volume for p in settled.vehicles]
     assert volumes[0] > 1.001 * volumes[1]
-    assert len(compile_scenario(load_text(text, Scenario)).squads) == 2
+    assert len(compile_scenario(load_text(text, Scenario)).fleets) == 2
 
 
 def test_exactly_one_way_to_say_how_buoyant_a_vehicle_is():

@@ -19,7 +19,7 @@ from seatrial.spec.world import World
 
 VEHICLES = ("otter", "remus100", "bluerov2_heavy", "wamv_azimuth")
 DEMANDS = 200
-STEP = 1e-6
+STEP = 1e-5
 AGES = 1e9
 """A control period in which no rate limit matters, s."""
 

@@ -198,7 +198,9 @@ def _guidance(time):
     leg = np.searchsorted(LEG_ENDS, time, side="right")
     outcome = np.array([0, *LEG_CODES])[leg]
     off = np.where(leg < 2, 1.5 * np.sin(0.4 * time) - 0.3, 0.0)
-    return np.column_stack([leg, outcome, off, np.abs(20.0 - (1.3 * time) % 20.0)])
+    to_go = np.abs(20.0 - (1.3 * time) % 20.0)
+    rule = np.where((time > 3.0) & (time < 8.0), 2.0, 0.0)
+    return np.column_stack([leg, outcome, off, to_go, rule])
 
 
 def quaternion(roll, pitch, yaw):

@@ -251,7 +251,7 @@ class Foreign:
 @pytest.mark.parametrize(
     "value",
     [Foreign(), Foreign, lambda x: x, np.array([1.0, None], object), {1, 2}, object()],
-    ids=str,
+    ids=["foreign", "class", "function", "objects", "set", "object"],
 )
 def test_what_might_differ_unseen_has_no_fingerprint(value):
     with pytest.raises(fingerprint.FingerprintError):

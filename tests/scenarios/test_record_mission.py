@@ -87,6 +87,7 @@ def expected(truth):
         "leg_outcome": truth.guidance[:, 1],
         "cross_track_error": truth.guidance[:, 2],
         "distance_to_go": truth.guidance[:, 3],
+        "rule": truth.guidance[:, 4],
     }
 
 

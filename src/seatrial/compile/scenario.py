@@ -15,6 +15,7 @@ from seatrial._version import __version__
 from seatrial.channels import resolve_channels
 from seatrial.compile.faults import compile_faults, fault_infos
 from seatrial.compile.limits import believable_speed
+from seatrial.compile.padding import with_room
 from seatrial.compile.scene import obstacle_bodies
 from seatrial.compile.schedule import schedule_of, settle_time_step
 from seatrial.compile.sensors.fitting import FittedOut
@@ -39,6 +40,7 @@ from seatrial.engine.launch import Start, launch
 from seatrial.engine.loop import Group
 from seatrial.engine.plan import Fleet, Plan
 from seatrial.engine.scene import scene_of
+from seatrial.engine.traffic import looks_out
 from seatrial.errors import Problem, SpecError
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
@@ -170,14 +172,22 @@ class _Kinds:
                 return i
         return None
 
-    def _alike(self, participant: spec.Participant) -> tuple[DType, spec.Participant]:
+    def _alike(self, participant: spec.Participant) -> tuple[DType, bool, spec.Participant]:
         """Equal for vehicles that share a model, sensors, faults and a pilot.
 
         Only what tells vehicles of one kind apart, or is put into arrays per vehicle, is blanked.
         """
-        own = {"name": "any", "start": spec.Start(), "commands": {}, "manoeuvre": None}
-        swarm = {"controller": None, "count": 1, "formation": "grid", "spacing": 1.0}
-        return self.dtype(participant), participant.model_copy(update=own | swarm)
+        own = {
+            "name": "any",
+            "start": spec.Start(),
+            "commands": {},
+            "manoeuvre": None,
+            "mission": (),
+        }
+        own |= {"manoeuvre": None, "controller": None}
+        swarm = {"count": 1, "formation": "grid", "spacing": 1.0}
+        blank = participant.model_copy(update=own | swarm)
+        return self.dtype(participant), bool(participant.mission), blank
 
     def _compile(self, participant: spec.Participant, index: int) -> "_Kind":
         dtype = self.dtype(participant)
@@ -280,14 +290,21 @@ def _fleet(scenario: spec.Scenario, members: list[Member], kinds: _Kinds) -> Fle
         commander, legs = built.pilot, built.legs
     else:
         commander = _commander(scenario, members, vehicle, dtype)
+    suite = kind.sensors.suite(names, faults.sensors)
+    passing = None
+    if looks_out(suite):
+        from seatrial.compile.autonomy.obstacles import build_passing
+
+        passing = build_passing(scenario.obstacles)
     group = Group(
         model=model,
         commander=commander,
         initial=initial,
-        suite=kind.sensors.suite(names, faults.sensors),
+        suite=suite,
         faults=faults.faults,
         limits=_limits(scenario, first.vehicle, ocean),
         size=constant([first.vehicle.length, first.vehicle.beam]),
+        passing=passing,
         varied=varied,
     )
     # All arrays at once, not at every call of a program.
@@ -356,7 +373,10 @@ def _commander(
         path = ("vehicles", i, "commands")
         tables[i] = np.array([resolve_channels(scenario, path, row, channels) for row in rows_at])
     values = np.stack([tables[m.index] for m in members], axis=-1)
-    return Timetable(times=constant([-math.inf, *ordered[1:]]), values=constant(values, dtype))
+    since = np.array([-math.inf, *ordered[1:]])
+    return Timetable(
+        times=constant(with_room(since, math.inf)), values=constant(with_room(values), dtype)
+    )
 
 
 def _value_at(rows: float | tuple[tuple[float, float], ...], time: float) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.compile.padding import room_for
 from seatrial.compile.vehicle import CompiledVehicle
 from seatrial.conventions import UNIT_SUFFIXES
 from seatrial.faults import Condition, Trigger, Windows
@@ -71,7 +72,8 @@ def compile_trigger(fault: spec.FaultSpec, name: str, context: FaultContext) -> 
             )
             for vehicle in context.names
         ]
-        return _windows(drawn)
+        # Room for what nearly every seed draws: six deviations above a Poisson process's mean.
+        return _windows(drawn, math.ceil(expected + 6.0 * math.sqrt(expected)))
     if fault.start is not None:
         lasts = math.inf if fault.duration is None else fault.duration
         return _windows([np.array([[fault.start], [fault.start + lasts]])] * len(context.names))
@@ -97,9 +99,9 @@ def merged(onsets: Array, lasts: float) -> Array:
     return np.stack([onsets[first], onsets[last] + lasts])
 
 
-def _windows(by_vehicle: list[Array]) -> Windows:
+def _windows(by_vehicle: list[Array], least: int = 1) -> Windows:
     """Starts and ends of every vehicle side by side, padded with windows that never come."""
-    most = max(1, *(w.shape[1] for w in by_vehicle))
+    most = room_for(max(least, *(w.shape[1] for w in by_vehicle)))
     table = np.full((2, most, len(by_vehicle)), math.inf)
     for i, windows in enumerate(by_vehicle):
         table[:, : windows.shape[1], i] = windows

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.compile.padding import room_for
 from seatrial.ocean import (
     Current,
     Ocean,
@@ -225,7 +226,12 @@ def _water(world: World, dtype: Dtype) -> Water:
         depth, temperature, salinity = described.depth, described.temperature, described.salinity
     else:
         depth, temperature, salinity = PRESETS[described.ocean, described.season]
-    bottom = max(DEEPEST_TABLE, depth[-1]) if world.seabed is None else world.seabed.depth
+    if world.seabed is None:
+        bottom = max(DEEPEST_TABLE, depth[-1])
+    else:
+        # To the next of 4, 8, 16, … m: a range of depths has tables of the same size.
+        floor = world.seabed.depth
+        bottom = max(min(float(room_for(math.ceil(floor))), DEEPEST_TABLE), floor)
     return water_from_profile(
         depth,
         temperature,

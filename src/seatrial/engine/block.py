@@ -28,7 +28,7 @@ def begin(
     groups: Groups, oceans: Oceans, schedule: Schedule
 ) -> tuple[Carries, tuple[Samples, ...]]:
     """Before the first control period: all that can be sensed at t = 0 has been sensed."""
-    traffic = loop.gather(groups, [group.initial for group in groups])
+    traffic = loop.gather(groups, [group.initial for group in groups], jnp.zeros(()))
     found = [
         loop.begin(group, ocean, schedule, around)
         for group, ocean, around in zip(groups, oceans, traffic, strict=True)

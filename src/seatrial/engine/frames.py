@@ -29,7 +29,7 @@ ESTIMATE = {
 }
 """Where the parts of a navigation filter's estimate lie in `VehicleFrames.estimate`."""
 
-GUIDANCE = ("leg", "outcome", "cross_track", "distance")
+GUIDANCE = ("leg", "outcome", "cross_track", "distance", "rule")
 """The numbers of `VehicleFrames.guidance`, in order."""
 
 
@@ -146,8 +146,9 @@ class VehicleFrames:
     guidance: Array
     """(T, G) how the mission goes: number of the leg in force (the number of legs when all are
     done), outcome of the last leg that ended (a code of `OUTCOMES`, 0 before), cross-track error
-    (m, positive to starboard of the track, 0 on a leg that has none) and distance to go on the leg
-    (m). G is 0 for a vehicle without a mission."""
+    (m, positive to starboard of the track, 0 on a leg that has none), distance to go on the leg (m)
+    and the rule that applies towards the nearest vessel that it watches (a code of `RULES`). G is 0
+    for a vehicle without a mission."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from seatrial.engine.commanders import Commander, Given
 from seatrial.engine.judging import Limits
 from seatrial.engine.observation import Observation, observe
 from seatrial.engine.suite import Fitted, Sample, Sensing, Window
-from seatrial.engine.traffic import everybody, looks_out
+from seatrial.engine.traffic import Passing, everybody, looks_out
 from seatrial.faults import Faults, FaultState
 from seatrial.ocean import Ocean
 from seatrial.pytree import batched, pytree, static
@@ -44,6 +44,8 @@ class Group:
     """Beyond which a vehicle's run has ended."""
     size: jax.Array
     """(2,) length and beam, m."""
+    passing: Passing | None
+    """Vessels on a timetable, for those who look for others."""
     varied: tuple[bool, ...] = static()
     """For each array of the Model whether its last axis counts the vehicles."""
 
@@ -149,11 +151,12 @@ class Turn(NamedTuple):
     taken: Samples
 
 
-def gather(groups: Groups, states: list[State]) -> list[Traffic | None]:
+def gather(groups: Groups, states: list[State], t: jax.Array) -> list[Traffic | None]:
     """For each group everybody as it sees them; nothing where nobody looks for others."""
     if not any(looks_out(group.suite) for group in groups):
         return [None] * len(groups)
-    return everybody(states, [group.size for group in groups])
+    passing = next((group.passing for group in groups if group.passing is not None), None)
+    return everybody(states, [group.size for group in groups], passing, t)
 
 
 class Moving(NamedTuple):
@@ -183,12 +186,14 @@ def control_period(
 
     Groups that look at each other step first, all of them, and then look.
     """
-    traffic = gather(groups, [carry.state for carry in carries])
+    t = start * schedule.time_step
+    traffic = gather(groups, [carry.state for carry in carries], t)
     moving = [
         _move(*one, start, schedule, differentiable)
         for one in zip(groups, oceans, carries, given, traffic, strict=True)
     ]
-    traffic = gather(groups, [one.after.state for one in moving])
+    later = (start + schedule.substeps) * schedule.time_step
+    traffic = gather(groups, [one.after.state for one in moving], later)
     return [
         _settle(*one, start, schedule) for one in zip(groups, oceans, moving, traffic, strict=True)
     ]

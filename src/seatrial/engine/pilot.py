@@ -16,7 +16,7 @@ from seatrial.engine.suite import Fitted, Sample, Sensing
 from seatrial.gnc import avoidance as avoiding
 from seatrial.gnc import mission as legs
 from seatrial.gnc.allocation import Effectors, allocate, wrench
-from seatrial.gnc.avoidance import Avoidance
+from seatrial.gnc.avoidance import Avoidance, Contacts, Tracks, Watch, tracking
 from seatrial.gnc.control import autopilot as steering
 from seatrial.gnc.control.autopilot import Autopilot
 from seatrial.gnc.guidance import handover, waypoints
@@ -73,6 +73,8 @@ class Pilot:
     autopilot: Autopilot
     effectors: Effectors
     avoidance: Avoidance | None
+    watch: Watch | None
+    """What tells it of other vessels; None where it has no such sensor."""
     fence: jax.Array | None
     """(P, 2) corners of the area that it must not leave."""
     alarms: tuple[Alarm, ...]
@@ -123,6 +125,9 @@ class Memory(NamedTuple):
     law: jax.Array
     autopilot: Any
     avoidance: Any
+    reports: tuple[Mailbox, ...]
+    """Of the sensors of the watch."""
+    tracks: Tracks | None
     orders: jax.Array
     """(A, N) last in force: its own, or those that stood above them."""
     achieved: jax.Array
@@ -135,7 +140,7 @@ def begin(pilot: Pilot, suite: tuple[Fitted, ...], initial: State, channels: int
     """Before the first instant."""
     count = initial.position.shape[-1]
     dtype = initial.velocity.dtype
-    navigator = pilot.navigator
+    navigator, watch = pilot.navigator, pilot.watch
     return Memory(
         filter=None
         if navigator is None
@@ -149,7 +154,13 @@ def begin(pilot: Pilot, suite: tuple[Fitted, ...], initial: State, channels: int
         progress=legs.begin(pilot.mission),
         law=pilot.law.begin(count).astype(dtype),
         autopilot=steering.begin(pilot.autopilot, count, dtype),
-        avoidance=None if pilot.avoidance is None else avoiding.begin(pilot.avoidance, count),
+        avoidance=None
+        if pilot.avoidance is None
+        else avoiding.begin(pilot.avoidance, count, 0 if watch is None else watch.tracks),
+        reports=()
+        if watch is None
+        else tuple(mailbox.begin(e.box, suite[e.place].size, count, dtype) for e in watch.ears),
+        tracks=None if watch is None else tracking.begin(watch, count, dtype),
         orders=jnp.zeros((channels, count), dtype),
         achieved=jnp.zeros((6, count), dtype),
         refuge=initial.position,
@@ -166,6 +177,13 @@ def hear(
     t: jax.Array,
 ) -> Memory:
     """Take in what some sensors deliver at this instant, but not the inertial ones."""
+    if pilot.watch is not None:
+        reports = list(memory.reports)
+        for k, ear in enumerate(pilot.watch.ears):
+            if ear.place in which:
+                due = index % suite[ear.place].period == 0
+                reports[k] = mailbox.post(reports[k], sensing[ear.place].last, due, t)
+        memory = memory._replace(reports=tuple(reports))
     navigator = pilot.navigator
     if navigator is None:
         return memory
@@ -274,9 +292,11 @@ def decide(
     setpoint = _at_station(pilot, leg, believed, setpoint)
     if wishes is not None:
         setpoint = _as_wished(wishes, believed, setpoint)
-    avoidance = memory.avoidance
+    avoidance, live = memory.avoidance, None
+    if pilot.watch is not None:
+        memory, live = _look_out(pilot.watch, memory, believed, t)
     if pilot.avoidance is not None:
-        avoidance, setpoint = _keep_clear(pilot.avoidance, avoidance, believed, setpoint, t)
+        avoidance, setpoint = _keep_clear(pilot.avoidance, avoidance, believed, setpoint, t, live)
     held, demand = steering.control(
         pilot.autopilot, memory.autopilot, setpoint, believed, memory.achieved, pilot.period
     )
@@ -290,6 +310,8 @@ def decide(
         law=law.astype(dtype),
         autopilot=held,
         avoidance=avoidance,
+        reports=memory.reports,
+        tracks=memory.tracks,
         orders=given.orders.astype(dtype),
         achieved=given.wrench.astype(dtype),
         refuge=refuge,
@@ -327,12 +349,23 @@ def report(pilot: Pilot, memory: Memory, state: State) -> tuple[jax.Array, jax.A
     rows = jnp.arange(pilot.mission.kind.shape[0])[:, None]
     ended = jnp.max(jnp.where(rows == progress.leg - 1, progress.outcome, 0), axis=0)
     cross = jnp.where(leg.kind == TRACK, errors.cross, 0.0)
-    guidance = jnp.stack([progress.leg, ended, cross, errors.remaining]).astype(dtype)
+    rule = _rule(memory.avoidance, count)
+    guidance = jnp.stack([progress.leg, ended, cross, errors.remaining, rule]).astype(dtype)
     if pilot.navigator is None:
         return jnp.zeros((0, count), dtype), guidance
     believed = _estimate(pilot, memory, state, dtype)
     spread = navigation.position_deviation(memory.filter).astype(dtype)
     return jnp.concatenate([*believed, spread]), guidance
+
+
+def _rule(avoidance: Any, count: int) -> jax.Array:
+    """The rule towards the vessel that is predicted to come nearest, where one applies."""
+    if avoidance is None or avoidance.role.shape[0] == 0:
+        return jnp.zeros(count, jnp.int32)
+    near = jnp.where(avoidance.role > 0, avoidance.closest, jnp.inf)
+    chosen = (near == jnp.min(near, axis=0)) & (avoidance.role > 0)
+    found: jax.Array = jnp.max(jnp.where(chosen, avoidance.role, 0), axis=0)
+    return found
 
 
 def _health(pilot: Pilot, since: jax.Array | None, t: jax.Array) -> jax.Array | None:
@@ -432,15 +465,37 @@ def _at_station(pilot: Pilot, leg: Leg, believed: Estimate, along: Setpoint) -> 
     )
 
 
+def _look_out(
+    watch: Watch, memory: Memory, believed: Estimate, t: jax.Array
+) -> tuple[Memory, Contacts]:
+    """Take in the reports that have arrived, and say where the others are."""
+    tracks, reports = memory.tracks, list(memory.reports)
+    assert tracks is not None
+    tracks = tracking.forget(watch, tracks, t)
+    for k, ear in enumerate(watch.ears):
+        reports[k], letter = mailbox.collect(reports[k], t)
+        age = (t - letter.stamp).astype(letter.values.dtype)
+        heard = tracking.read(ear, letter.values, believed, age)
+        tracks = tracking.update(tracks, heard, letter.stamp, letter.arrived)
+    return memory._replace(reports=tuple(reports), tracks=tracks), tracking.plot(tracks, t)
+
+
 def _keep_clear(
-    avoidance: Avoidance, memory: Any, believed: Estimate, wish: Setpoint, t: jax.Array
+    avoidance: Avoidance,
+    memory: Any,
+    believed: Estimate,
+    wish: Setpoint,
+    t: jax.Array,
+    live: Contacts | None,
 ) -> tuple[Any, Setpoint]:
     """Another course and speed where something is in the way."""
     steered = jnp.where(jnp.isfinite(wish.course), wish.course, wish.heading)
     moving = jnp.isfinite(steered) & jnp.isfinite(wish.velocity[0])
     course = jnp.where(moving, steered, 0.0)
     speed = jnp.where(moving, wish.velocity[0], 0.0)
-    memory, course, speed, info = avoiding.avoid(avoidance, memory, believed, course, speed, t)
+    memory, course, speed, info = avoiding.avoid(
+        avoidance, memory, believed, course, speed, t, live
+    )
     altered = info.altered & moving
     return memory, wish._replace(
         course=jnp.where(altered, course, wish.course),

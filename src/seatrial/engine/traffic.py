@@ -6,6 +6,9 @@ import numpy as np
 
 from seatrial.core.types import State, Traffic
 from seatrial.engine.suite import Fitted
+from seatrial.gnc.avoidance.contacts import Targets, contacts
+from seatrial.pytree import pytree
+from seatrial.spatial.gradients import bearing
 from seatrial.spatial.rotations import rotation, to_euler
 from seatrial.spatial.vectors import vec3
 
@@ -18,8 +21,22 @@ def looks_out(suite: tuple[Fitted, ...]) -> bool:
     return any(fitted.contacts for fitted in suite)
 
 
-def everybody(states: list[State], sizes: list[jax.Array]) -> list[Traffic | None]:
-    """All vehicles of some groups, as each of the groups sees them."""
+@pytree
+class Passing:
+    """Vessels on a timetable, which no physics moves."""
+
+    targets: Targets
+    """For one who looks."""
+    length: jax.Array
+    """(K,) m; 0 for a row that stands for nobody."""
+    beam: jax.Array
+    """(K,) m."""
+
+
+def everybody(
+    states: list[State], sizes: list[jax.Array], passing: Passing | None, t: jax.Array
+) -> list[Traffic | None]:
+    """All vehicles of some groups, and vessels on a timetable, as each of the groups sees them."""
     counts = [state.position.shape[-1] for state in states]
     wide = jnp.float64
     velocity = [jnp.stack(rotation(s.attitude).to_world(vec3(s.velocity))) for s in states]
@@ -37,11 +54,30 @@ def everybody(states: list[State], sizes: list[jax.Array]) -> list[Traffic | Non
         identity=jnp.arange(1, total + 1),
         own=jnp.arange(total),
     )
+    if passing is not None:
+        seen = _with(seen, passing, t)
     firsts = np.concatenate([[0], np.cumsum(counts)])
     return [
         seen._replace(own=jnp.arange(first, first + count))
         for first, count in zip(firsts[:-1], counts, strict=True)
     ]
+
+
+def _with(seen: Traffic, passing: Passing, t: jax.Array) -> Traffic:
+    others = contacts(passing.targets, t)
+    (north, east), (along, across) = others.position[..., 0], others.velocity[..., 0]
+    zero = jnp.zeros_like(north)
+    there = passing.length > 0.0
+    number = seen.identity.shape[0] + 1 + jnp.arange(north.shape[0])
+    return Traffic(
+        position=jnp.concatenate([seen.position, jnp.stack([north, east, zero])], axis=1),
+        velocity=jnp.concatenate([seen.velocity, jnp.stack([along, across, zero])], axis=1),
+        heading=jnp.concatenate([seen.heading, bearing(across, along)]),
+        length=jnp.concatenate([seen.length, passing.length]),
+        beam=jnp.concatenate([seen.beam, passing.beam]),
+        identity=jnp.concatenate([seen.identity, jnp.where(there, number, 0)]),
+        own=seen.own,
+    )
 
 
 def touching(traffic: Traffic) -> jax.Array:
@@ -60,5 +96,5 @@ def touching(traffic: Traffic) -> jax.Array:
     near = jnp.min(dn * dn + de * de, axis=(0, 3)) < reach * reach
     deep = traffic.position[2]
     level = jnp.abs(deep[mine, None] - deep) < reach
-    other = mine[:, None] != jnp.arange(traffic.beam.shape[0])
+    other = (mine[:, None] != jnp.arange(traffic.beam.shape[0])) & (traffic.identity > 0)
     return jnp.any(near & level & other, axis=1)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from seatrial.engine.frames import VehicleInfo
 from seatrial.figures.echogram import draw_small, list_echograms
+from seatrial.figures.encounters import draw_distances, is_encounter
 from seatrial.figures.style import PALETTE, SEABED, WATER, vehicle_colours
 from seatrial.record.reader import Recording
 
@@ -165,6 +166,14 @@ class _Panels:
         if any(leg.kind == "track" for v in sent for leg in v.legs):
             title = "Off the track, to starboard" + _of(sent, self.vehicles)
             panels.append(self._panel(title, "m", lambda axes: self._draw_off_track(axes, sent)))
+        if is_encounter(self.run):
+            panels.append(
+                self._panel(
+                    "Distances, and the rule that applied",
+                    "m",
+                    lambda axes: draw_distances(axes, self.run, self.colours, self.time_scale),
+                )
+            )
         if filtered:
             title = "Position error of the filter" + _of(filtered, self.vehicles)
             panels.append(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.engine.frames import VehicleInfo
+from seatrial.figures.encounters import draw_bodies
 from seatrial.figures.style import INK, MUTED, vehicle_colours
 from seatrial.record.reader import Recording
 
@@ -31,8 +32,9 @@ def draw_track(axes: "Axes", run: Recording) -> None:
     """Draw every vehicle's track from above."""
     colours = vehicle_colours(run.header)
     tracks = {v.name: _track(run, v.name) for v in run.header.vehicles}
+    others = draw_bodies(axes, run)
     everywhere = np.concatenate(
-        [*(t[:, :2] for t in tracks.values()), *(_reach(v) for v in run.header.vehicles)]
+        [*(t[:, :2] for t in tracks.values()), *(_reach(v) for v in run.header.vehicles), others]
     )
     axes.set_title("Track over ground, north up")
     if not len(everywhere):

@@ -16,6 +16,7 @@ from seatrial.engine.frames import (
     ground_speed,
 )
 from seatrial.record.swarm.columns import Columns, Pick, Values
+from seatrial.signals import RULES
 
 if TYPE_CHECKING:
     import xarray
@@ -85,6 +86,7 @@ _GUIDANCE_VARIABLES: dict[str, tuple[str | None, str, str]] = {
     "leg_outcome": (None, "1", "how the last leg ended"),
     "cross_track_error": (None, "m", "distance off the track, positive to starboard of it"),
     "distance_to_go": (None, "m", "distance to go on the leg"),
+    "rule": (None, "1", "rule of the road towards the nearest vessel that is watched"),
 }
 """As `_VARIABLES`, of vehicles with a mission; in the order of `GUIDANCE`."""
 _LOOP_VARIABLES = _ESTIMATE_VARIABLES | _GUIDANCE_VARIABLES
@@ -236,6 +238,7 @@ def _attributes_of(name: str) -> dict[str, str]:
     found = {"units": unit, "long_name": long_name}
     if name in _STANDARD_NAMES:
         found["standard_name"] = _STANDARD_NAMES[name]
-    if name == "leg_outcome":
-        found["comment"] = ", ".join(f"{code} {word}" for code, word in OUTCOMES.items())
+    words = {"leg_outcome": OUTCOMES, "rule": RULES}
+    if name in words:
+        found["comment"] = ", ".join(f"{code} {word}" for code, word in words[name].items())
     return found

@@ -2,7 +2,7 @@
 
 The estimate is an Odometry beside that of the truth, in the same frames; the diagonal of its pose
 covariance holds the variances of the position, all else in it is zero. The mission is a JointState
-of four named numbers. The way that was asked for is told once, as a Path.
+of named numbers. The way that was asked for is told once, as a Path.
 """
 
 import numpy as np

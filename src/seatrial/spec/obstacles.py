@@ -116,7 +116,11 @@ class Obstacle(Spec):
 
 
 class Avoidance(Spec):
-    """How a vehicle keeps clear of vessels and shapes: velocity obstacles and COLREGs 13 to 17."""
+    """How a vehicle keeps clear of vessels and shapes: velocity obstacles and COLREGs 13 to 17.
+
+    With an `ais` or `radar` among its sensors it keeps clear of the vessels that these tell of:
+    other vehicles of the run, and the scenario's. Without, it knows where the scenario's are.
+    """
 
     clearance: Positive | None = None
     """Wanted between safety circles of vessels; five lengths of the vehicle when left out."""
@@ -129,10 +133,13 @@ class Avoidance(Spec):
     reaction: Annotated[Seconds, Field(ge=0, le=3600)] = 20.0
     """A vessel that should stand on acts when one that does not give way is as near as the
     clearance and the way she comes closer in this time (rule 17)."""
-    lag: Annotated[Seconds, Field(ge=0, le=600)] = 1.0
-    """Between a decision and its first effect."""
-    turn_rate: Annotated[RadiansPerSecond, Field(gt=0, le=10)] = 0.15
-    """At which the vehicle changes its course; rather too low than too high."""
+    lag: Annotated[Seconds, Field(ge=0, le=600)] | None = None
+    """Between a decision and its first effect; that of the designed heading loop when left out."""
+    turn_rate: Annotated[RadiansPerSecond, Field(gt=0, le=10)] | None = None
+    """At which the vehicle changes its course; that of the designed heading loop when left out."""
+    timeout: Annotated[Seconds, Field(gt=0, le=3600)] | None = None
+    """After which a vessel that its AIS receiver or radar no longer tells of is forgotten; when
+    left out five reports, at least 10 s."""
     period: Annotated[Seconds, Field(gt=0, le=60)] = 1.0
     """Between decisions."""
 

@@ -2,21 +2,111 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.compile.padding import room_for
 from seatrial.compile.scene import timetable
-from seatrial.gnc.avoidance import Avoidance, Circles, Polygons, Targets
+from seatrial.engine.traffic import Passing
+from seatrial.gnc.avoidance import Avoidance, Circles, Ear, Polygons, Targets, Watch
+from seatrial.gnc.avoidance.roles import PATIENCE
+from seatrial.gnc.control.autopilot import Autopilot
 from seatrial.pytree import constant
 from seatrial.spec import obstacles as spec
+from seatrial.spec.sensors.base import SensorSpec
+from seatrial.spec.sensors.contacts import Ais, Radar
 
 Array = NDArray[np.float64]
 
 CLEARANCE_IN_LENGTHS = 5.0
+LEAST_TIMEOUT = 10.0
+REPORTS_TO_BELIEVE = 2.0
+"""Reports until a turn shows: `tracking.FOLLOWS` of it with each."""
+REPORTS_MISSED = 5.0
+"""A vessel is forgotten after so many reports were missed, and not before so many seconds."""
 _DOUBLE = np.dtype(np.float64)
+
+
+class Turning(NamedTuple):
+    """How a vehicle takes up a new course."""
+
+    rate: float
+    """rad/s."""
+    lag: float
+    """s."""
+
+
+def turning_of(autopilot: Autopilot, speed: float) -> Turning:
+    """As the heading loop was designed: its reference model at this speed through the water.
+
+    A turn with limited acceleration a to the rate r is r / 2a late, and the vehicle follows the
+    reference by about 1 / ω of its bandwidth.
+    """
+    if autopilot.heading is None:
+        return Turning(0.15, 1.0)
+    grid = np.asarray(autopilot.speeds, np.float64)
+    reference = autopilot.heading.reference
+    rate, most, bandwidth = (
+        float(np.interp(speed, grid, np.asarray(part, np.float64)))
+        for part in (
+            reference.rate_limit,
+            reference.acceleration_limit,
+            reference.bandwidth,
+        )
+    )
+    return Turning(rate, 0.5 * rate / most + 1.0 / bandwidth)
+
+
+def build_watch(
+    described: spec.Avoidance, sensors: Sequence[SensorSpec], boxes: Sequence[int]
+) -> Watch | None:
+    """What listens to the AIS receivers and radars among a vehicle's sensors; None without any.
+
+    `boxes` is how many samples of each sensor may be on their way at once.
+    """
+    ears, lags, room = [], [], 0
+    for place, sensor in enumerate(sensors):
+        if isinstance(sensor, Ais | Radar):
+            ears.append(
+                Ear(
+                    arm=constant(sensor.position),
+                    yaw=constant(sensor.yaw),
+                    kind=sensor.type,
+                    place=place,
+                    box=max(1, boxes[place]),
+                )
+            )
+            lags.append(sensor.latency + REPORTS_TO_BELIEVE / sensor.rate)
+            room = max(room, sensor.contacts)
+    if not ears:
+        return None
+    timeout = described.timeout
+    if timeout is None:
+        rate = min(sensors[ear.place].rate for ear in ears)
+        timeout = max(LEAST_TIMEOUT, REPORTS_MISSED / rate)
+    return Watch(
+        timeout=constant(timeout),
+        lag=constant(min(lags)),
+        ears=tuple(ears),
+        tracks=2 * room,
+    )
+
+
+def build_passing(obstacles: Sequence[spec.Obstacle]) -> Passing | None:
+    """The vessels on a timetable as those see them who look for others; None without any."""
+    vessels = [o.vessel for o in obstacles if o.vessel is not None]
+    targets = build_targets(vessels, 1, np.dtype(np.float64))
+    if targets is None:
+        return None
+    room = targets.radius.shape[0] - len(vessels)  # rows that keep the shape stand for nobody
+    return Passing(
+        targets=targets,
+        length=constant([*(v.length for v in vessels), *[0.0] * room]),
+        beam=constant([*(v.beam for v in vessels), *[0.0] * room]),
+    )
 
 
 def build_avoidance(
@@ -26,10 +116,14 @@ def build_avoidance(
     beam: float,
     vehicles: int,
     dtype: np.dtype[Any],
+    turning: Turning,
+    watch: Watch | None,
 ) -> Avoidance:
     """Build the avoidance of `vehicles` of one kind, all among the same obstacles.
 
-    Call inside `jax.enable_x64(True)`: times and the tracks of vessels are always double.
+    A vehicle with a `watch` keeps clear of those that it hears or sees, and waits longer for a turn
+    to show in their reports; one without knows the timetables of the scenario's vessels. Call
+    inside `jax.enable_x64(True)`: times and the tracks of vessels are always double.
     """
     clearance = described.clearance
     return Avoidance(
@@ -40,9 +134,14 @@ def build_avoidance(
         horizon=constant(described.horizon, dtype),
         shape_horizon=constant(described.shape_horizon, dtype),
         reaction=constant(described.reaction, dtype),
-        lag=constant(described.lag, dtype),
-        turn_rate=constant(described.turn_rate, dtype),
-        targets=_targets([o.vessel for o in obstacles if o.vessel is not None], vehicles, dtype),
+        patience=constant(PATIENCE + (0.0 if watch is None else float(watch.lag)), dtype),
+        lag=constant(turning.lag if described.lag is None else described.lag, dtype),
+        turn_rate=constant(
+            turning.rate if described.turn_rate is None else described.turn_rate, dtype
+        ),
+        targets=None
+        if watch is not None
+        else build_targets([o.vessel for o in obstacles if o.vessel is not None], vehicles, dtype),
         circles=_circles([o.circle for o in obstacles if o.circle is not None], vehicles, dtype),
         polygons=_polygons(
             [o.polygon for o in obstacles if o.polygon is not None], vehicles, dtype
@@ -55,10 +154,13 @@ def _radius(given: float | None, length: float, beam: float) -> float:
     return math.hypot(length, beam) if given is None else given
 
 
-def _targets(vessels: list[spec.Vessel], vehicles: int, dtype: np.dtype[Any]) -> Targets | None:
+def build_targets(
+    vessels: Sequence[spec.Vessel], vehicles: int, dtype: np.dtype[Any]
+) -> Targets | None:
+    """The scenario's vessels, the same for every vehicle; `contacts` says where they are."""
     if not vessels:
         return None
-    stretches = max(1, *(len(v.waypoints) for v in vessels))
+    stretches = room_for(max(len(v.waypoints) for v in vessels))
     since = np.full((stretches, len(vessels)), np.inf)
     position, velocity = np.zeros((2, stretches, 2, len(vessels)))
     for k, vessel in enumerate(vessels):
@@ -89,7 +191,7 @@ def _polygons(polygons: list[spec.Polygon], vehicles: int, dtype: np.dtype[Any])
     if not polygons:
         return None
     planes = [half_planes(np.array(p.corners)) for p in polygons]
-    most = max(len(offset) for _, offset in planes)
+    most = room_for(max(len(offset) for _, offset in planes))
     normal, offset = np.zeros((most, 2, len(planes))), np.zeros((most, len(planes)))
     for s, (n, c) in enumerate(planes):
         normal[: len(c), :, s], offset[: len(c), s] = n, c

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.compile.autonomy.navigation import build_navigator, first_estimate
-from seatrial.compile.autonomy.obstacles import build_avoidance
+from seatrial.compile.autonomy.obstacles import build_avoidance, build_watch, turning_of
 from seatrial.compile.autonomy.tuning import design
+from seatrial.compile.padding import room_for, with_room
 from seatrial.compile.sensors.fitting import FittedOut
 from seatrial.compile.swarm import Member
 from seatrial.compile.vehicle import CompiledVehicle
@@ -29,6 +30,7 @@ from seatrial.spec import faults
 from seatrial.spec import mission as spec
 from seatrial.spec.navigation import Navigation
 from seatrial.spec.scenario import Participant, Scenario
+from seatrial.spec.sensors.base import SensorSpec
 
 Array = NDArray[np.float64]
 DType = np.dtype[Any]
@@ -199,7 +201,10 @@ def build_pilot(
     initial: State,
     dtype: DType,
 ) -> BuiltPilot:
-    """The pilot of vehicles that share a mission; call inside `jax.enable_x64(True)`."""
+    """The pilot of vehicles of one kind, each with its own mission.
+
+    Call inside `jax.enable_x64(True)`.
+    """
     first = members[0].participant
     designed = design(
         first.vehicle,
@@ -209,12 +214,17 @@ def build_pilot(
     )
     tuning = designed.tuning
     autopilot = tuning.in_precision(dtype)
-    legs = legs_of(scenario, first, tuning.trim.speed)
+    missions = {m.index: legs_of(scenario, m.participant, tuning.trim.speed) for m in members}
+    legs = [missions[m.index] for m in members]
     starts = np.asarray(initial.position, np.float64)
     flat = first.vehicle.buoyancy.craft == "surface"
     holds = "position" in autopilot.follows
     length = first.vehicle.length
     effectors = designed.effectors_in(dtype)
+    watch = None
+    if first.avoidance is not None:
+        boxes = [_box(first, sensor) for sensor in first.fitted]
+        watch = build_watch(first.avoidance, first.fitted, boxes)
     pilot = Pilot(
         navigator=_navigator(scenario, members, sensors, ocean, initial),
         mission=_mission(legs, starts, dtype, flat),
@@ -224,9 +234,17 @@ def build_pilot(
         avoidance=None
         if first.avoidance is None
         else build_avoidance(
-            first.avoidance, scenario.obstacles, length, first.vehicle.beam, len(members), dtype
+            first.avoidance,
+            scenario.obstacles,
+            length,
+            first.vehicle.beam,
+            len(members),
+            dtype,
+            turning_of(autopilot, tuning.trim.speed),
+            watch,
         ),
-        fence=_fence(first, legs, dtype),
+        watch=watch,
+        fence=_fence(first, [leg for own in missions.values() for leg in own], dtype),
         deceleration=constant(first.guidance.deceleration, dtype),
         reach=constant(length, dtype),
         alarms=_alarms(first, effectors.names),
@@ -239,11 +257,11 @@ def build_pilot(
             LegInfo(
                 name=leg.name,
                 kind=runtime.KINDS[leg.kind],
-                start=_triple(starts[:, i] if k == 0 else legs[k - 1].end),
+                start=_triple(starts[:, i] if k == 0 else legs[i][k - 1].end),
                 end=_triple(leg.end),
                 acceptance=leg.acceptance,
             )
-            for k, leg in enumerate(legs)
+            for k, leg in enumerate(legs[i])
         )
         for i, m in enumerate(members)
     }
@@ -265,7 +283,7 @@ def _fence(participant: Participant, legs: list[_Leg], dtype: DType) -> jax.Arra
                 expected="waypoints inside the fence",
                 mend="move the waypoint, or widen the fence",
             )
-    return constant(polygon, dtype)
+    return constant(with_room(polygon), dtype)
 
 
 def _alarms(participant: Participant, effectors: tuple[str, ...]) -> tuple[Alarm, ...]:
@@ -287,32 +305,29 @@ def _triple(place: Array) -> tuple[float, float, float]:
     return float(place[0]), float(place[1]), float(place[2])
 
 
-def _mission(legs: list[_Leg], starts: Array, dtype: DType, flat: bool) -> runtime.Mission:
-    count = starts.shape[1]
+def _mission(legs: list[list[_Leg]], starts: Array, dtype: DType, flat: bool) -> runtime.Mission:
+    """Missions side by side; shorter ones repeat their last leg, which is never begun."""
+    room = room_for(max(len(own) for own in legs))
+    rows = [own + own[-1:] * (room - len(own)) for own in legs]
 
-    def column(name: str) -> jax.Array:
-        values = np.array([getattr(leg, name) for leg in legs], np.float64)
-        return constant(np.tile(values[:, None], (1, count)), dtype)
+    def column(name: str) -> Array:
+        return np.array([[getattr(own[k], name) for own in rows] for k in range(room)], np.float64)
 
-    ends = np.tile(np.array([leg.end for leg in legs])[:, :, None], (1, 1, count))
-    begins = np.concatenate([starts[None], ends[:-1]])
-    kinds = np.array([leg.kind for leg in legs], np.int32)
+    ends = np.moveaxis(column("end"), 2, 1)
     return runtime.Mission(
-        kind=constant(np.tile(kinds[:, None], (1, count))),
-        start=constant(begins, dtype),
+        kind=constant(column("kind"), np.int32),
+        start=constant(np.concatenate([starts[None], ends[:-1]]), dtype),
         end=constant(ends, dtype),
-        speed=column("speed"),
-        acceptance=column("acceptance"),
-        heading=column("heading"),
-        velocity=constant(
-            np.tile(np.array([leg.velocity for leg in legs])[:, :, None], (1, 1, count)), dtype
-        ),
-        dwell=column("dwell"),
-        timeout=column("timeout"),
-        watched=column("watched").astype(np.int32),
-        threshold=column("threshold"),
-        side=column("side"),
-        count=constant(np.full(count, len(legs)), np.int32),
+        speed=constant(column("speed"), dtype),
+        acceptance=constant(column("acceptance"), dtype),
+        heading=constant(column("heading"), dtype),
+        velocity=constant(np.moveaxis(column("velocity"), 2, 1), dtype),
+        dwell=constant(column("dwell"), dtype),
+        timeout=constant(column("timeout"), dtype),
+        watched=constant(column("watched"), np.int32),
+        threshold=constant(column("threshold"), dtype),
+        side=constant(column("side"), dtype),
+        count=constant([len(own) for own in legs], np.int32),
         flat=flat,
     )
 
@@ -353,13 +368,7 @@ def _navigator(
         scenario.control_period,
         scenario.world.datum.latitude_deg,
     )
-    boxes = []
-    for place in built.aids:
-        sensor = first.fitted[place]
-        late = sensor.latency + MOST_JITTER * sensor.jitter
-        late += sum(getattr(f, "delay", 0.0) for f in first.faults if f.target == sensor.name)
-        ideal = sensor.fidelity == "ideal" or late == 0.0
-        boxes.append(0 if ideal else math.ceil(late * sensor.rate) + 1)
+    boxes = tuple(_box(first, first.fitted[place]) for place in built.aids)
     start = first_estimate(
         described,
         initial.position,
@@ -368,6 +377,12 @@ def _navigator(
         scenario.seed,
         tuple(m.name for m in members),
     )
-    return Navigator(
-        filter=built.filter, start=start, imu=built.imu, aids=built.aids, boxes=tuple(boxes)
-    )
+    return Navigator(filter=built.filter, start=start, imu=built.imu, aids=built.aids, boxes=boxes)
+
+
+def _box(participant: Participant, sensor: SensorSpec) -> int:
+    """How many samples of a sensor may be on their way at once; 0 where none is ever late."""
+    late = sensor.latency + MOST_JITTER * sensor.jitter
+    late += sum(getattr(f, "delay", 0.0) for f in participant.faults if f.target == sensor.name)
+    ideal = sensor.fidelity == "ideal" or late == 0.0
+    return 0 if ideal else math.ceil(late * sensor.rate) + 1

@@ -7,7 +7,7 @@ import numpy as np
 
 from seatrial.channels import Channel
 from seatrial.compile.schedule import steps_between_samples
-from seatrial.compile.sensors import inertial, machinery, position, ranging, water
+from seatrial.compile.sensors import contacts, inertial, machinery, position, ranging, water
 from seatrial.compile.sensors.context import Built, Context
 from seatrial.engine.suite import Fitted
 from seatrial.faults import SensorFault
@@ -38,6 +38,8 @@ _BUILDERS: dict[str, Callable[[Any, Context], Built]] = {
     "shaft": machinery.shaft,
     "battery": machinery.battery,
     "echo_sounder": ranging.echo_sounder,
+    "ais": contacts.ais,
+    "radar": contacts.radar,
 }
 
 
@@ -118,6 +120,7 @@ class FittedOut:
                     period=steps_between_samples(sensor, self._time_step),
                     interval=1.0 / sensor.rate,
                     inertial=_type(sensor) == "imu",
+                    contacts=_type(sensor) in ("ais", "radar"),
                 )
             )
         return tuple(result)

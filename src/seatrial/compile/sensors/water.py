@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.compile.sensors.context import Built, Context
-from seatrial.compile.world import DEEPEST_TABLE
 from seatrial.conventions import GRAVITY, SEAWATER_DENSITY
 from seatrial.ocean import Ocean
 from seatrial.ocean import water as water_now
@@ -243,11 +242,8 @@ def profile_of(ocean: Ocean, z: Array) -> Profile:
 
 def depths_of(ocean: Ocean) -> Array:
     """Depths to tabulate a property of the water at: down to where the water itself is known."""
-    curves = [p for p in (ocean.water.rho, ocean.water.celsius) if isinstance(p, Curve)]
-    if curves:
-        bottom = max(float(c.knots[-1]) for c in curves)
-    else:
-        bottom = DEEPEST_TABLE if ocean.seabed is None else float(ocean.seabed.depth)
+    sound = ocean.water.sound
+    bottom = float(sound.knots[-1]) if isinstance(sound, Curve) else GRID_STEP
     steps = max(1, math.ceil(bottom / GRID_STEP))
     return np.linspace(0.0, steps * GRID_STEP, steps + 1)
 

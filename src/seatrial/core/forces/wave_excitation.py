@@ -84,6 +84,7 @@ def _by_heading(
     table: jax.Array, heading: jax.Array, cosine: jax.Array, sine: jax.Array
 ) -> jax.Array:
     """(O, ...) outputs of vehicles with headings of their own."""
+    table = jnp.asarray(table)
     field = jnp.concatenate([cosine, sine]).reshape(table.shape[2], -1).T
     first, weights = _place(heading.reshape(-1), table.shape[0] - 3)
 

@@ -206,7 +206,10 @@ def _on_active_set(
     along, across = _solve(matrix, demand), _solve(matrix, gone)
     work = jnp.sum(demand * along, axis=0)
     share = jnp.sum(demand * across, axis=0) / jnp.where(work > 0.0, work, 1.0)
-    return held + transposed(kept, jnp.where(missed, share, 1.0) * along - across)
+    share = jnp.where(missed, share, 1.0)
+    x = held + transposed(kept, share * along - across)
+    # Once more for what the softness leaves, as on the way itself.
+    return x + transposed(kept, _solve(matrix, share * demand - times(columns, x)))
 
 
 def _held(limits: Limits, active: jax.Array) -> jax.Array:

@@ -3,15 +3,19 @@
 from seatrial.gnc.avoidance.avoid import Avoidance, Info, Memory, avoid, begin
 from seatrial.gnc.avoidance.contacts import Contacts, Targets
 from seatrial.gnc.avoidance.shapes import Circles, Polygons
+from seatrial.gnc.avoidance.tracking import Ear, Tracks, Watch
 
 __all__ = [
     "Avoidance",
     "Circles",
     "Contacts",
+    "Ear",
     "Info",
     "Memory",
     "Polygons",
     "Targets",
+    "Tracks",
+    "Watch",
     "avoid",
     "begin",
 ]

@@ -60,6 +60,8 @@ _APPARENT = math.radians(20.0)
 _LOYALTY = 1.5
 """Clearance that ends an alteration, over the one that begins it."""
 _SMALL = 1e-3
+_NOWHERE = 1e7
+"""Where a vessel is put that is not there, m: too far to matter to anybody."""
 
 
 @pytree
@@ -76,6 +78,8 @@ class Avoidance:
     """How far ahead a shape matters, s."""
     reaction: jax.Array
     """Range over range rate beyond the clearance at which a vessel that stands on acts, s."""
+    patience: jax.Array
+    """For how long a vessel that should give way may seem not to: until her turn would show, s."""
     lag: jax.Array
     """Between a decision and its first effect, s."""
     turn_rate: jax.Array
@@ -93,6 +97,8 @@ class Avoidance:
 class Memory(NamedTuple):
     """What is kept from one decision to the next."""
 
+    identity: jax.Array
+    """(K, N) of each vessel; 0 for none."""
     role: jax.Array
     """(K, N) towards each vessel, codes of `roles.ROLES`."""
     doubt: jax.Array
@@ -128,6 +134,7 @@ def begin(avoidance: Avoidance, vehicles: int, live: int = 0) -> Memory:
     shape = (known + live, vehicles)
     zero = jnp.zeros(vehicles, avoidance.radius.dtype)
     return Memory(
+        identity=jnp.zeros(shape, jnp.int32),
         role=jnp.zeros(shape, jnp.int32),
         doubt=jnp.zeros(shape, avoidance.radius.dtype),
         altered=jnp.zeros(vehicles, bool),
@@ -197,10 +204,16 @@ def _decide(
     others = join(None if avoidance.targets is None else contacts(avoidance.targets, t), live)
     hazards = jnp.zeros_like(speed)
     breaches = jnp.zeros_like(speed)
-    role, doubt, closest = memory.role, memory.doubt, memory.closest
+    identity, closest = memory.identity, memory.closest
+    role, doubt = memory.role, memory.doubt
     if others is not None:
+        # What was decided about one vessel is not to be held against another in her place.
+        known = (others.identity == identity) & (identity != 0)
+        role, doubt = jnp.where(known, role, roles.NONE), jnp.where(known, doubt, 0.0)
+        identity = others.identity
+        there = identity != 0
         now = roles.Situation(
-            place=others.position - estimate.position[:2, None],
+            place=jnp.where(there, others.position - estimate.position[:2, None], _NOWHERE),
             velocity=others.velocity,
             own=own[:, None],
             own_course=own_course,
@@ -208,15 +221,21 @@ def _decide(
             clearance=avoidance.clearance,
         )
         role, doubt = roles.update(
-            role, doubt, now, avoidance.horizon, avoidance.reaction, avoidance.period
+            role,
+            doubt,
+            now,
+            avoidance.horizon,
+            avoidance.reaction,
+            avoidance.patience,
+            avoidance.period,
         )
-        compelled = doubt > roles.PATIENCE
+        compelled = doubt > avoidance.patience
         passing = _passing(now, velocity, delay)
         wanted = _wanted(memory.altered) * avoidance.clearance
         hazards = _nearness(passing, now.radii, wanted, avoidance.horizon, role, compelled)
         wrong, breaches = _breaches(passing, role, compelled, memory.altered)
         hazards = hazards + wrong
-        closest = passing.distance
+        closest = jnp.where(there, passing.distance, jnp.inf)
     for_vessels = _threatened(hazards)
     for shapes in (avoidance.circles, avoidance.polygons):
         if shapes is not None:
@@ -236,6 +255,7 @@ def _decide(
     cost = departure + hazards + breaches + stay
     best = jnp.where(_threatened(hazards), 1 + jnp.argmin(cost[1:], axis=0), 0)
     return Memory(
+        identity=identity,
         role=role,
         doubt=doubt,
         altered=best > 0,

@@ -17,6 +17,8 @@ class Contacts(NamedTuple):
     """(2, K, N) over ground, m/s."""
     radius: jax.Array
     """(K, N) within which nobody is to come, m."""
+    identity: jax.Array
+    """(K, N) who it is: the same number as long as it is the same vessel, 0 for nobody."""
 
 
 @pytree
@@ -46,7 +48,10 @@ def contacts(targets: Targets, t: jax.Array) -> Contacts:
         position = jnp.where(begun, targets.position[p] + along, position)
         velocity = jnp.where(begun, targets.velocity[p], velocity)
     dtype = targets.radius.dtype
-    return Contacts(position.astype(dtype), velocity.astype(dtype), targets.radius)
+    # Negative, so that no vessel that is heard of has the same.
+    number = -1 - jnp.arange(targets.radius.shape[0], dtype=jnp.int32)
+    identity = jnp.broadcast_to(number[:, None], targets.radius.shape)
+    return Contacts(position.astype(dtype), velocity.astype(dtype), targets.radius, identity)
 
 
 def join(first: Contacts | None, second: Contacts | None) -> Contacts | None:
@@ -57,4 +62,5 @@ def join(first: Contacts | None, second: Contacts | None) -> Contacts | None:
         jnp.concatenate([first.position, second.position], axis=1),
         jnp.concatenate([first.velocity, second.velocity], axis=1),
         jnp.concatenate([first.radius, second.radius], axis=0),
+        jnp.concatenate([first.identity, second.identity], axis=0),
     )

@@ -12,17 +12,11 @@ import jax
 import jax.numpy as jnp
 
 from seatrial.gnc.avoidance.geometry import closest_approach, course_of, dot, length
+from seatrial.signals import RULES
 from seatrial.spatial.trig import wrap_signed
 
 NONE, HEAD_ON, GIVE_WAY, STAND_ON, OVERTAKING, OVERTAKEN = range(6)
-ROLES = {
-    NONE: "none",
-    HEAD_ON: "head-on",
-    GIVE_WAY: "give way",
-    STAND_ON: "stand on",
-    OVERTAKING: "overtaking",
-    OVERTAKEN: "being overtaken",
-}
+ROLES = RULES
 
 ABAFT = math.radians(112.5)
 """22.5° abaft the beam: who comes up from beyond it is overtaking (rule 13 b)."""
@@ -36,7 +30,7 @@ STOPPED = 0.1
 CLEAR_ENOUGH = 0.5
 """Share of the clearance below which the other is not about to keep clear (rule 17 a ii)."""
 PATIENCE = 3.5
-"""For so long she may be in the midst of a turn, s."""
+"""For so long she may be in the midst of a turn that is seen at once, s."""
 CLOSE = 2.0
 """Within this multiple of radii plus clearance slow approaches matter too, however long they take.
 """
@@ -100,6 +94,7 @@ def update(
     now: Situation,
     horizon: jax.Array,
     reaction: jax.Array,
+    patience: jax.Array,
     elapsed: float,
 ) -> tuple[jax.Array, jax.Array]:
     """Take roles where a risk has arisen, drop those that are past and clear.
@@ -107,8 +102,8 @@ def update(
     There is a risk when the closest approach is closer than radii plus clearance, and lies within
     the `horizon` (N,) or the other is close already. A vessel that stands on has `doubt` while the
     other is nearer than the critical range, radii + clearance + range rate × `reaction`, and is not
-    about to keep clear; when it has lasted longer than her patience she acts herself. `elapsed` is
-    the time since the last update, s.
+    about to keep clear; when it has lasted longer than her `patience` (s) she acts herself.
+    `elapsed` is the time since the last update, s.
     """
     closing = now.own - now.velocity
     time, distance = closest_approach(now.place, closing)
@@ -128,7 +123,7 @@ def update(
     critical = keep + jnp.maximum(rate, 0.0) * reaction
     passive = risk & (apart < critical) & (distance < now.radii + CLEAR_ENOUGH * now.clearance)
     standing = (role == STAND_ON) | (role == OVERTAKEN)
-    doubt = jnp.where(standing, jnp.where(passive | (doubt > PATIENCE), doubt + elapsed, 0.0), 0.0)
+    doubt = jnp.where(standing, jnp.where(passive | (doubt > patience), doubt + elapsed, 0.0), 0.0)
     return role, doubt
 
 

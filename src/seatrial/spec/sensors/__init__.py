@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from seatrial.spec.sensors.contacts import Ais, Radar
 from seatrial.spec.sensors.inertial import Imu
 from seatrial.spec.sensors.machinery import Battery, Encoder, Shaft
 from seatrial.spec.sensors.position import Ahrs, Compass, Gnss, Magnetometer, Uwb
@@ -25,6 +26,8 @@ Sensor = Annotated[
     | Encoder
     | Shaft
     | Battery
-    | EchoSounder,
+    | EchoSounder
+    | Ais
+    | Radar,
     Field(discriminator="type"),
 ]

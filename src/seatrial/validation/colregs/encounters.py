@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.gnc.avoidance import Avoidance, Contacts, Memory, avoid, begin
-from seatrial.gnc.avoidance.roles import ABAFT, AHEAD, NONE, RECIPROCAL, STAND_ON
+from seatrial.gnc.avoidance.roles import ABAFT, AHEAD, NONE, PATIENCE, RECIPROCAL, STAND_ON
 from seatrial.gnc.types import Estimate
 from seatrial.programs import compile_program
 from seatrial.seeding import generator
@@ -204,6 +204,7 @@ def settings() -> Avoidance:
         horizon=jnp.asarray(HORIZON),
         shape_horizon=jnp.asarray(30.0),
         reaction=jnp.asarray(20.0),
+        patience=jnp.asarray(PATIENCE),
         lag=jnp.asarray(YAW_TIME),
         turn_rate=jnp.asarray(0.6 * YAW_RATE_LIMIT),
         targets=None,
@@ -232,6 +233,7 @@ def _sail(
             jnp.roll(craft.place, pairs, axis=1)[:, None],
             jnp.roll(velocity, pairs, axis=1)[:, None],
             jnp.full((1, vessels), RADIUS),
+            jnp.ones((1, vessels), jnp.int32),
         )
         t = (first + i) * STEP
         memory, course, speed, info = avoid(

@@ -1,0 +1,119 @@
+"""Who met whom: other vessels on the map, the distances to them, and the rule that applied."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.engine.scene import Body
+from seatrial.figures.style import INK, MUTED
+from seatrial.record.reader import Recording
+from seatrial.signals import RULES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Array = NDArray[np.float64]
+
+_MOST_LINES = 12
+"""Distances on one diagram."""
+_MARKS = 6
+"""Places of another vessel that are marked on the map."""
+
+
+def bodies(run: Recording) -> list[Body]:
+    """Everything of the scene that is no vehicle."""
+    scene = run.scene
+    return [] if scene is None else [b for b in scene.bodies if b.shape != "vehicle"]
+
+
+def is_encounter(run: Recording) -> bool:
+    """Whether somebody on a mission had others to keep clear of."""
+    if "rule" not in run.dataset:
+        return False
+    return bool(bodies(run)) or bool(np.nanmax(run.dataset["rule"].values, initial=0.0) > 0)
+
+
+def draw_bodies(axes: "Axes", run: Recording) -> Array:
+    """Draw them on the map, east over north; returns where they are, (K, 2) north and east."""
+    from matplotlib.patches import Circle, Polygon
+
+    end = run.summary.duration if run.summary is not None else float(run.dataset.time.values[-1])
+    reach: list[Array] = []
+    for body in bodies(run):
+        if body.motion is not None:
+            way = np.array([body.motion.at(t)[0] for t in np.linspace(0.0, end, _MARKS)])
+            axes.plot(way[:, 1], way[:, 0], ":", color=INK, lw=1.0, zorder=2)
+            axes.plot(way[:, 1], way[:, 0], "D", color=INK, ms=3.5, zorder=2.5)
+            axes.annotate(body.name, (way[-1, 1], way[-1, 0]), color=INK, fontsize=8, zorder=2.5)
+            reach.append(way)
+        elif body.shape == "circle" and body.outline is not None:
+            north, east = body.outline[0]
+            axes.add_patch(Circle((east, north), body.radius, fc="#d8dde2", ec=MUTED, zorder=1.7))
+            reach.append(body.outline)
+        elif body.outline is not None:
+            axes.add_patch(Polygon(body.outline[:, ::-1], fc="#d8dde2", ec=MUTED, zorder=1.7))
+            reach.append(body.outline)
+    return np.concatenate(reach) if reach else np.zeros((0, 2))
+
+
+def draw_distances(
+    axes: "Axes", run: Recording, colours: dict[str, str], time_scale: float
+) -> None:
+    """Distances between everybody, and over them the rule that each vehicle kept to."""
+    time = run.dataset.time.values
+    names = [v.name for v in run.header.vehicles]
+    places = {n: run.dataset.sel(vehicle=n).position.values[:, :2] for n in names}
+    vessels = {
+        b.name: np.array([b.motion.at(t)[0] for t in time])
+        for b in bodies(run)
+        if b.motion is not None
+    }
+    pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
+    pairs += [(a, b) for a in names for b in vessels]
+    everybody = places | vessels
+    lines = [(a, np.hypot(*(everybody[a] - everybody[b]).T)) for a, b in pairs]
+    lines.sort(key=lambda line: float(np.nanmin(line[1], initial=np.inf)))
+    for a, distance in lines[:_MOST_LINES]:
+        axes.plot(time / time_scale, distance, color=colours[a], lw=1.1)
+        if np.isfinite(distance).any():
+            k = int(np.nanargmin(distance))
+            axes.plot(time[k] / time_scale, distance[k], "o", color=colours[a], ms=3.5)
+            if len(lines) <= 3:
+                axes.annotate(
+                    f"{distance[k]:.1f} m",
+                    (time[k] / time_scale, distance[k]),
+                    textcoords="offset points",
+                    xytext=(4, 4),
+                    fontsize=8,
+                )
+    axes.set_ylim(bottom=0.0)
+    _draw_rules(axes, run, colours, time / time_scale)
+
+
+def _draw_rules(axes: "Axes", run: Recording, colours: dict[str, str], time: Array) -> None:
+    """A bar per vehicle at the top, named where a rule begins to apply."""
+    acting = [
+        v.name
+        for v in run.header.vehicles
+        if np.nanmax(run.dataset["rule"].sel(vehicle=v.name).values, initial=0.0) > 0
+    ]
+    for row, name in enumerate(acting):
+        codes = np.nan_to_num(run.dataset["rule"].sel(vehicle=name).values).astype(int)
+        edges = np.flatnonzero(np.diff(codes)) + 1
+        for first, last in zip([0, *edges], [*edges, len(codes)], strict=True):
+            code = int(codes[first])
+            if code == 0:
+                continue
+            height = 0.97 - 0.075 * row
+            span = [time[first], time[last - 1]]
+            axes.plot(span, [height] * 2, color=colours[name], lw=2.5, transform=_across(axes))
+            axes.text(
+                span[0], height - 0.012, RULES[code], color=colours[name], fontsize=7.5,
+                va="top", transform=_across(axes),
+            )  # fmt: skip
+
+
+def _across(axes: "Axes"):  # type: ignore[no-untyped-def]  # matplotlib has no types
+    """Time along, share of the height upwards."""
+    return axes.get_xaxis_transform()

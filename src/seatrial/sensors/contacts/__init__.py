@@ -1,0 +1,1 @@
+"""Sensors that tell who else is about."""
