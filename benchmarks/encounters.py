@@ -37,7 +37,7 @@ def draw(kind: str, rng: np.random.Generator) -> list[dict[str, float]]:
         other, course, meet = rng.uniform(1.2, 1.7), 180.0 + rng.uniform(-8.0, 8.0), 40.0
     meet += rng.uniform(-3.0, 3.0)
     c, s = math.cos(math.radians(course)), math.sin(math.radians(course))
-    aside = rng.uniform(-3.0, 3.0, 2)
+    aside = rng.uniform(-3.0, 3.0, 2).tolist()
     return [
         {"north": -own * meet, "east": 0.0, "course": 0.0, "speed": own},
         {
