@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 from seatrial.compile.scenario import compile_scenario
-from seatrial.engine import taps
+from seatrial.engine.exchange import taps
 from seatrial.sensors.tap import VIEW, rows
 from seatrial.signals import Measurements
 from seatrial.spec.loading import load_text

@@ -12,7 +12,7 @@ from seatrial.compile.controllers import prepare
 from seatrial.compile.scenario import described_by, plan_of
 from seatrial.engine import batch as batching
 from seatrial.engine import run as running
-from seatrial.engine.controllers import Controller, ControllerError
+from seatrial.engine.exchange.controllers import Controller, ControllerError
 from seatrial.engine.frames import RunHeader, RunSummary, Sink
 from seatrial.engine.plan import Plan
 from seatrial.errors import Problem, SpecError

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from seatrial.compile.controllers import prepare
-from seatrial.engine.controllers import Controller
-from seatrial.engine.deliveries import Deliveries
 from seatrial.engine.engine import Engine, VehicleState
-from seatrial.engine.orders import as_commands
+from seatrial.engine.exchange.controllers import Controller
+from seatrial.engine.exchange.deliveries import Deliveries
+from seatrial.engine.exchange.orders import as_commands
 from seatrial.engine.plan import Plan
 from seatrial.signals import Command, Measurements
 from seatrial.spec.scenario import Scenario

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import craft
-from seatrial.engine.commanders import MEMORY, Manoeuvre, Timetable, command
-from seatrial.engine.indices import indices
+from seatrial.engine.command.commanders import MEMORY, Manoeuvre, Timetable, command
+from seatrial.engine.output.indices import indices
 
 DT = 0.1
 L = 5.0

@@ -15,7 +15,7 @@ from seatrial.compile.autonomy.twin import DynamicsTwin
 from seatrial.core.forces.memory import memory_at_rest
 from seatrial.core.step import step_with_rates
 from seatrial.core.types import State
-from seatrial.engine.launch import Start, launch
+from seatrial.engine.compiled.launch import Start, launch
 from seatrial.gnc.types import Estimate
 from seatrial.pytree import pytree
 from seatrial.spatial.vectors import Wrench

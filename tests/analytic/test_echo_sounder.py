@@ -12,7 +12,7 @@ from scipy.special import j1
 
 import craft
 from instruments import fit, read, state
-from seatrial.engine import taps
+from seatrial.engine.exchange import taps
 from seatrial.ocean import water as ocean_water
 from seatrial.ocean.seabed import MATERIALS
 from seatrial.sensors.ranging.beam import HALF_POWER, beam, piston

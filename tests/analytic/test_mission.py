@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from seatrial.engine import mailbox
-from seatrial.engine.suite import Sample
+from seatrial.engine.command import mailbox
+from seatrial.engine.compiled.suite import Sample
 from seatrial.gnc import mission as legs
 from seatrial.gnc.types import Estimate
 

@@ -9,10 +9,10 @@ import pytest
 
 import seatrial as st
 from seatrial.compile.scenario import compile_scenario
-from seatrial.engine import outlets as handing_out
 from seatrial.engine.engine import Engine
-from seatrial.engine.gathering import Gatherer
-from seatrial.engine.outlets import Outlets
+from seatrial.engine.output import outlets as handing_out
+from seatrial.engine.output.gathering import Gatherer
+from seatrial.engine.output.outlets import Outlets
 from seatrial.engine.run import run
 from seatrial.errors import SpecError
 from seatrial.record.mcap.writer import McapRecorder

@@ -8,7 +8,7 @@ import pytest
 import seatrial as st
 from seatrial.compile.scenario import compile_scenario
 from seatrial.compile.triggers import merged, poisson_onsets
-from seatrial.engine.judging import STATUS
+from seatrial.engine.compiled.judging import STATUS
 from seatrial.engine.run import run
 from seatrial.seeding import generator
 from seatrial.signals import join

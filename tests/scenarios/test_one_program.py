@@ -13,7 +13,7 @@ import pytest
 import seatrial as st
 from seatrial.compile import padding
 from seatrial.compile.scenario import compile_scenario
-from seatrial.engine.loop import begin
+from seatrial.engine.compiled.loop import begin
 
 pytestmark = pytest.mark.usefixtures("x64")
 

@@ -20,7 +20,7 @@ from seatrial.engine.frames import (
     GroupFrames,
     VehicleFrames,
 )
-from seatrial.engine.tracks import Tally, summarise
+from seatrial.engine.output.tracks import Tally, summarise
 from seatrial.errors import RecordingError
 from seatrial.figures.plot import figure, plot
 from seatrial.gnc import mission

@@ -9,9 +9,9 @@ import pytest
 
 import seatrial as st
 from seatrial.compile.scenario import plan_of
+from seatrial.engine.compiled.suite import Fitted
 from seatrial.engine.plan import Plan
 from seatrial.engine.run import run
-from seatrial.engine.suite import Fitted
 from seatrial.pytree import pytree
 from seatrial.sensors.noise import draws
 from seatrial.sensors.sensor import Reading

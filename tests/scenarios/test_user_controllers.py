@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import seatrial as st
-from seatrial.engine.controllers import ControllerError
+from seatrial.engine.exchange.controllers import ControllerError
 from seatrial.spec.scenario import Participant
 
 ROOT = Path(__file__).resolve().parents[2]

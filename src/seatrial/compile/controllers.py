@@ -7,7 +7,7 @@ from typing import Any
 from seatrial.compile.scenario import described_by, plan_of
 from seatrial.compile.swarm import members_of
 from seatrial.compile.users_code import load_class
-from seatrial.engine.controllers import (
+from seatrial.engine.exchange.controllers import (
     Assigned,
     Controller,
     Controllers,

@@ -26,7 +26,11 @@ from seatrial.compile.vehicle import CompiledVehicle, compile_vehicle
 from seatrial.compile.wave_forces import load_wave_forces
 from seatrial.compile.world import build_ocean
 from seatrial.core.types import State
-from seatrial.engine.commanders import Commander, Manoeuvre, Timetable
+from seatrial.engine.command.commanders import Commander, Manoeuvre, Timetable
+from seatrial.engine.compiled.judging import MOST_SPIN, Limits
+from seatrial.engine.compiled.launch import Start, launch
+from seatrial.engine.compiled.loop import Group
+from seatrial.engine.compiled.traffic import looks_out
 from seatrial.engine.frames import (
     ActuatorInfo,
     Array,
@@ -35,12 +39,8 @@ from seatrial.engine.frames import (
     VehicleInfo,
     vehicle_bodies,
 )
-from seatrial.engine.judging import MOST_SPIN, Limits
-from seatrial.engine.launch import Start, launch
-from seatrial.engine.loop import Group
 from seatrial.engine.plan import Fleet, Plan
 from seatrial.engine.scene import scene_of
-from seatrial.engine.traffic import looks_out
 from seatrial.errors import Problem, SpecError
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program

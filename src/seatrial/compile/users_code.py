@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from seatrial.engine.controllers import text_of
+from seatrial.engine.exchange.controllers import text_of
 from seatrial.errors import SpecError
 from seatrial.spec.scenario import Scenario
 from seatrial.spec.wording import did_you_mean

@@ -6,14 +6,14 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.engine import taps
-from seatrial.engine.block import Outcome
+from seatrial.engine.compiled.block import Outcome
+from seatrial.engine.compiled.loop import Schedule
+from seatrial.engine.compiled.observation import Observation
+from seatrial.engine.exchange import taps
+from seatrial.engine.exchange.samples import measured_in
 from seatrial.engine.frames import Array, Frames, GroupFrames, VehicleFrames
-from seatrial.engine.loop import Schedule
-from seatrial.engine.observation import Observation
 from seatrial.engine.parts import Part
 from seatrial.engine.plan import Fleet, Plan
-from seatrial.engine.samples import measured_in
 
 FRAMES_PER_BLOCK = 100
 """Frames computed by one call of the compiled program, and lost at most when a run is killed."""

@@ -14,19 +14,19 @@ from typing import Any
 import jax
 import numpy as np
 
-from seatrial.engine import block as programs
 from seatrial.engine.assembly import block_of, block_size, by_fleet
-from seatrial.engine.commanders import Given
-from seatrial.engine.deliveries import Measured
+from seatrial.engine.command.commanders import Given
+from seatrial.engine.compiled import block as programs
+from seatrial.engine.compiled.loop import Carries, Groups, Oceans, Samples, Schedule
+from seatrial.engine.exchange.deliveries import Measured
+from seatrial.engine.exchange.orders import Orders
+from seatrial.engine.exchange.samples import measured_at_start
 from seatrial.engine.frames import Sink
-from seatrial.engine.gathering import Gatherer
-from seatrial.engine.loop import Carries, Groups, Oceans, Samples, Schedule
-from seatrial.engine.orders import Orders
-from seatrial.engine.outlets import Outlets
+from seatrial.engine.output.gathering import Gatherer
+from seatrial.engine.output.outlets import Outlets
 from seatrial.engine.parts import Part, parts_of
 from seatrial.engine.plan import Plan
 from seatrial.engine.run import Ending
-from seatrial.engine.samples import measured_at_start
 from seatrial.errors import Problem, SpecError
 from seatrial.programs import compile_program
 

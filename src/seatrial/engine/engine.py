@@ -15,16 +15,16 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.engine import block as programs
-from seatrial.engine import loop
 from seatrial.engine.assembly import Block, block_of, block_size, by_fleet
-from seatrial.engine.deliveries import Measured
+from seatrial.engine.compiled import block as programs
+from seatrial.engine.compiled import loop
+from seatrial.engine.compiled.judging import RUNNING, STATUS
+from seatrial.engine.exchange.deliveries import Measured
+from seatrial.engine.exchange.orders import Orders
+from seatrial.engine.exchange.samples import measured_at_start
 from seatrial.engine.frames import Array, euler_angles
-from seatrial.engine.judging import RUNNING, STATUS
-from seatrial.engine.orders import Orders
 from seatrial.engine.parts import Part, parts_of
 from seatrial.engine.plan import Plan
-from seatrial.engine.samples import measured_at_start
 from seatrial.errors import Problem, SpecError
 from seatrial.programs import compile_program
 from seatrial.signals import Command

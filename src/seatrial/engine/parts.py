@@ -6,10 +6,10 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.engine.loop import Group
-from seatrial.engine.pilot import Pilot
+from seatrial.engine.command.pilot import Pilot
+from seatrial.engine.compiled.loop import Group
+from seatrial.engine.compiled.traffic import looks_out
 from seatrial.engine.plan import Plan
-from seatrial.engine.traffic import looks_out
 from seatrial.ocean import Ocean
 from seatrial.pytree import take
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from seatrial.engine.compiled.loop import Group, Schedule
 from seatrial.engine.frames import LegInfo, RunHeader, Scene
-from seatrial.engine.loop import Group, Schedule
 from seatrial.ocean import Ocean
 from seatrial.sensors.tap import DenseSensor
 

@@ -12,10 +12,10 @@ import jax
 import jax.numpy as jnp
 
 from seatrial.core.types import State
-from seatrial.engine import loop
-from seatrial.engine.commanders import Given
-from seatrial.engine.loop import Carry, Group, Schedule
-from seatrial.engine.pilot import Pilot, nothing_wished
+from seatrial.engine.command.commanders import Given
+from seatrial.engine.command.pilot import Pilot, nothing_wished
+from seatrial.engine.compiled import loop
+from seatrial.engine.compiled.loop import Carry, Group, Schedule
 from seatrial.ocean import Ocean
 
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from threading import Event, current_thread, main_thread
 from types import FrameType
 
-from seatrial.engine.controllers import ControllerError, Controllers
-from seatrial.engine.deliveries import Deliveries
 from seatrial.engine.engine import Engine
+from seatrial.engine.exchange.controllers import ControllerError, Controllers
+from seatrial.engine.exchange.deliveries import Deliveries
 from seatrial.engine.frames import RunSummary, Sink
-from seatrial.engine.gathering import Gatherer
-from seatrial.engine.outlets import Outlets, SinkFailure
+from seatrial.engine.output.gathering import Gatherer
+from seatrial.engine.output.outlets import Outlets, SinkFailure
 from seatrial.engine.plan import Plan
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from seatrial.compile.scenario import compile_scenario, with_overrides
 from seatrial.core.step import step
 from seatrial.core.types import State
-from seatrial.engine.loop import Group
+from seatrial.engine.compiled.loop import Group
 from seatrial.engine.parts import split
 from seatrial.engine.run import run
 from seatrial.errors import Problem, SpecError

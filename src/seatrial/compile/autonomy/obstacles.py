@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from seatrial.compile.padding import room_for
 from seatrial.compile.scene import timetable
-from seatrial.engine.traffic import Passing
+from seatrial.engine.compiled.traffic import Passing
 from seatrial.gnc.avoidance import Avoidance, Circles, Ear, Polygons, Targets, Watch
 from seatrial.gnc.avoidance.roles import PATIENCE
 from seatrial.gnc.control.autopilot import Autopilot

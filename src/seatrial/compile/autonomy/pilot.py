@@ -16,9 +16,9 @@ from seatrial.compile.sensors.fitting import FittedOut
 from seatrial.compile.swarm import Member
 from seatrial.compile.vehicle import CompiledVehicle
 from seatrial.core.types import State
+from seatrial.engine.command.pilot import Alarm, Navigator, Pilot
+from seatrial.engine.compiled.suite import MOST_JITTER
 from seatrial.engine.frames import LegInfo
-from seatrial.engine.pilot import Alarm, Navigator, Pilot
-from seatrial.engine.suite import MOST_JITTER
 from seatrial.gnc import mission as runtime
 from seatrial.gnc.guidance import laws, patterns
 from seatrial.gnc.guidance.fence import inside

@@ -9,7 +9,7 @@ from seatrial.channels import Channel
 from seatrial.compile.schedule import steps_between_samples
 from seatrial.compile.sensors import contacts, inertial, machinery, position, ranging, water
 from seatrial.compile.sensors.context import Built, Context
-from seatrial.engine.suite import Fitted
+from seatrial.engine.compiled.suite import Fitted
 from seatrial.faults import SensorFault
 from seatrial.ocean import Ocean
 from seatrial.pytree import constant

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from seatrial.engine.deliveries import Deliveries
 from seatrial.engine.engine import Engine
+from seatrial.engine.exchange.deliveries import Deliveries
 from seatrial.errors import Problem, SeatrialError, SpecError, shorten
 from seatrial.signals import Command, SensorInfo
 

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 
 from seatrial.core.forces.grounding import penetration
 from seatrial.core.types import Model, State, Traffic
-from seatrial.engine.traffic import touching
+from seatrial.engine.compiled.traffic import touching
 from seatrial.ocean import Ocean
 from seatrial.pytree import pytree, static
 from seatrial.spatial.rotations import rotation

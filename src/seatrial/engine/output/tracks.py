@@ -26,7 +26,7 @@ from seatrial.engine.frames import (
     euler_angles,
     ground_speed,
 )
-from seatrial.engine.indices import indices
+from seatrial.engine.output.indices import indices
 
 Codes = NDArray[np.int32]
 

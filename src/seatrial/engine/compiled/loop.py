@@ -15,14 +15,14 @@ import jax.numpy as jnp
 from seatrial import faults as faulting
 from seatrial.core.step import step_with_rates
 from seatrial.core.types import Model, State, Traffic
-from seatrial.engine import commanders as commanding
-from seatrial.engine import judging
-from seatrial.engine import suite as sensing
-from seatrial.engine.commanders import Commander, Given
-from seatrial.engine.judging import Limits
-from seatrial.engine.observation import Observation, observe
-from seatrial.engine.suite import Fitted, Sample, Sensing, Window
-from seatrial.engine.traffic import Passing, everybody, looks_out
+from seatrial.engine.command import commanders as commanding
+from seatrial.engine.command.commanders import Commander, Given
+from seatrial.engine.compiled import judging
+from seatrial.engine.compiled import suite as sensing
+from seatrial.engine.compiled.judging import Limits
+from seatrial.engine.compiled.observation import Observation, observe
+from seatrial.engine.compiled.suite import Fitted, Sample, Sensing, Window
+from seatrial.engine.compiled.traffic import Passing, everybody, looks_out
 from seatrial.faults import Faults, FaultState
 from seatrial.ocean import Ocean
 from seatrial.pytree import batched, pytree, static

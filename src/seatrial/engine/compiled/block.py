@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from seatrial.engine import loop
-from seatrial.engine import suite as sensing
-from seatrial.engine.commanders import Given
-from seatrial.engine.loop import Carries, Carry, Group, Groups, Oceans, Samples, Schedule
-from seatrial.engine.observation import Observation
+from seatrial.engine.command.commanders import Given
+from seatrial.engine.compiled import loop
+from seatrial.engine.compiled import suite as sensing
+from seatrial.engine.compiled.loop import Carries, Carry, Group, Groups, Oceans, Samples, Schedule
+from seatrial.engine.compiled.observation import Observation
 from seatrial.ocean import Ocean
 
 

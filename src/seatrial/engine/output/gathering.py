@@ -9,11 +9,11 @@ from dataclasses import replace
 import numpy as np
 
 from seatrial.engine.assembly import Block, block_size
-from seatrial.engine.deliveries import TOLERANCE, Measured
+from seatrial.engine.compiled.judging import RUNNING, STATUS
+from seatrial.engine.exchange.deliveries import TOLERANCE, Measured
 from seatrial.engine.frames import Frames, GroupFrames, RunSummary, VehicleFrames
-from seatrial.engine.judging import RUNNING, STATUS
+from seatrial.engine.output.tracks import Codes, Tally, summarise
 from seatrial.engine.plan import Plan
-from seatrial.engine.tracks import Codes, Tally, summarise
 from seatrial.signals import Measurements, join
 
 

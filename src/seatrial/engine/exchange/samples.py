@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from seatrial.engine import taps
-from seatrial.engine.deliveries import Measured
-from seatrial.engine.loop import Samples, Schedule
+from seatrial.engine.compiled.loop import Samples, Schedule
+from seatrial.engine.compiled.suite import Fitted
+from seatrial.engine.exchange import taps
+from seatrial.engine.exchange.deliveries import Measured
 from seatrial.engine.plan import Fleet
-from seatrial.engine.suite import Fitted
 from seatrial.signals import Measurements
 
 

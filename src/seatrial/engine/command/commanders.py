@@ -11,9 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from seatrial.core.types import State
-from seatrial.engine import pilot
-from seatrial.engine.pilot import Pilot, Wishes
-from seatrial.engine.suite import Fitted, Sensing
+from seatrial.engine.command import pilot
+from seatrial.engine.command.pilot import Pilot, Wishes
+from seatrial.engine.compiled.suite import Fitted, Sensing
 from seatrial.pytree import batched, pytree, static
 from seatrial.spatial.gradients import bearing
 from seatrial.spatial.rotations import rotation

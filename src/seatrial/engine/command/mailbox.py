@@ -5,7 +5,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from seatrial.engine.suite import Sample
+from seatrial.engine.compiled.suite import Sample
 
 
 class Mailbox(NamedTuple):

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from seatrial.core.types import State, Traffic
-from seatrial.engine.suite import Fitted
+from seatrial.engine.compiled.suite import Fitted
 from seatrial.gnc.avoidance.contacts import Targets, contacts
 from seatrial.pytree import pytree
 from seatrial.spatial.gradients import bearing

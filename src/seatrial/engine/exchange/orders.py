@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.channels import Channel, find_channel
-from seatrial.engine.commanders import Given
+from seatrial.engine.command.commanders import Given
+from seatrial.engine.command.pilot import Pilot, Wishes
 from seatrial.engine.parts import Member
-from seatrial.engine.pilot import Pilot, Wishes
 from seatrial.engine.plan import Plan
 from seatrial.errors import Problem, SpecError, shorten
 from seatrial.signals import Command, Setpoint

@@ -10,9 +10,9 @@ import jax
 import jax.numpy as jnp
 
 from seatrial.core.types import State
-from seatrial.engine import mailbox
-from seatrial.engine.mailbox import Mailbox
-from seatrial.engine.suite import Fitted, Sample, Sensing
+from seatrial.engine.command import mailbox
+from seatrial.engine.command.mailbox import Mailbox
+from seatrial.engine.compiled.suite import Fitted, Sample, Sensing
 from seatrial.gnc import avoidance as avoiding
 from seatrial.gnc import mission as legs
 from seatrial.gnc.allocation import Effectors, allocate, wrench

@@ -1,0 +1,1 @@
+"""What passes between the loop and those outside it: orders in, samples out."""
