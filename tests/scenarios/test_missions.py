@@ -6,7 +6,12 @@ import pytest
 import seatrial as st
 from missions import WAYPOINT_RUNS
 from seatrial.compile.scenario import plan_of
+from seatrial.engine.engine import Engine
 from seatrial.engine.frames import OUTCOMES
+from seatrial.engine.output.gathering import Gatherer
+from seatrial.engine.run import run
+from seatrial.record.memory import MemoryRecorder
+from seatrial.signals import RELEASE, Command
 
 
 class Watch:
@@ -27,8 +32,6 @@ class Watch:
 
 
 def watched(scenario):
-    from seatrial.engine.run import run
-
     watch = Watch()
     run(plan_of(scenario), [watch])
     return watch
@@ -142,3 +145,42 @@ def test_a_smooth_way_keeps_nearer_to_its_track_than_corners_do():
         worst[smooth] = np.abs(guidance[on_track, 2]).max()
     assert worst["circles"] < 0.8 * worst["null"]
     assert worst["hermite"] < 0.8 * worst["null"]
+
+
+def sailed(plan, taken_over):
+    """A survey, by its own pilot or with the helm in other hands from 200 to 260 s."""
+    memory = MemoryRecorder()
+    memory.open(plan.header, plan.scene)
+    with Engine(plan) as engine:
+        gatherer = Gatherer(plan, engine.opening)
+        while not gatherer.complete:
+            now, orders = engine.periods, {}
+            if taken_over and now == 2000:
+                orders = {"otter": Command(channels={"left_rpm": 500.0, "right_rpm": 300.0})}
+            if taken_over and now == 2600:
+                orders = {"otter": RELEASE}
+            for frames in gatherer.add(engine.advance(min(engine.block, 100), orders)):
+                memory.write(frames)
+        for frames in gatherer.finish():
+            memory.write(frames)
+        summary = gatherer.summary(stopped=False)
+    memory.close(summary)
+    return summary.vehicles["otter"], memory.recording().dataset.sel(vehicle="otter")
+
+
+def surprise(data):
+    """Squared error over variance of the horizontal position, per degree of freedom, after 260 s."""
+    error = data.estimate_position.values - data.position.values
+    squares = (error / data.estimate_deviation.values)[data.time.values > 260.0, :2] ** 2
+    return float(squares.sum(axis=1).mean() / 2.0)
+
+
+@pytest.mark.slow
+def test_a_pilot_that_was_taken_over_knows_where_it_is_and_finishes():
+    """Its filter's model obeyed the orders that were given, so it is as sure, and as right."""
+    plan = plan_of("otter-survey")
+    (own, alone), (taken, disturbed) = (sailed(plan, t) for t in (False, True))
+    away = np.abs(alone.position.values - disturbed.position.values)[:, :2].max()
+    assert away > 20.0
+    assert taken.indices["legs_done"] == own.indices["legs_done"] == 9
+    assert surprise(disturbed) < 1.1 * surprise(alone)

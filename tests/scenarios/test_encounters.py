@@ -1,0 +1,97 @@
+"""Full vessels that hear each other by AIS: hull, filter, autopilot and the COLREGs together.
+
+`benchmarks/encounters.py` counts many of them.
+"""
+
+import numpy as np
+import pytest
+
+import seatrial as st
+
+SAFE = 2.0 * np.hypot(2.0, 1.08)
+"""Both safety circles together, m."""
+
+
+def tracks(name):
+    run = st.run(name)
+    assert run.status == "completed"
+    data = run.dataset
+    return {str(v): data.sel(vehicle=v).position.values[:, :2] for v in data.vehicle.values}, run
+
+
+def apart(a, b):
+    return np.hypot(*(a - b).T)
+
+
+def rules(run, name):
+    codes = run.dataset["rule"].sel(vehicle=name).values
+    return {int(c) for c in codes if c > 0}
+
+
+def test_vessels_that_meet_head_on_both_alter_to_starboard():
+    track, run = tracks("otters-head-on")
+    north, south = track["north"], track["south"]
+    distance = apart(north, south)
+    near = distance.argmin()
+    assert distance.min() > SAFE
+    assert north[near, 1] > 2.0  # east of its track, which is to starboard
+    assert south[near, 1] < -2.0
+    assert rules(run, "north") == rules(run, "south") == {1}
+
+
+def test_who_has_the_other_to_starboard_passes_astern_of_her():
+    track, run = tracks("otters-crossing")
+    own, other = track["give_way"], track["stand_on"]
+    assert apart(own, other).min() > SAFE
+    crossed = np.flatnonzero(own[:, 0] >= 60.0)[0]  # her track runs west along 60 m north
+    assert other[crossed, 1] < own[crossed, 1] - SAFE
+    assert np.abs(other[: crossed + 1, 0] - 60.0).max() < 3.0
+    assert 2 in rules(run, "give_way")
+    assert 3 in rules(run, "stand_on")
+
+
+def test_who_overtakes_keeps_clear_and_comes_past():
+    track, run = tracks("otters-overtaking")
+    fast, slow = track["fast"], track["slow"]
+    assert apart(fast, slow).min() > SAFE
+    assert fast[-1, 0] > slow[-1, 0]
+    assert np.abs(slow[:, 1]).max() < 3.0
+    assert 4 in rules(run, "fast")
+
+
+@pytest.mark.slow
+def test_five_in_a_channel_keep_clear_of_each_other_and_arrive():
+    track, run = tracks("otters-channel")
+    names = list(track)
+    least = min(
+        apart(track[a], track[b]).min() for i, a in enumerate(names) for b in names[i + 1 :]
+    )
+    assert least > SAFE
+    for vehicle in run.summary.vehicles.values():
+        assert vehicle.indices["legs_reached"] == 1
+
+
+def test_who_touches_another_has_collided_and_others_go_on():
+    """Without avoidance two boats meet on one line; a third that hears them sails on."""
+    text = """
+kind: scenario
+name: collision
+duration: 20
+vehicles:
+  - {name: a, vehicle: otter, start: {speed: 1.5}, sensors: [{type: ais, name: ais}],
+     commands: {left_rpm: 600, right_rpm: 600}}
+  - {name: b, vehicle: otter, start: {position: [20, 0.3, 0], heading_deg: 180, speed: 1.5},
+     sensors: [{type: ais, name: ais}], commands: {left_rpm: 600, right_rpm: 600}}
+  - {name: c, vehicle: otter, start: {position: [0, 50, 0]}, sensors: [{type: ais, name: ais}]}
+"""
+    from seatrial.spec.loading import load_text
+    from seatrial.spec.scenario import Scenario
+
+    run = st.run(load_text(text, Scenario))
+    assert {n: v.status for n, v in run.summary.vehicles.items()} == {
+        "a": "collided",
+        "b": "collided",
+        "c": "completed",
+    }
+    last = run.dataset.position.values[-1]
+    assert 1.5 < np.hypot(*(last[0] - last[1])[:2]) < 2.3  # bow to bow, not through each other
