@@ -14,7 +14,7 @@ demo: $(STAMP) ## sail two vehicles through a sea state 4 and draw what happened
 	@$(BIN)/seatrial demo
 
 test: lint ## check style, types and imports, then run every test
-	$(BIN)/pytest -n 2 --dist loadfile
+	$(BIN)/pytest -n 2 --dist worksteal --durations=10
 
 lint: $(STAMP) ## check style, types and the import rules of the rooms
 	$(BIN)/ruff check .

@@ -9,4 +9,6 @@ WAYPOINT_RUNS = (
     "bluerov2-station",
     "otter-crossing",
 )
-MISSIONS = {*WAYPOINT_RUNS, "wamv-velocity"}
+ENCOUNTERS = ("otters-head-on", "otters-crossing", "otters-overtaking", "otters-channel")
+"""Which `test_encounters` runs."""
+MISSIONS = {*WAYPOINT_RUNS, *ENCOUNTERS, "wamv-velocity"}

@@ -169,7 +169,7 @@ def sailed(plan, taken_over):
 
 
 def surprise(data):
-    """Squared error over variance of the horizontal position, per degree of freedom, after 260 s."""
+    """Mean squared error over variance of the horizontal position after 260 s, per axis."""
     error = data.estimate_position.values - data.position.values
     squares = (error / data.estimate_deviation.values)[data.time.values > 260.0, :2] ** 2
     return float(squares.sum(axis=1).mean() / 2.0)
