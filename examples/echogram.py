@@ -40,7 +40,7 @@ vehicles:
     encoding="utf-8",
 )
 run = st.run("sounding.yaml")
-pings = run.recording.samples("remus", "sounder")
+pings = echogram.pings(run.recording, "remus", "sounder")
 levels = pings.payload[:, 0]
 print(f"{len(levels)} pings of {levels.shape[1]} bins, {levels.nbytes / 1e6:.1f} MB")
 

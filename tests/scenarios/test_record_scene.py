@@ -67,10 +67,10 @@ class Witness:
 @pytest.fixture(scope="module")
 def witness():
     from seatrial.compile.scenario import compile_scenario
-    from seatrial.engine import runner
+    from seatrial.engine.run import run
 
     sink = Witness()
-    runner.run(compile_scenario(load_text(SCENARIO, st.Scenario)), [sink])
+    run(compile_scenario(load_text(SCENARIO, st.Scenario)), [sink])
     return sink
 
 

@@ -1,5 +1,6 @@
 """Echograms: the level of every bin of every ping, and the bottom that the sounder found."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,12 +31,14 @@ def list_echograms(run: Recording) -> list[tuple[VehicleInfo, SensorInfo]]:
         for vehicle in run.header.vehicles
         for sensor in vehicle.sensors
         if sensor.payload is not None and sensor.payload.kind == "echogram"
-        if _drawable(run.samples(vehicle.name, sensor.name))
+        if len(run.payload(vehicle.name, sensor.name))
     ]
 
 
-def _drawable(samples: Measurements) -> bool:
-    return samples.payload is not None and bool(samples.valid.any())
+def pings(run: Recording, vehicle: str, sensor: str) -> Measurements:
+    """The valid samples of a sounder, with their echograms."""
+    samples = run.samples(vehicle, sensor)
+    return replace(samples.cut(samples.valid), payload=run.payload(vehicle, sensor)[:])
 
 
 def draw_echogram(
@@ -47,14 +50,12 @@ def draw_echogram(
     that the bottom fills, the same bottom equally bright at every range.
     """
     assert samples.payload is not None
-    some = samples.cut(samples.valid)
-    assert some.payload is not None
-    bins, (width,) = some.payload.shape[-1], sensor.facts["bin_width"]
+    bins, (width,) = samples.payload.shape[-1], sensor.facts["bin_width"]
     middle = (np.arange(bins) + 0.5) * width
-    number = np.rint(some.time * sensor.rate).astype(np.int64)
+    number = np.rint(samples.time * sensor.rate).astype(np.int64)
     first, last = int(number[0]), int(number[-1])
     grid: NDArray[np.float32] = np.full((last - first + 1, bins), np.nan, np.float32)
-    grid[number - first] = some.payload[:, 0] + 20.0 * np.log10(middle).astype(np.float32)
+    grid[number - first] = samples.payload[:, 0] + 20.0 * np.log10(middle).astype(np.float32)
     top = float(np.nanmax(grid))
     low = max(float(np.nanquantile(grid, 0.02)), top - DYNAMIC)
     ends = np.array([first - 0.5, last + 0.5]) / sensor.rate / time_scale
@@ -67,7 +68,7 @@ def draw_echogram(
         vmax=top,
         interpolation="none" if len(grid) < 400 else "antialiased",
     )
-    axes.plot(some.time / time_scale, some.values[:, 0], color=FOUND, lw=0.8, alpha=0.9)
+    axes.plot(samples.time / time_scale, samples.values[:, 0], color=FOUND, lw=0.8, alpha=0.9)
     axes.set_ylim(bins * width, 0.0)
     axes.grid(visible=False)
     return image
@@ -108,7 +109,7 @@ def figure(run: Recording, vehicle: str, sensor: str) -> "Page":
         page = Page(figsize=(11.0, 6.4), layout="constrained")
         FigureCanvasAgg(page)
         above, below = page.subplots(2, 1, height_ratios=(3.2, 1.0), sharex=True)
-        image = draw_echogram(above, info, run.samples(vehicle, sensor))
+        image = draw_echogram(above, info, pings(run, vehicle, sensor))
         bar = page.colorbar(image, ax=above, pad=0.01)
         bar.set_label(UNIT)
         bar.outline.set_visible(False)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.engine.frames import VehicleInfo
-from seatrial.figures.echogram import draw_small, list_echograms
+from seatrial.figures.echogram import draw_small, list_echograms, pings
 from seatrial.figures.encounters import draw_distances, is_encounter
 from seatrial.figures.style import PALETTE, SEABED, WATER, vehicle_colours
 from seatrial.record.reader import Recording
@@ -211,7 +211,7 @@ class _Panels:
         panels = []
         for vehicle, sensor in list_echograms(self.run)[:_MOST_ECHOGRAMS]:
             owner = f"{vehicle.name}, " if len(self.vehicles) > 1 else ""
-            samples = self.run.samples(vehicle.name, sensor.name)
+            samples = pings(self.run, vehicle.name, sensor.name)
             draw = partial(draw_small, sensor=sensor, samples=samples, time_scale=self.time_scale)
             panels.append(self._panel(f"Echogram, {owner}{sensor.name}", "m", draw))
         return panels
