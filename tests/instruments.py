@@ -154,7 +154,7 @@ def repeated(at, samples, **parts):
         arrays = {
             name: jnp.asarray(parts[name])
             if name in parts
-            else jnp.broadcast_to(value, (samples, *value.shape))
+            else jax.tree.map(lambda a: jnp.broadcast_to(a, (samples, *a.shape)), value)
             for name, value in vars(at).items()
         }
         return type(at)(**arrays)

@@ -202,4 +202,5 @@ def test_diverging_craft_ends_with_its_last_good_state():
     assert summary.status == "diverged"
     body = summary.vehicles["body"]
     assert math.isfinite(body.distance)
-    assert 10.0 < body.speed_max < 1000.0
+    # The last good state is that of a vehicle that can be: what came after is not.
+    assert 0.1 < body.speed_max < 60.0

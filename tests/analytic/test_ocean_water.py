@@ -58,8 +58,7 @@ def test_tabulated_water_agrees_with_teos10_between_the_grid_points():
 
 def test_given_density_compiles_to_a_constant():
     made = ocean(water={"profile": "constant", "density": 999.0}).water
-    assert isinstance(made.rho, jax.Array)
-    assert made.rho.shape == ()
+    assert np.shape(made.rho) == ()
     assert float(water.density(made, jnp.float64(500.0))) == 999.0
 
 

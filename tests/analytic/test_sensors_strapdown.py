@@ -41,7 +41,8 @@ TURNING = {
     "remus100": {"propeller": 8.0, "rudder_deg": -10, "stern_plane_deg": 2},
     "remus100_mss": {"propeller_rpm": 1300, "rudder_deg": -10, "stern_plane_deg": 2},
     "smarty": {"fore_port": 10, "aft_port": 10, "fore_starboard": 8, "aft_starboard": 8},
-    "sookshma": {"propeller_rpm": 1000, "rudder_deg": 20},
+    # Its rudder turns at 1 rad/s and stops: 0.3 rad are a whole number of pairs of samples.
+    "sookshma": {"propeller_rpm": 1000, "rudder": 0.3},
     "wamv": {"left": 400, "right": 100},
 }
 """Orders under which every vehicle of the library travels and turns as it can."""

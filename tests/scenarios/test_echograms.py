@@ -7,7 +7,7 @@ import pytest
 
 import seatrial as st
 from seatrial.compile.scenario import compile_scenario
-from seatrial.engine import engine
+from seatrial.engine import assembly
 from seatrial.engine.plan import Fleet
 from seatrial.errors import RecordingError, SpecError
 from seatrial.figures import echogram
@@ -147,7 +147,7 @@ def test_stepping_gives_the_same_arrays_as_running(runs):
 
 
 def test_blocks_of_any_size_give_the_same_bytes(runs, monkeypatch):
-    monkeypatch.setattr(engine, "FRAMES_PER_BLOCK", 4)
+    monkeypatch.setattr(assembly, "FRAMES_PER_BLOCK", 4)
     again = st.run(scenario(True))
     for name in ("healthy", "noise"):
         one, other = samples(runs[1], name), samples(again, name)
@@ -160,7 +160,7 @@ def test_arrays_make_blocks_shorter():
     plan = compile_scenario(scenario(False))
     (fleet,) = plan.fleets
     light = Fleet(fleet.names, fleet.group, fleet.ocean, fleet.sensors, fleet.legs)
-    assert engine._rows(fleet, plan.schedule) > 3 * engine._rows(light, plan.schedule)
+    assert assembly._rows(fleet, plan.schedule) > 3 * assembly._rows(light, plan.schedule)
 
 
 def test_a_part_of_a_ping_cannot_freeze():

@@ -1,9 +1,5 @@
 """The public names: run, step, read; and what they promise."""
 
-import subprocess
-import sys
-import textwrap
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -154,20 +150,3 @@ def test_a_vehicle_that_touches_the_bottom_is_grounded_or_lies_there():
     assert lying.status == "completed"
     depth = float(lying.dataset.depth[-1, 0])
     assert depth == pytest.approx(3.0 - 0.5 * heavy["height"], abs=0.05)
-
-
-def test_programs_are_kept_on_disk_and_found_again(tmp_path):
-    program = textwrap.dedent(
-        """
-        import seatrial as st
-        st.run("mariner-turning-circle", duration=5.0)
-        """
-    )
-    environment = {"XDG_CACHE_HOME": str(tmp_path), "PATH": "", "HOME": str(tmp_path)}
-    folder = tmp_path / "seatrial" / "programs"
-    subprocess.run([sys.executable, "-c", program], env=environment, check=True)
-    first = {p.name for p in folder.iterdir() if p.name.startswith("jit_block")}
-    subprocess.run([sys.executable, "-c", program], env=environment, check=True)
-    again = {p.name for p in folder.iterdir() if p.name.startswith("jit_block")}
-    assert first
-    assert again == first

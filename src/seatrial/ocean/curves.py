@@ -28,7 +28,8 @@ class Curve:
 
 def evaluate(curve: Curve, x: Scalar) -> jax.Array:
     """Cubic Hermite value at x; monotone between knots, C1 everywhere."""
-    k, v, m = curve.knots, curve.values, curve.slopes
+    # NumPy's own arrays, of a sea that was not handed to JAX, cannot be indexed by traced numbers.
+    k, v, m = (jnp.asarray(a) for a in (curve.knots, curve.values, curve.slopes))
     x = jnp.clip(jnp.asarray(x, k.dtype), k[0], k[-1])
     last = k.shape[0] - 2
     if curve.uniform:

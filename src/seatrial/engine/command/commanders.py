@@ -124,7 +124,7 @@ def command(
     state: State,
     t: jax.Array,
     given: Given,
-    since: jax.Array | None,
+    since: jax.Array | None = None,
 ) -> tuple[Any, jax.Array]:
     """Updated memory, and the orders (A, N) in force for the control period that starts at `t`.
 
