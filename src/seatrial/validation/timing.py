@@ -105,7 +105,9 @@ def _steps(group: Group, ocean: Ocean, steps: int) -> State:
     def body(i: jax.Array, at: State) -> State:
         return step(group.model, ocean, at, orders, i * TIME_STEP, TIME_STEP)
 
-    done: State = jax.lax.fori_loop(0, steps, body, group.initial)
+    # A run keeps the number of steps from the compiler too (`engine.loop`).
+    barrier: Any = jax.lax.optimization_barrier  # JAX gives it no types
+    done: State = jax.lax.fori_loop(0, barrier(jnp.int64(steps)), body, group.initial)
     return done
 
 

@@ -120,18 +120,17 @@ def _place(heading: jax.Array, count: int) -> tuple[jax.Array, jax.Array]:
 
 def _by_one_row(amplitudes: jax.Array, cosine: jax.Array, sine: jax.Array) -> jax.Array:
     """(O, 2C) times the field of all vehicles, in full precision."""
-    amplitudes = amplitudes.astype(cosine.dtype)
     columns = [field.reshape(field.shape[0], -1) for field in (cosine, sine)]
-    if jax.default_backend() == "gpu":
-        # Two products spare a copy, much of the step. Left to itself a GPU rounds single precision
-        # to ten bits here; three passes of its tensor cores keep all of it and are faster than its
-        # ordinary units.
-        precise: jax.lax.Precision | jax.lax.DotAlgorithmPreset = jax.lax.Precision.HIGHEST
-        if cosine.dtype == jnp.float32:
+    precise: jax.lax.Precision | jax.lax.DotAlgorithmPreset = jax.lax.Precision.HIGHEST
+    if cosine.dtype == jnp.float32:
+        # Two products spare a copy, much of a GPU's step. Left to itself a GPU rounds to ten bits
+        # here; three passes of its tensor cores keep all and are faster than its ordinary units.
+        if jax.default_backend() == "gpu":
             precise = jax.lax.DotAlgorithmPreset.TF32_TF32_F32_X3
         halves = jnp.split(amplitudes, 2, axis=1)
         a, b = (jnp.matmul(h, f, precision=precise) for h, f in zip(halves, columns, strict=True))
         sums = a + b
     else:
-        sums = jnp.matmul(amplitudes, jnp.concatenate(columns), precision=jax.lax.Precision.HIGHEST)
+        field = jnp.concatenate(columns)
+        sums = jnp.matmul(amplitudes.astype(field.dtype), field, precision=precise)
     return sums.reshape(-1, *cosine.shape[1:])
