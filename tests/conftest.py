@@ -31,6 +31,26 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 
+MOST_MEMORY = 3_000_000
+"""Of a process between two files of tests, kB; beyond it compiled programs are let go."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _bounded_memory() -> Iterator[None]:
+    """Programs that a process holds on to add up over hundreds of tests; the disk has them all."""
+    yield
+    import resource
+    import sys
+
+    if "jax" in sys.modules and resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > MOST_MEMORY:
+        import jax
+
+        from seatrial import programs
+
+        programs.forget()
+        jax.clear_caches()
+
+
 @pytest.fixture
 def x64() -> Iterator[None]:
     """Double precision for a test that calls JAX itself; `jax.config` stays as it was.

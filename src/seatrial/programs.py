@@ -101,6 +101,13 @@ def _load_ahead(key: str) -> None:
                 _ahead.add(key)
 
 
+def forget() -> None:
+    """Let go of the programs that this process holds; they are loaded again when asked for."""
+    with _guard:
+        _loaded.clear()
+        _locks.clear()
+
+
 def call(function: Any, *args: Any) -> Any:
     """Compile, or load, and call at once."""
     static = function._jit_info.static_argnums
