@@ -64,10 +64,10 @@ def runs():
     return [st.run(scenario(faulty)) for faulty in (False, True)]
 
 
-def samples(run, sensor):
+def samples(run, sensor, vehicle="boat"):
     """All samples with their arrays; one that is not valid has zeros."""
-    found = run.recording.samples("boat", sensor)
-    arrays = run.recording.payload("boat", sensor)[:]
+    found = run.recording.samples(vehicle, sensor)
+    arrays = run.recording.payload(vehicle, sensor)[:]
     whole = np.zeros((len(found.time), *arrays.shape[1:]), arrays.dtype)
     whole[found.valid] = arrays
     return dataclasses.replace(found, payload=whole)
@@ -201,7 +201,7 @@ def test_a_file_says_what_the_array_is_and_keeps_the_numbers(runs, suffix, tmp_p
 def test_every_vessel_of_a_swarm_has_pings_of_its_own():
     """In single precision, in which poses and numbers of samples travel too."""
     run = st.run(scenario(False, 1.0, "count: 2\n    formation: grid\n    spacing: 20"))
-    one, other = (run.recording.samples(v.name, "healthy") for v in run.header.vehicles)
+    one, other = (samples(run, "healthy", v.name) for v in run.header.vehicles)
     assert one.payload.shape == (6, 1, BINS)
     assert one.values.dtype == np.float32
     np.testing.assert_allclose(one.values[:, 0], other.values[:, 0], atol=1.5 * 60 / BINS)
