@@ -27,8 +27,9 @@ from seatrial import cache, fingerprint
 
 KIND = "program"
 
-MOST_LOADED = 128
-"""Programs that a process holds on to; the one not used for longest is let go."""
+MOST_HELD = 20_000_000
+"""Bytes of programs, as they are written, that a process holds on to; the one not used for longest
+is let go. In memory they are thirty times as large."""
 
 _OPTIONS: dict[str, Any] = {
     "xla_cpu_use_fusion_emitters": False,
@@ -38,6 +39,9 @@ _OPTIONS: dict[str, Any] = {
 at half the speed; a single vehicle is a fifth faster with them. XLA would also cut a large program
 into pieces that are compiled side by side; where it cuts changes how a step rounds, so that one
 more sensor on a vehicle could move its track by the last bit."""
+
+_UNKNOWN_SIZE = 2_000_000
+"""What a program that is not written counts for."""
 
 _SETTINGS = (
     *("jax_enable_x64", "jax_default_matmul_precision", "jax_numpy_dtype_promotion"),
@@ -51,7 +55,8 @@ _SETTINGS = (
 counts: Counter[str] = Counter()
 """What became of the programs that this process asked for: `compiled`, `loaded`, `reused`."""
 
-_loaded: OrderedDict[str, Any] = OrderedDict()
+_loaded: OrderedDict[str, tuple[Any, int]] = OrderedDict()
+"""Programs at hand, the last used last, with their size as they are written."""
 _locks: dict[str, threading.Lock] = {}
 _ahead: set[str] = set()
 """Programs that were loaded before anybody asked."""
@@ -72,13 +77,13 @@ def compile_program(function: Any, *args: Any) -> Any:
     with _lock_of(key):  # of several threads that want a program one makes it
         program = _at_hand(key)
         if program is None:
-            program = _load(key)
+            program, size = _load(key)
             counts["compiled" if program is None else "loaded"] += 1
             if program is None:
                 with _past_the_cache_of_jax():
                     program = _compile(function, args)
-                _save(key, _name(function), program)
-            _hold(key, program)
+                size = _save(key, _name(function), program)
+            _hold(key, program, size)
     _foresight.note(key)
     return program
 
@@ -95,9 +100,9 @@ def foresee(occasion: str) -> None:
 def _load_ahead(key: str) -> None:
     with _lock_of(key), jax.enable_x64(True):  # the setting belongs to a thread
         if key not in _loaded:
-            program = _load(key)
+            program, size = _load(key)
             if program is not None:
-                _hold(key, program)
+                _hold(key, program, size)
                 _ahead.add(key)
 
 
@@ -128,13 +133,13 @@ def _at_hand(key: str) -> Any:
         counts["loaded" if key in _ahead else "reused"] += 1
         _ahead.discard(key)
         _loaded.move_to_end(key)
-        return _loaded[key]
+        return _loaded[key][0]
 
 
-def _hold(key: str, program: Any) -> None:
+def _hold(key: str, program: Any, size: int) -> None:
     with _guard:
-        _loaded[key] = program
-        while len(_loaded) > MOST_LOADED:
+        _loaded[key] = (program, size)
+        while len(_loaded) > 1 and sum(held for _, held in _loaded.values()) > MOST_HELD:
             _locks.pop(_loaded.popitem(last=False)[0], None)
 
 
@@ -247,11 +252,11 @@ def _requested() -> tuple[Any, ...]:
 _ASKED = dict(_OPTIONS)
 
 
-def _load(key: str) -> Any:
-    """The program that was kept under a key, or None."""
+def _load(key: str) -> tuple[Any, int]:
+    """The program that was kept under a key, or None, and its size."""
     content = cache.load(KIND, key)
     if content is None:
-        return None
+        return None, 0
     from jax.experimental.serialize_executable import deserialize_and_load
 
     try:
@@ -259,15 +264,17 @@ def _load(key: str) -> Any:
         # the file are the user's alone.
         executable, arguments, results = pickle.loads(content)
         structures = (jax.tree.structure(arguments), jax.tree.structure(results))
-        return deserialize_and_load(executable, *structures, execution_devices=[_device()])
+        program = deserialize_and_load(executable, *structures, execution_devices=[_device()])
+        return program, len(content)
     except Exception:  # whatever it is, the program can be compiled
         cache.drop(KIND, key)
-        return None
+        return None, 0
 
 
-def _save(key: str, name: str, program: Any) -> None:
+def _save(key: str, name: str, program: Any) -> int:
+    """Keep a program where that is possible; returns its size."""
     if cache.refusal() is not None or not fingerprint.is_current():
-        return
+        return _UNKNOWN_SIZE
     from jax.experimental.serialize_executable import serialize
 
     try:
@@ -276,8 +283,9 @@ def _save(key: str, name: str, program: Any) -> None:
         trees = [jax.tree.unflatten(s, range(s.num_leaves)) for s in structures]
         content = pickle.dumps((executable, *trees), protocol=5)
     except Exception:  # a backend that cannot write its programs, a callback to Python
-        return
+        return _UNKNOWN_SIZE
     cache.save(KIND, key, name, content)
+    return len(content)
 
 
 def _device() -> Any:

@@ -126,6 +126,19 @@ def test_a_program_is_compiled_once_loaded_once_and_then_at_hand(folder, monkeyp
     np.testing.assert_allclose(fresh[:, 0], rotations.from_euler(*EULER)[:, 0], rtol=1e-6)
 
 
+def test_a_process_holds_on_to_the_programs_used_last(folder, monkeypatch):
+    with jax.enable_x64(True):
+        programs.call(from_euler, *EULER)
+        ((_, (_, size)),) = programs._loaded.items()
+        assert 1000 < size < 100_000
+        monkeypatch.setattr(programs, "MOST_HELD", int(2.5 * size))
+        for width in (1, 2, 3, 1):
+            programs.call(from_euler, *(np.zeros(width) for _ in EULER))
+        assert len(programs._loaded) == 2
+        assert next(reversed(programs._loaded)) == programs._key(from_euler, EULER)
+        assert programs.counts == {"compiled": 3, "reused": 1, "loaded": 1}
+
+
 def test_threads_that_want_one_program_compile_it_once(folder):
     def make(_):
         with jax.enable_x64(True):
