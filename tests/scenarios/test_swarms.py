@@ -197,8 +197,8 @@ def test_wave_forces_from_a_file_give_the_same_run(tmp_path, monkeypatch, capsys
 def test_an_hour_of_sea_state_4_in_single_precision_costs_no_more_than_a_misplaced_start():
     """The drift of a free float is chaotic: two starts a millimetre apart part by tens of metres.
 
-    Single precision must not part from double faster than a few times that, must stay within a
-    millimetre for the first minute, and must not change what a statistic sees.
+    Single precision must not part from double faster than a few times that, must stay within two
+    millimetres for the first minute, and must not change what a statistic sees.
     """
 
     def hour(precision, north=0.0):
@@ -219,7 +219,7 @@ def test_an_hour_of_sea_state_4_in_single_precision_costs_no_more_than_a_misplac
         return np.linalg.norm((double.position - other.position).values[..., :2], axis=-1)
 
     drift = np.linalg.norm((double.position[-1] - double.position[0]).values[:, :2], axis=-1)
-    assert apart(single)[:4].max() < 1e-3
+    assert apart(single)[:4].max() < 2e-3
     assert apart(single)[-1].max() < 10 * apart(misplaced)[-1].max()
     assert apart(single)[-1].max() < 0.1 * drift.min()
     for name in ("roll", "pitch"):
