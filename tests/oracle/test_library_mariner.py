@@ -135,8 +135,8 @@ def _sorted_key(key):
 
 
 def test_library_mariner_overshoots_like_the_published_polynomial_and_less_than_imo_allows():
-    summary, _ = run(compile_scenario(load("mariner-zigzag", Scenario)))
-    indices = summary.vehicles["mariner"].indices
+    ending = run(compile_scenario(load("mariner-zigzag", Scenario)))
+    indices = ending.summary.vehicles["mariner"].indices
     expected = zigzag(np.radians(20), np.radians(20))
     for name, overshoot in zip(("first", "second", "third"), expected, strict=True):
         assert indices[f"{name}_overshoot_deg"] == pytest.approx(overshoot, abs=0.3), name

@@ -17,6 +17,7 @@ suffixes = st.sampled_from(["", "deg", "rpm", "kn"])
 quantities = st.one_of(st.sampled_from(sorted(QUANTITIES)), names.map("command.{}".format))
 components = st.one_of(st.none(), st.lists(names, min_size=1, max_size=3).map(tuple))
 probability = st.floats(1e-3, 1.0)
+detection = {"detected_after": st.one_of(st.none(), positive)}
 in_units = {"components": components, "unit": suffixes}
 
 OPTIONS = {
@@ -29,11 +30,11 @@ OPTIONS = {
     "noise": {"deviation": measures, **in_units},
     "delay": {"delay": positive},
     "loss_of_lock": {},
-    "power_loss": {},
+    "power_loss": detection,
     "reduced": {"effectiveness": st.floats(0.0, 0.999)},
-    "jam": {"value": numbers, "unit": suffixes},
-    "free_float": {},
-    "runaway": {"towards": st.sampled_from(["upper", "lower"])},
+    "jam": {"value": numbers, "unit": suffixes, **detection},
+    "free_float": detection,
+    "runaway": {"towards": st.sampled_from(["upper", "lower"]), **detection},
     "added_drag": {"drag_area": positive},
     "loss": {"then": st.sampled_from(["hold", "zero"])},
 }
@@ -78,6 +79,7 @@ def write(data, vehicle=None, gap=" "):
             in_unit = isinstance(data[key], float | tuple) and key not in (
                 "components",
                 "probability",
+                "detected_after",
             )
             parts.append(f"{key}={_written(data[key])}" + (data.get("unit", "") if in_unit else ""))
     if "start" in data:
