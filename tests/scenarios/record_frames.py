@@ -59,7 +59,7 @@ def header(vehicles=(BOAT, AUV), duration=60.0, water_depth=40.0, seed=7) -> Run
         scenario="circle-and-dive",
         version="0.1.0",
         seed=seed,
-        description="name: circle-and-dive\nseed: 7\n",
+        describe=lambda: "name: circle-and-dive\nseed: 7\n",
         frame_period=PERIOD,
         duration=duration,
         water_depth=water_depth,

@@ -274,6 +274,7 @@ def test_store_of_a_dropped_writer_opens_with_every_block(tmp_path):
     recording = read(path)
     assert recording.summary is None
     assert recording.header == rf.header(infos)
+    assert recording.header.description == rf.header(infos).description
 
 
 @pytest.mark.parametrize("lost_after", range(len(STORED) + 1))

@@ -42,6 +42,7 @@ def recorded(run, tmp_path_factory):
 def test_everything_written_is_read_back(run, recorded):
     recording = read(recorded)
     assert recording.header == rf.header()
+    assert recording.header.description == rf.header().description
     assert recording.summary == rf.summary()
     data = recording.dataset
     np.testing.assert_allclose(data["time"], run.time, rtol=0, atol=1e-9)

@@ -245,7 +245,7 @@ def _header(
         scenario=scenario.name,
         version=__version__,
         seed=scenario.seed,
-        description=dump(scenario),
+        describe=lambda: dump(scenario),
         frame_period=frame_period,
         duration=scenario.duration,
         water_depth=_water_depth(scenario),

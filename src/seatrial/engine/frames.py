@@ -4,6 +4,7 @@ Arrays here are NumPy, time first: (T, ...). Frames and units are seatrial's own
 starboard down, SI); a sink converts to whatever its readers expect.
 """
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -91,14 +92,19 @@ class RunHeader:
     scenario: str
     version: str
     seed: int
-    description: str
-    """The scenario with every default written out, as YAML."""
+    describe: Callable[[], str] = field(compare=False, repr=False)
+    """Writes `description`, which takes longer than a short run of a batch."""
     frame_period: float
     duration: float
     water_depth: float | None
     datum: tuple[float, float]
     """Latitude and longitude of the world's origin, degrees."""
     vehicles: tuple[VehicleInfo, ...]
+
+    @cached_property
+    def description(self) -> str:
+        """The scenario with every default written out, as YAML."""
+        return self.describe()
 
 
 def vehicle_bodies(vehicles: tuple[VehicleInfo, ...]) -> tuple[Body, ...]:

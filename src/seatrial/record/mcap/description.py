@@ -39,7 +39,7 @@ def attachments(
 ) -> list[Attachment]:
     """Everything known before the first frame; `namespaces` are the vehicles' names in ROS."""
     run = asdict(header)
-    del run["description"]
+    del run["describe"]
     for vehicle in run["vehicles"]:
         vehicle["namespace"] = namespaces[vehicle["name"]]
     files = [
@@ -62,8 +62,9 @@ def read_header(scenario: bytes, run: bytes) -> tuple[RunHeader, dict[str, str]]
     namespaces = {v["name"]: v.pop("namespace") for v in data["vehicles"]}
     vehicles = tuple(read_vehicle(vehicle) for vehicle in data.pop("vehicles"))
     datum = tuple(data.pop("datum"))
+    text = scenario.decode()
     header = RunHeader(
-        **data, description=scenario.decode(), datum=(datum[0], datum[1]), vehicles=vehicles
+        **data, describe=lambda: text, datum=(datum[0], datum[1]), vehicles=vehicles
     )
     return header, namespaces
 

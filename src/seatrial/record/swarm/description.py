@@ -53,7 +53,7 @@ _EVENT: dict[str, tuple[str, dict[str, str]]] = {
 def write_header(header: RunHeader) -> str:
     """The header without the vehicles' names and the scenario, which the store has elsewhere."""
     run = asdict(replace(header, vehicles=()))
-    del run["description"]
+    del run["describe"]
     run["vehicles"] = []
     for _, alike in groupby(header.vehicles, key=_but_name):
         some = list(alike)
@@ -76,7 +76,7 @@ def read_header(text: str, scenario: str, names: list[str]) -> RunHeader:
         vehicles += [replace(info, name=next(left)) for _ in range(count)]
     latitude, longitude = data.pop("datum")
     return RunHeader(
-        **data, description=scenario, datum=(latitude, longitude), vehicles=tuple(vehicles)
+        **data, describe=lambda: scenario, datum=(latitude, longitude), vehicles=tuple(vehicles)
     )
 
 
