@@ -130,9 +130,9 @@ def test_orbital_flow_neither_rotates_nor_swells(depth):
         np.testing.assert_allclose((ahead - back) / (2 * h), np.stack(columns), atol=1e-9)
 
 
-def test_a_steady_current_moves_the_water_through_the_waves_at_the_frequency_of_encounter():
-    """With a current U along a regular wave Dv/Dt has the amplitude a ω |ω − kU| (no (v·∇)v of a
-    deep-water wave is horizontal): the water meets the crests at ω − kU."""
+def test_a_steady_current_carries_the_waves_and_the_water_meets_them_as_without_it():
+    """With a current U along a regular wave a fixed place sees ω + kU, and Dv/Dt has the amplitude
+    a ω² all the same (no (v·∇)v of a deep-water wave is horizontal)."""
     period, amplitude = 4.0, 0.3
     omega = 2 * math.pi / period
     k = omega**2 / craft.G
@@ -146,7 +146,7 @@ def test_a_steady_current_moves_the_water_through_the_waves_at_the_frequency_of_
         found = jax.vmap(lambda z, t, o=ocean: motion(o, (0.0, 0.0, z), t))(z, phases)
         size = amplitude * omega * math.exp(-2.0 * k)
         along = speed * math.cos(towards)
-        expected = -size * (omega - k * along) * np.sin(omega * phases)
+        expected = -size * omega * np.sin((omega + k * along) * phases)
         np.testing.assert_allclose(found.acceleration[0], expected, atol=1e-12)
         np.testing.assert_allclose(found.drift[0], along, atol=1e-15)
         np.testing.assert_allclose(found.velocity[0] - found.drift[0], found.orbital[0], atol=1e-15)

@@ -86,7 +86,28 @@ def _waves(world: World, seed: int, dtype: Dtype) -> Waves | None:
             systems.append(_components(shape, swell, seed, "waves/swell"))
     if depth is not None:
         _check_depth(world, systems, depth)
-    return waves_from(systems, depth, sea.stretching, dtype)
+    return waves_from(systems, depth, sea.stretching, dtype, _carrying(world.current))
+
+
+def _carrying(current: world_spec.Current | None) -> tuple[float, float]:
+    """North and east velocity of the water that carries the waves: at the surface, at the start.
+
+    Tides and series change over hours, in which the waves' frequencies do not follow them.
+    """
+    if current is None:
+        return 0.0, 0.0
+    flow = complex(0.0)
+    if current.series is not None:
+        series = current.series
+        speed, towards = np.array(series.speed), np.array(series.towards)
+        flow += np.interp(0.0, series.time, speed * np.exp(1j * towards))
+    else:
+        flow += (current.speed or 0.0) * np.exp(1j * (current.towards or 0.0))
+    for part in current.tide or ():
+        flow += part.amplitude * math.cos(part.phase) * np.exp(1j * part.towards)
+    if current.profile is not None:
+        flow *= np.interp(0.0, current.profile.depth, current.profile.factor)
+    return float(flow.real), float(flow.imag)
 
 
 def _listed(components: tuple[wave_spec.Component, ...]) -> Components:

@@ -31,7 +31,7 @@ class WaveComponents:
     amplitude: Array
     """(C,) m."""
     omega: Array
-    """(C,) rad/s."""
+    """(C,) rad/s, at a fixed place: with the current that carries the waves."""
     wavenumber: Array
     """(C,) rad/m."""
     direction: Array
@@ -240,7 +240,8 @@ def scene_of(ocean: "Ocean", bodies: tuple[Body, ...] = ()) -> Scene:
         waves=None
         if waves is None
         else WaveComponents(
-            **_named(waves, "amplitude", "omega", "wavenumber", "direction", "phase"),
+            **_named(waves, "amplitude", "wavenumber", "direction", "phase"),
+            omega=_arrays(waves, "observed")[0],
             depth=None if waves.depth is None else float(waves.depth),
             stretching=waves.stretching,
         ),

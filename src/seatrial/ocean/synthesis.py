@@ -105,18 +105,28 @@ def _own_places(frequencies: int, directions: int) -> Array:
 
 
 def waves_from(
-    systems: Sequence[Components], depth: float | None, stretching: str, dtype: Any
+    systems: Sequence[Components],
+    depth: float | None,
+    stretching: str,
+    dtype: Any,
+    current: tuple[float, float] = (0.0, 0.0),
 ) -> Waves:
-    """Put the components of all systems together, with their wavenumbers at this water depth."""
+    """Put the components of all systems together, with their wavenumbers at this water depth.
+
+    `current` north and east carries the waves: frequencies are those that the water sees.
+    """
     bands = [s.omega if s.band is None else s.band for s in systems]
     columns = zip(*(s[:4] for s in systems), strict=True)
     joined = Components(*(np.concatenate(parts) for parts in columns))
+    k = wavenumber(joined.omega, depth)
+    north, east = np.cos(joined.direction), np.sin(joined.direction)
     return Waves(
         amplitude=constant(joined.amplitude, dtype),
         omega=constant(joined.omega, np.float64),
-        wavenumber=constant(wavenumber(joined.omega, depth), dtype),
+        wavenumber=constant(k, dtype),
         direction=constant(joined.direction, dtype),
         phase=constant(joined.phase, dtype),
+        observed=constant(joined.omega + k * (current[0] * north + current[1] * east), np.float64),
         band=constant(np.concatenate(bands), np.float64),
         depth=None if depth is None else constant(depth, dtype),
         stretching=stretching,

@@ -42,13 +42,16 @@ class Waves:
     amplitude: jax.Array
     """(C,) m."""
     omega: jax.Array
-    """(C,) circular frequency, rad/s; float64 whatever the other arrays are."""
+    """(C,) circular frequency in the water's own frame, which the wavenumber belongs to, rad/s."""
     wavenumber: jax.Array
     """(C,) rad/m."""
     direction: jax.Array
     """(C,) azimuth towards which the component travels, rad from north through east."""
     phase: jax.Array
     """(C,) rad."""
+    observed: jax.Array
+    """(C,) circular frequency at a fixed place, ω + k·U, as a current U carries the waves along
+    (Doppler); rad/s, float64 whatever the other arrays are."""
     band: jax.Array
     """(C,) middle of the frequency band that a component was drawn from, rad/s: of every seed."""
     depth: jax.Array | None = None
@@ -79,11 +82,11 @@ class WaveSample(NamedTuple):
 
 
 def time_phase(waves: Waves, t: jax.Array | float) -> jax.Array:
-    """Return (ω t + ε) mod 2π of every component, (C,).
+    """Return ((ω + k·U) t + ε) mod 2π of every component, (C,).
 
     Reduced in double precision, so that a float32 sea keeps its phases after hours.
     """
-    angle = wrap(waves.omega * t + waves.phase.astype(jnp.float64))
+    angle = wrap(waves.observed * t + waves.phase.astype(jnp.float64))
     return angle.astype(waves.amplitude.dtype)
 
 
@@ -122,7 +125,8 @@ def sample(
     north, east = kx / k, ky / k
     omega = waves.omega.astype(amplitude.dtype)
     speed = amplitude * omega
-    rate = speed * omega
+    observed = waves.observed.astype(amplitude.dtype)
+    rate = speed * observed
 
     # One product for each purpose, so that who asks for the velocity alone pays for that alone.
     level, tilt = amplitude[None], jnp.stack([amplitude * kx, amplitude * ky])
@@ -152,7 +156,7 @@ def sample(
             pressure=GRAVITY * sums(level, pressure * cos)[0],
         )
         if waves.stretching == "wheeler":
-            return _with_moving_depth(waves, z, found, -sums(sinking, sin)[0])
+            return _with_moving_depth(waves, z, found, -sums((amplitude * observed)[None], sin)[0])
         # Above the mean level C and S do not follow the theory, nor do their slopes.
         slopes: Vec3 = (0.0, 0.0, 0.0)
         if waves.stretching == "linear":

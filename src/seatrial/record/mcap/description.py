@@ -63,9 +63,7 @@ def read_header(scenario: bytes, run: bytes) -> tuple[RunHeader, dict[str, str]]
     vehicles = tuple(read_vehicle(vehicle) for vehicle in data.pop("vehicles"))
     datum = tuple(data.pop("datum"))
     text = scenario.decode()
-    header = RunHeader(
-        **data, describe=lambda: text, datum=(datum[0], datum[1]), vehicles=vehicles
-    )
+    header = RunHeader(**data, describe=lambda: text, datum=(datum[0], datum[1]), vehicles=vehicles)
     return header, namespaces
 
 
