@@ -28,31 +28,27 @@ def rollout(group: Group, ocean: Ocean, schedule: Schedule, periods: int) -> Sta
     carry, _ = loop.begin(group, ocean, schedule, None)
     given = nothing_ordered(group)
     length = max(1, math.isqrt(periods))
-    stretches, left = divmod(periods, length)
+    stretches = -(-periods // length)
 
-    def period(carry: Carry, number: jax.Array) -> tuple[Carry, State]:
+    def move(carry: Carry, number: jax.Array) -> Carry:
         start = number * schedule.substeps
         turns = loop.control_period(
             (group,), (ocean,), (carry,), (given,), start, schedule, differentiable=True
         )
-        after = turns[0].after
+        return turns[0].after
+
+    def period(carry: Carry, number: jax.Array) -> tuple[Carry, State]:
+        # The last stretch may be longer than what is left of the run; it waits there.
+        after = jax.lax.cond(number < periods, move, lambda carry, _: carry, carry, number)
         return after, after.state
 
     @jax.checkpoint
     def stretch(carry: Carry, first: jax.Array) -> tuple[Carry, State]:
         return jax.lax.scan(period, carry, first + jnp.arange(length))
 
-    carry, states = jax.lax.scan(stretch, carry, jnp.arange(stretches) * length)
-    states = jax.tree.map(_flat, states)
-    if left:
-        _, last = jax.lax.scan(period, carry, stretches * length + jnp.arange(left))
-        states = jax.tree.map(lambda a, b: jnp.concatenate([a, b]), states, last)
-    found: State = states
+    _, states = jax.lax.scan(stretch, carry, jnp.arange(stretches) * length)
+    found: State = jax.tree.map(lambda a: a.reshape(-1, *a.shape[2:])[:periods], states)
     return found
-
-
-def _flat(array: jax.Array) -> jax.Array:
-    return array.reshape(-1, *array.shape[2:])
 
 
 def nothing_ordered(group: Group) -> Given:

@@ -181,8 +181,8 @@ class Participant(Spec):
     control: Control = Control()
     """How its autopilot is designed."""
     navigation: Navigation | None = None
-    """How it finds out where it is; inertial navigation with every sensor that helps when left
-    out."""
+    """How it finds out where it is, on its mission and in `seatrial navigate`; inertial navigation
+    with every sensor that helps when left out."""
     feedback: Literal["estimate", "truth"] = "estimate"
     """What guidance and control see: what navigation believes, or the truth."""
     avoidance: Avoidance | None = None
@@ -208,6 +208,18 @@ class Participant(Spec):
             )
         if self.controller is not None and (self.manoeuvre is not None or self.mission):
             raise ValueError("a `controller` takes the place of `manoeuvre` and `mission`")
+        if not self.mission:
+            usual = {"guidance": Guidance(), "control": Control()}
+            idle = [
+                name
+                for name in ("guidance", "control", "avoidance")
+                if getattr(self, name) != usual.get(name)
+            ]
+            if idle:
+                raise ValueError(
+                    f"`{idle[0]}` is of a vehicle with a `mission` and would have no effect here: "
+                    "give it a mission, or leave it out"
+                )
         for channel, rows in self.commands.items():
             if isinstance(rows, tuple):
                 times = [row[0] for row in rows]
