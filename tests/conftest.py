@@ -22,33 +22,45 @@ settings.load_profile("seatrial")
 def pytest_configure(config: pytest.Config) -> None:
     """Keep compiled programs in pytest's own cache folder, for this process and those it starts.
 
-    JAX reads these variables when it is first imported, which is after this hook.
+    Most tests wait longer for a program than they run it, so it is compiled with few optimisations;
+    the commands and examples in `test_house.py` are compiled as users have them. JAX reads these
+    variables when it is first imported, which is after this hook.
     """
     folder = ROOT / ".pytest_cache"
     os.environ.setdefault("SEATRIAL_CACHE_DIR", str(folder / "seatrial"))
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(folder / "jax"))
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
+    quick = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+    os.environ.setdefault("XLA_FLAGS", quick)
 
 
-MOST_MEMORY = 3_000_000
-"""Of a process between two files of tests, kB; beyond it compiled programs are let go."""
+MOST_MEMORY = 4_000_000_000
+"""Of a process between two files of tests, bytes; beyond it compiled programs are let go."""
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _bounded_memory() -> Iterator[None]:
     """Programs that a process holds on to add up over hundreds of tests; the disk has them all."""
     yield
-    import resource
     import sys
 
-    if "jax" in sys.modules and resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > MOST_MEMORY:
+    if "jax" in sys.modules and _resident() > MOST_MEMORY:
         import jax
 
         from seatrial import programs
 
         programs.forget()
         jax.clear_caches()
+
+
+def _resident() -> int:
+    """Memory that this process has now, bytes; nothing is known of it outside Linux."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except OSError:
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 @pytest.fixture

@@ -26,9 +26,11 @@ NOT_RUN = {
 
 
 def _environment() -> dict[str, str]:
-    """Put the commands of this environment first, as an activated one does; draw no windows."""
+    """Put the commands of this environment first, as an activated one does; draw no windows, and
+    compile programs as for users.
+    """
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    return os.environ | {"PATH": path, "MPLBACKEND": "agg"}
+    return os.environ | {"PATH": path, "MPLBACKEND": "agg", "XLA_FLAGS": ""}
 
 
 def _run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:

@@ -12,7 +12,7 @@ from seatrial.compile.scenario import compile_scenario
 from seatrial.engine.rollout import rollout
 from seatrial.engine.run import run
 from seatrial.record.memory import MemoryRecorder
-from seatrial.spec.loading import load_text
+from seatrial.spec.loading import load, load_text
 from seatrial.spec.scenario import Scenario
 
 PERIODS = 11
@@ -24,7 +24,7 @@ QUICK = {
 """A program that runs once need not be fast."""
 
 
-def mission(feedback, sensors):
+def mission():
     """An Otter that turns towards a waypoint abeam, in a current."""
     return load_text(
         textwrap.dedent(f"""
@@ -38,21 +38,16 @@ def mission(feedback, sensors):
         vehicles:
           - name: boat
             vehicle: otter
-            feedback: {feedback}
             start: {{speed: 1.0}}
-            sensors: {sensors}
+            sensors:
+              - {{type: imu, name: imu, rate: 25, errors: adis16448}}
+              - {{type: compass, name: compass, rate: 5}}
+              - {{type: gnss, name: gnss, rate: 5, position: [-0.5, 0.0, -1.0], latency: 0.1}}
             mission:
               - {{do: goto, waypoints: [[30, 20]], speed: 1.2}}
     """),
         Scenario,
     )
-
-
-OWN = """
-              - {type: imu, name: imu, rate: 25, errors: adis16448}
-              - {type: compass, name: compass, rate: 5}
-              - {type: gnss, name: gnss, rate: 5, position: [-0.5, 0.0, -1.0], latency: 0.1}
-"""
 
 
 def aimed(plan, x):
@@ -80,7 +75,7 @@ def aimed(plan, x):
 def test_a_rollout_is_the_run_and_its_gradients_are_those_of_differences():
     """Of where the boat ends, with respect to its waypoint and the gains of its speed loop, through
     sensors, filter, guidance, control and allocation."""
-    plan = compile_scenario(mission("estimate", OWN))
+    plan = compile_scenario(mission())
     ocean, schedule = plan.fleets[0].ocean, plan.schedule
 
     def final(x):
@@ -106,7 +101,7 @@ def test_a_rollout_is_the_run_and_its_gradients_are_those_of_differences():
 @pytest.mark.usefixtures("x64")
 def test_what_is_kept_for_the_way_back_grows_slower_than_the_run():
     """A state per stretch of about the root of its length, not per control period."""
-    plan = compile_scenario(mission("truth", "[]"))
+    plan = compile_scenario(load("remus100-dive", Scenario))
     fleet = plan.fleets[0]
 
     def kept(periods):

@@ -38,15 +38,14 @@ def effectors_of(name):
 
 
 @jax.jit
-def backwards(e, demand, flow, previous, period, pull):
-    """Derivatives of pull · wrench, and of the orders added to it, by demand, speed and orders."""
+def backwards(e, demand, flow, previous, period, pull, share):
+    """Derivatives of pull · wrench + share · orders by demand, speed and orders."""
 
-    def total(share, *args):
+    def total(*args):
         given = allocate(e, *args, period)
         return jnp.sum(pull * given.wrench) + share * jnp.sum(given.orders)
 
-    by = jax.grad(total, argnums=(1, 2, 3))
-    return by(0.0, demand, flow, previous), by(1.0, demand, flow, previous)
+    return jax.grad(total, argnums=(0, 1, 2))(demand, flow, previous)
 
 
 @pytest.mark.parametrize("name", VEHICLES)
@@ -75,7 +74,7 @@ def test_the_derivative_of_the_wrench_is_the_limit_of_differences(name):
 
         here, right, left = made(0.0), made(STEP), made(-STEP)
         ahead, behind = (right - here) / STEP, (here - left) / STEP
-        (by_demand, by_flow, _), _ = backwards(e, demand, flow, previous, period, pull)
+        by_demand, by_flow, _ = backwards(e, demand, flow, previous, period, pull, 0.0)
         slope = np.sum(by_demand * along[0] + by_flow * along[1], axis=0)
         smooth = np.abs(ahead - behind) < 1e-3 * (1.0 + np.abs(ahead))
         assert smooth.mean() > 0.95
@@ -96,5 +95,6 @@ def test_the_derivative_is_finite_where_nothing_is_asked_and_nothing_moves(name)
     previous = np.zeros((channels, DEMANDS))
     pull = rng.normal(size=(6, DEMANDS))
     for period in (AGES, 0.2):
-        for found in jax.tree.leaves(backwards(e, demand, flow, previous, period, pull)):
-            assert np.all(np.isfinite(found))
+        for share in (0.0, 1.0):
+            for found in backwards(e, demand, flow, previous, period, pull, share):
+                assert np.all(np.isfinite(found))
