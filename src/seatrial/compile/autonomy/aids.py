@@ -222,7 +222,7 @@ class Makers:
 
     def _dvl(self, sensor: Any, info: SensorInfo, factor: float) -> aiding.BodyVelocity:
         ground = np.array(info.deviation[:3])
-        water = np.array(info.facts["water_deviation"])
+        water = np.array(info.facts.get("water_deviation", info.deviation[:3]))
         errors: list[Error] = []
         if sensor.fidelity == "full":
             sigmas = (sensor.scale, *(sensor.misalignment,) * 3, *(sensor.bias,) * 3)

@@ -1,7 +1,6 @@
 """The functions that every navigation filter offers, for callers that do not mind which it is."""
 
 import jax
-import jax.numpy as jnp
 
 from seatrial.gnc.navigation import ekf15, eskf
 from seatrial.gnc.types import Estimate
@@ -62,11 +61,6 @@ def estimate(filter: AnyFilter, state: AnyState) -> Estimate:
         return eskf.estimate(filter, state)
     assert isinstance(state, ekf15.NavState)
     return ekf15.estimate(filter, state)
-
-
-def position_deviation(state: AnyState) -> jax.Array:
-    """(3, N) standard deviation of the position, m."""
-    return jnp.sqrt(jnp.stack([state.covariance[i, i] for i in range(3)]))
 
 
 def deviations(filter: AnyFilter, state: AnyState) -> jax.Array:

@@ -277,8 +277,14 @@ def propagate(
     before = Navigated(state.position, state.velocity, state.attitude)
     after = trapezoid(before, first, last, step)
     decay = filter.slow("decay")[:, None]
+    bridged = missing > HOLDS
     move = _transition(state.attitude, after.attitude, first, last, step, decay)
-    noise = _noise(filter, step, last, missing > HOLDS)
+    # What stands for a lost sample is made of the estimate: its errors do not pull or turn it.
+    move = move._replace(
+        rotation=Rotation(*(jnp.where(bridged, 0.0, c) for c in move.rotation)),
+        force=vec3(jnp.where(bridged, 0.0, jnp.stack(_arrays(move.force)))),
+    )
+    noise = _noise(filter, step, last, bridged, _doubted(filter, state))
     covariance = move.carry(state.covariance, noise)
     return (
         state._replace(
@@ -367,11 +373,12 @@ def _unheard(size: int, count: int, dtype: Any) -> Heard:
 
 
 def _doubted(filter: Filter, state: NavState) -> jax.Array:
-    """(N,) whether more than half of all groups of the sensors are isolated: then the filter
-    itself, or its IMU, is more likely to be wrong than each of them."""
-    del filter
-    isolated = jnp.concatenate([gate.isolated for gate in state.gates])
-    return jnp.sum(isolated, axis=0) * 2 > isolated.shape[0]
+    """(N,) whether at least two sensors, and half of those that are heard, are isolated: then the
+    filter itself, or its IMU, is more likely to be wrong than each of them."""
+    none = jnp.zeros(state.started.shape, jnp.int32)
+    wrong = sum((jnp.any(gate.isolated, axis=0) for gate in state.gates[: filter.sensors]), none)
+    heard = sum((jnp.isfinite(h.quiet) for h in state.heard), none)
+    return (wrong >= 2) & (2 * wrong >= heard)
 
 
 def health(filter: Filter, state: NavState) -> jax.Array:
@@ -546,11 +553,14 @@ def _turning_world(earth_rate: jax.Array, state: NavState) -> jax.Array:
     return _stack((*turned.to_body(coriolis), *turned.to_body(omega)), state.sample)
 
 
-def _noise(filter: Filter, step: jax.Array, sample: jax.Array, bridged: jax.Array) -> jax.Array:
+def _noise(
+    filter: Filter, step: jax.Array, sample: jax.Array, bridged: jax.Array, doubted: jax.Array
+) -> jax.Array:
     """Variance that one period adds to every error, (21 + K, N).
 
     Errors in proportion to the motion are gone with it after half a wave: as white noise of the
-    same weight, σ² 2τ with τ = `SWING`.
+    same weight, σ² 2τ with τ = `SWING`. While the filter is `doubted` the biases of its IMU may be
+    anything: they walk as far in a second as they may have been off at the start.
     """
     like = jnp.zeros((3, *step.shape), filter.deviation.dtype)
     pulled = sample[0] ** 2 + sample[1] ** 2 + (sample[2] + GRAVITY) ** 2
@@ -565,13 +575,19 @@ def _noise(filter: Filter, step: jax.Array, sample: jax.Array, bridged: jax.Arra
             like,
             force**2 * step + like,
             rate**2 * step + like,
-            filter.accelerometer_walk**2 * step + like,
-            filter.gyroscope_walk**2 * step + like,
+            _anew(filter, ACCELEROMETER, filter.accelerometer_walk, doubted) * step + like,
+            _anew(filter, GYROSCOPE, filter.gyroscope_walk, doubted) * step + like,
             filter.current_walk[:, None] ** 2 * step + like,
             like,
             filter.slow("walk")[:, None] ** 2 * step,
         ]
     )
+
+
+def _anew(filter: Filter, first: int, walk: jax.Array, doubted: jax.Array) -> jax.Array:
+    """Variance (3, N) by which biases walk in a second."""
+    start = filter.deviation[first : first + 3, None] ** 2
+    return walk**2 + jnp.where(doubted, start, 0.0)
 
 
 def _angular(filter: Filter, state: NavState) -> jax.Array:

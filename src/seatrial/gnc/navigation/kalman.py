@@ -184,13 +184,14 @@ def absorb(
         steady = jnp.sum(mean**2, axis=0) * (1.0 + test.fading) / (1.0 - test.fading)
         strange = steady > test.lasting[i]
         rejected = jnp.where(fits, 0, gate.rejected[i] + 1)
-        fitted = jnp.where(fits, gate.fitted[i] + 1, 0)
-        wrong = jnp.where(isolated[i], strange | (fitted < test.back), strange | (rejected >= FEW))
+        fitted = jnp.where(surprise <= test.threshold[i], gate.fitted[i] + 1, 0)
+        # The innovations of a group that is left out are not white: only their size tells.
+        wrong = jnp.where(isolated[i], fitted < test.back, strange | (rejected >= FEW))
         trusted = gate.trusted[i] | (fitted >= test.back)
         found = (surprise, rejected, fitted, wrong, trusted)
         before = (gate.nis[i], gate.rejected[i], gate.fitted[i], gate.isolated[i], gate.trusted[i])
         rows.append([jnp.where(here, a, b) for a, b in zip(found, before, strict=True)])
-        means.append(jnp.where(here, jnp.where(lost[i], 0.0, mean), old))
+        means.append(jnp.where(here, jnp.where(isolated[i] | lost[i], 0.0, mean), old))
         for d, c in enumerate(group.components):
             certain = product[first + d, first + d] + c.variance
             excess = gate.excess[first + d]
