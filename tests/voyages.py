@@ -9,8 +9,16 @@ import numpy as np
 
 from seatrial.conventions import GRAVITY
 from seatrial.gnc.navigation import eskf, offline
-from seatrial.gnc.navigation.aiding import BodyVelocity, Depth, Fix, Heading, attitude_error
+from seatrial.gnc.navigation.aiding import (
+    BodyVelocity,
+    Depth,
+    Fix,
+    Heading,
+    Slow,
+    attitude_error,
+)
 from seatrial.gnc.navigation.consistency import threshold
+from seatrial.gnc.navigation.kalman import Test as Judgement
 from seatrial.gnc.navigation.offline import Feed
 from seatrial.gnc.types import Estimate
 from seatrial.seeding import generator
@@ -136,7 +144,7 @@ def sail(
     )
     truth = eskf.NavState(
         *(np.broadcast_to(a[..., None], (*a.shape, runs)) for a in (place, moving, q)),
-        bias_a, bias_g, current, None, None, None, (), None,
+        bias_a, bias_g, current, *[None] * 7, (), (), None,
     )  # fmt: skip
 
     def at(every, values):
@@ -192,6 +200,32 @@ def _small(turn):
     return jnp.asarray(np.concatenate([np.cos(half)[None], turn * np.sinc(half / np.pi) / 2]))
 
 
+NEVER = 2**30
+
+
+def judged(gate: float, *groups: int, patience: int = 1000, **changed: float) -> Judgement:
+    """Gates of this probability, and nothing that isolates a sensor but outliers."""
+    usual = {
+        "lasting": [np.inf] * len(groups),
+        "fading": 0.9,
+        "back": 5,
+        "patience": patience,
+        "haste": patience,
+        "unstated": 0.0,
+        "still": NEVER,
+        "stale": np.inf,
+        "silence": np.inf,
+    }
+    values = {"threshold": [threshold(n, gate) for n in groups]} | usual | changed
+    return Judgement(**{name: jnp.asarray(value) for name, value in values.items()})
+
+
+def slow(*errors: tuple[float, float]) -> Slow:
+    """Gauss–Markov errors of a deviation and a correlation time."""
+    sigma, time = np.array(errors).reshape(-1, 2).T
+    return Slow(jnp.asarray(sigma), jnp.asarray(1 / time), jnp.asarray(sigma * np.sqrt(2 / time)))
+
+
 def matched(
     aids: tuple[str, ...],
     noise: Noise = USUAL,
@@ -204,40 +238,57 @@ def matched(
     def arm(where):
         return jnp.asarray(np.array(where) - np.array(IMU_ARM))
 
-    def gates(*freedom):
-        return jnp.asarray([threshold(n, gate) for n in freedom])
-
     def same(value):
         return jnp.full(3, value)
 
-    patience = jnp.asarray(1000)
     known = {
         "gnss": Fix(
-            arm(ANTENNA), same(noise.gnss), same(noise.gnss_velocity), gates(3, 3), patience
+            arm(ANTENNA),
+            same(noise.gnss),
+            same(noise.gnss_velocity),
+            judged(gate, 3, 3),
+            slow(),
         ),
         "dvl": BodyVelocity(
             arm(LOG),
             jnp.asarray(matrix(LOG_TURN).ravel()),
             same(noise.dvl),
             same(noise.dvl),
-            gates(3),
-            patience,
+            judged(gate, 3),
+            slow(),
             axes=(0, 1, 2),
             lock=3,
         ),
-        "depth": Depth(arm(LOG), jnp.asarray(noise.depth), gates(1), patience, component=0),
+        "depth": Depth(
+            arm(LOG),
+            jnp.asarray(0.0),
+            jnp.asarray(1.0),
+            jnp.asarray(noise.depth),
+            judged(gate, 1),
+            slow(),
+            component=0,
+        ),
         "compass": Heading(
-            jnp.eye(3).ravel(), jnp.asarray(0.0), jnp.asarray(noise.compass), gates(1), patience
+            jnp.eye(3).ravel(),
+            jnp.asarray(0.0),
+            jnp.asarray(0.0),
+            jnp.asarray(noise.compass),
+            judged(gate, 1),
+            slow(),
         ),
     }
     deviation = [start[0]] * 3 + [start[1]] * 3 + [start[2]] * 3
     deviation += [noise.accelerometer_bias] * 3 + [noise.gyroscope_bias] * 3
-    deviation += [noise.current if current else 1e-6] * 3
+    deviation += [noise.current if current else 1e-6] * 3 + [1e-7] * 3
     return eskf.Filter(
         arm=jnp.asarray(IMU_ARM),
         matrix=jnp.asarray(matrix(IMU_TURN).ravel()),
         accelerometer_noise=jnp.asarray(noise.accelerometer),
         gyroscope_noise=jnp.asarray(noise.gyroscope),
+        rate_noise=jnp.asarray(noise.gyroscope / np.sqrt(0.02)),
+        accelerometer_crooked=jnp.asarray(0.0),
+        gyroscope_crooked=jnp.asarray(0.0),
+        still=jnp.asarray(NEVER),
         accelerometer_walk=jnp.asarray(noise.accelerometer_walk),
         gyroscope_walk=jnp.asarray(noise.gyroscope_walk),
         current_walk=same(noise.current_walk if current else 0.0),

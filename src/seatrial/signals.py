@@ -22,6 +22,18 @@ OUTCOMES = {
 acceptance."""
 
 
+HEALTH = {
+    0: "unheard",
+    1: "used",
+    2: "rejected",
+    3: "frozen",
+    4: "stale",
+    5: "silent",
+}
+"""How a navigation filter finds a sensor. Frozen: it repeats itself. Stale: its samples come too
+late."""
+
+
 RULES = {
     0: "none",
     1: "head-on",

@@ -7,13 +7,25 @@ import pytest
 from scipy.stats import chi2
 
 from seatrial.gnc.navigation import aiding, consistency, eskf, kalman
+from seatrial.gnc.navigation.aiding import SIZE
 from seatrial.gnc.navigation.kalman import Component, Group
 from seatrial.gnc.navigation.offline import Feed
 from seatrial.gnc.navigation.smoother import difference
 from seatrial.gnc.types import Estimate
 from seatrial.seeding import generator
 from seatrial.spatial.rotations import normalise
-from voyages import ANTENNA, IMU_ARM, LOG_TURN, Noise, filtered, matched, matrix, sail
+from voyages import (
+    ANTENNA,
+    IMU_ARM,
+    LOG_TURN,
+    Noise,
+    filtered,
+    judged,
+    matched,
+    matrix,
+    sail,
+    slow,
+)
 
 pytestmark = pytest.mark.usefixtures("x64")
 
@@ -48,8 +60,8 @@ def test_error_dynamics_are_the_derivative_of_the_nominal_dynamics_to_second_ord
             moved = eskf.predict(filter, eskf.inject(state, error[:, None]), sample, dt)
             return difference(moved, after)[:, 0]
 
-        exact = jax.jacfwd(later)(jnp.full(18, 1e-9))  # attitude_error has a kink at nothing
-        return jnp.max(jnp.abs(exact - move.apply(jnp.eye(18)[..., None])[..., 0]))
+        exact = jax.jacfwd(later)(jnp.full(SIZE, 1e-9))  # attitude_error has a kink at nothing
+        return jnp.max(jnp.abs(exact - move.apply(jnp.eye(SIZE)[..., None])[..., 0]))
 
     errors = np.array([shortfall(dt) for dt in (0.02, 0.01, 0.005)])
     assert errors[-1] < 3e-4
@@ -59,29 +71,40 @@ def test_error_dynamics_are_the_derivative_of_the_nominal_dynamics_to_second_ord
 def _all_aids():
     gnss, dvl, depth, compass = matched(("gnss", "dvl", "depth", "compass")).aids
     arm = jnp.asarray(np.array(ANTENNA) - np.array(IMU_ARM))
-    one, few = jnp.ones(1), jnp.asarray(10)
+    drift = (0.5, 100.0)
+    three = slow(*[drift] * 3)
+
+    def crooked(aid, *errors):
+        return aid.__class__(**(vars(aid) | {"slow": slow(*errors)}))
+
     mounted = jnp.asarray(matrix(LOG_TURN).ravel())
     anchors = jnp.asarray([[20.0, -5.0], [3.0, 14.0], [-2.0, -3.0]])
     quaternion = normalise(jnp.asarray([1.0, 0.3, -0.2, 0.5]))
     return {
-        "gnss": gnss,
-        "dvl over ground": dvl,
-        "dvl through water": dvl,
-        "depth": depth,
-        "compass": compass,
-        "ranges": aiding.Ranges(arm, anchors, jnp.ones(2), jnp.ones(2), few, first=0),
-        "attitude": aiding.Attitude(quaternion, jnp.ones(3), one, few),
-        "field": aiding.Field(mounted, jnp.asarray([2.0, 0.3, 4.0]), jnp.ones(3), one, few),
+        "gnss": crooked(gnss, *[drift] * 3),
+        "dvl over ground": crooked(dvl, *[drift] * 7),
+        "dvl through water": crooked(dvl, *[drift] * 3),
+        "depth": crooked(depth, drift),
+        "compass": crooked(compass, *[drift] * 5),
+        "ranges": aiding.Ranges(arm, anchors, jnp.ones(2), judged(0.9, 1, 1), slow(), first=0),
+        "attitude": aiding.Attitude(quaternion, jnp.ones(3), judged(0.9, 3), three),
+        "field": aiding.Field(
+            mounted, jnp.asarray([2.0, 0.3, 4.0]), jnp.ones(3), judged(0.9, 3), three
+        ),
+        "level": aiding.Level(jnp.asarray(0.1), judged(0.9, 2), slow()),
     }
 
 
 @pytest.mark.parametrize("name", ["gnss", "dvl over ground", "dvl through water", "depth",
-                                  "compass", "ranges", "attitude", "field"])  # fmt: skip
+                                  "compass", "ranges", "attitude", "field", "level"])  # fmt: skip
 @pytest.mark.parametrize("age", [None, 0.01])
 def test_measurement_rows_are_the_derivative_of_the_measurement(name, age):
     aid = _all_aids()[name]
-    filter = matched(("gnss",))
+    filter = matched(()).__class__(**(vars(matched(())) | {"aids": (aid,)}))
     state = _state(filter)
+    if name == "level":  # the row is that of a small tilt, and it never is late
+        age = None
+        state = state._replace(attitude=jnp.asarray([[1.0], [1e-7], [2e-7], [0.0]]))
     then = eskf._motion(filter, state, age)
     values = jnp.asarray(generator(3, name).normal(size=(7, 1)))
     if name == "attitude":  # the row is that of a small difference
@@ -92,13 +115,16 @@ def test_measurement_rows_are_the_derivative_of_the_measurement(name, age):
 
     def compare(error):
         moved = eskf.inject(state, error[:, None])
-        return aid.compare(eskf._motion(filter, moved, age), values)
+        first, last = filter.places(0)
+        own = aiding.Own(first, moved.slow[first - SIZE : last - SIZE])
+        return aid.compare(eskf._motion(filter, moved, age), values, own)
 
     def residuals(error):
         return jnp.stack([c.residual[0] for g in compare(error) for c in g.components])
 
-    expected = -jax.jacfwd(residuals)(jnp.zeros(18))
-    groups = compare(jnp.zeros(18))
+    size = state.covariance.shape[0]
+    expected = -jax.jacfwd(residuals)(jnp.zeros(size))
+    groups = compare(jnp.zeros(size))
     rows = kalman.dense(groups, state.covariance)
     found = (rows if age is None else eskf.aged(rows, state, age))[..., 0]
     # A late row leaves out terms of second order in the age.
@@ -128,6 +154,7 @@ def _groups(H, residual, variance, sizes):
                     for d in rows
                 ],
                 jnp.ones(1, bool),
+                0,
             )
         )
         first += size
@@ -144,9 +171,12 @@ def test_taking_numbers_in_one_by_one_gives_what_the_matrix_formula_gives():
     P, H, residual, variance = _problem()
     groups = _groups(H, residual, variance, (3, 2))
     taken = kalman.absorb(
-        jnp.asarray(P[..., None]), groups, kalman.closed_gate(2, 1), jnp.full(2, np.inf),
-        jnp.asarray(10), jnp.ones(1, bool),
-    )  # fmt: skip
+        jnp.asarray(P[..., None]),
+        groups,
+        kalman.closed_gate(2, 5, 1, judged(1.0, 3, 2)),
+        judged(1.0, 3, 2),
+        jnp.ones(1, bool),
+    )
     correction, covariance, nis = _batch(P, H, residual, variance)
     np.testing.assert_allclose(taken.correction[:, 0], correction, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(taken.covariance[..., 0], covariance, rtol=1e-8, atol=1e-8)
@@ -158,10 +188,14 @@ def test_a_rejected_group_leaves_the_others_as_if_it_had_not_been_there():
     P, H, residual, variance = _problem()
     residual[:2] += 1e4
     groups = _groups(H, residual, variance, (2, 1, 2))
+    test = judged(0.9, 2, 1, 2, threshold=[1e3] * 3)
     taken = kalman.absorb(
-        jnp.asarray(P[..., None]), groups, kalman.closed_gate(3, 1), jnp.full(3, 1e3),
-        jnp.asarray(10), jnp.ones(1, bool),
-    )  # fmt: skip
+        jnp.asarray(P[..., None]),
+        groups,
+        kalman.closed_gate(3, 5, 1, test),
+        test,
+        jnp.ones(1, bool),
+    )
     correction, covariance, _ = _batch(P, H[2:], residual[2:], variance[2:])
     np.testing.assert_allclose(taken.correction[:, 0], correction, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(taken.covariance[..., 0], covariance, rtol=1e-8, atol=1e-8)
@@ -237,9 +271,13 @@ def test_ranges_by_a_detour_do_not_make_the_track_jump():
     def filter(gate):
         base = matched(("depth",))
         uwb = aiding.Ranges(
-            jnp.asarray(-np.array(IMU_ARM)), jnp.asarray(anchors), jnp.full(4, 0.1),
-            jnp.full(4, gate), jnp.asarray(200), first=0,
-        )  # fmt: skip
+            jnp.asarray(-np.array(IMU_ARM)),
+            jnp.asarray(anchors),
+            jnp.full(4, 0.1),
+            judged(0.9, 1, 1, 1, 1, threshold=[gate] * 4),
+            slow(),
+            first=0,
+        )
         return base.__class__(**(vars(base) | {"aids": (uwb, *base.aids)}))
 
     def worst(gate):
@@ -261,7 +299,8 @@ def test_a_filter_that_is_wrong_and_sure_of_itself_is_won_back_by_its_fixes():
     away = voyage.start._replace(position=voyage.start.position + 100.0)
     object.__setattr__(voyage, "start", away)
     filter = matched(("gnss",), gate=0.999)
-    impatient = filter.aids[0].__class__(**(vars(filter.aids[0]) | {"patience": jnp.asarray(10)}))
+    hasty = judged(0.999, 3, 3, patience=10)
+    impatient = filter.aids[0].__class__(**(vars(filter.aids[0]) | {"test": hasty}))
     filter = filter.__class__(**(vars(filter) | {"aids": (impatient,)}))
     track, rows = filtered(voyage, filter, ("gnss",))
     error = np.linalg.norm(track.estimate.position[..., 0] - voyage.origin[rows], axis=1)

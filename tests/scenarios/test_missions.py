@@ -177,10 +177,13 @@ def surprise(data):
 
 @pytest.mark.slow
 def test_a_pilot_that_was_taken_over_knows_where_it_is_and_finishes():
-    """Its filter's model obeyed the orders that were given, so it is as sure, and as right."""
+    """Its filter's model obeyed the orders that were given, so it errs by as much as it says."""
     plan = plan_of("otter-survey")
     (own, alone), (taken, disturbed) = (sailed(plan, t) for t in (False, True))
     away = np.abs(alone.position.values - disturbed.position.values)[:, :2].max()
     assert away > 20.0
     assert taken.indices["legs_done"] == own.indices["legs_done"] == 9
-    assert surprise(disturbed) < 1.1 * surprise(alone)
+    # The drift of a receiver hardly changes within a run: two values of χ² with one degree each,
+    # of which 99 % lie within this band of their mean.
+    for data in (alone, disturbed):
+        assert 0.005 < surprise(data) < 5.3

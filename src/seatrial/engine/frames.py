@@ -27,6 +27,10 @@ ESTIMATE = {
     "velocity": slice(7, 13),
     "current": slice(13, 16),
     "deviation": slice(16, 19),
+    "attitude_deviation": slice(19, 22),
+    "velocity_deviation": slice(22, 28),
+    "rejected": slice(28, 29),
+    "silent": slice(29, 30),
 }
 """Where the parts of a navigation filter's estimate lie in `VehicleFrames.estimate`."""
 
@@ -147,8 +151,11 @@ class VehicleFrames:
     """(T, F) 1 while a fault of the vehicle is in force, else 0."""
     estimate: Array
     """(T, E) what the navigation filter believes: position (3, NED), attitude (4), velocity over
-    ground (6, u v w p q r), current (3, NED) and standard deviation of the position (3, NED), as
-    `ESTIMATE` says. E is 0 for a vehicle without a filter."""
+    ground (6, u v w p q r), current (3, NED), standard deviations of the position (3, NED), of the
+    attitude (3, about north, east and down) and of the velocity (6), and two numbers in which bit i
+    stands for sensor i of the vehicle: those that the filter rejects (found wrong, frozen or
+    stale) and those that it waits for in vain; as `ESTIMATE` says. E is 0 for a vehicle without a
+    filter."""
     guidance: Array
     """(T, G) how the mission goes: number of the leg in force (the number of legs when all are
     done), outcome of the last leg that ended (a code of `OUTCOMES`, 0 before), cross-track error

@@ -79,6 +79,11 @@ _ESTIMATE_VARIABLES: dict[str, tuple[str | None, str, str]] = {
     "estimate_angular_velocity": ("body_axis", "rad s-1", "angular velocity as it believes it"),
     "estimate_current": ("axis", "m s-1", "current as the filter believes it"),
     "estimate_deviation": ("axis", "m", "standard deviation that the filter gives its position"),
+    "estimate_attitude_deviation": ("axis", "rad", "that it gives its attitude, about these axes"),
+    "estimate_velocity_deviation": ("body_axis", "m s-1", "that it gives its velocity"),
+    "estimate_angular_velocity_deviation": ("body_axis", "rad s-1", "that it gives its rates"),
+    "estimate_rejected": (None, "1", "sum of 2^i of the sensors i that the filter rejects"),
+    "estimate_silent": (None, "1", "sum of 2^i of the sensors i that it waits for in vain"),
 }
 """As `_VARIABLES`, of vehicles with a navigation filter."""
 _GUIDANCE_VARIABLES: dict[str, tuple[str | None, str, str]] = {
@@ -91,8 +96,9 @@ _GUIDANCE_VARIABLES: dict[str, tuple[str | None, str, str]] = {
 """As `_VARIABLES`, of vehicles with a mission; in the order of `GUIDANCE`."""
 _LOOP_VARIABLES = _ESTIMATE_VARIABLES | _GUIDANCE_VARIABLES
 
-_LINEAR, _ANGULAR = (
-    slice(ESTIMATE["velocity"].start + first, ESTIMATE["velocity"].start + first + 3)
+_LINEAR, _ANGULAR, _LINEAR_DEVIATION, _ANGULAR_DEVIATION = (
+    slice(ESTIMATE[name].start + first, ESTIMATE[name].start + first + 3)
+    for name in ("velocity", "velocity_deviation")
     for first in (0, 3)
 )
 _LOOP_PARTS: dict[str, tuple[str, slice]] = {
@@ -102,6 +108,11 @@ _LOOP_PARTS: dict[str, tuple[str, slice]] = {
     "estimate_angular_velocity": ("estimate", _ANGULAR),
     "estimate_current": ("estimate", ESTIMATE["current"]),
     "estimate_deviation": ("estimate", ESTIMATE["deviation"]),
+    "estimate_attitude_deviation": ("estimate", ESTIMATE["attitude_deviation"]),
+    "estimate_velocity_deviation": ("estimate", _LINEAR_DEVIATION),
+    "estimate_angular_velocity_deviation": ("estimate", _ANGULAR_DEVIATION),
+    "estimate_rejected": ("estimate", ESTIMATE["rejected"]),
+    "estimate_silent": ("estimate", ESTIMATE["silent"]),
     **{
         name: ("guidance", slice(i, i + 1))
         for i, name in zip(range(len(GUIDANCE)), _GUIDANCE_VARIABLES, strict=True)

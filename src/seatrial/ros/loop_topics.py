@@ -1,8 +1,8 @@
 """Which ROS 2 topics tell of a vehicle's own loop: where it believes it is, how its mission goes.
 
-The estimate is an Odometry beside that of the truth, in the same frames; the diagonal of its pose
-covariance holds the variances of the position, all else in it is zero. The mission is a JointState
-of named numbers. The way that was asked for is told once, as a Path.
+The estimate is an Odometry beside that of the truth, in the same frames; the diagonals of its
+covariances hold the variances, all else in them is zero. Which sensors it does without, and how the
+mission goes, are JointStates of named numbers. The way that was asked for is told once, as a Path.
 """
 
 import numpy as np
@@ -32,8 +32,7 @@ PATH_TYPE = "nav_msgs/msg/Path"
 LOOP_TOPICS = ("estimate", "mission", "path")
 """First parts of the topics' names below a vehicle's; no sensor may be called so."""
 
-_VARIANCES = (0, 7, 14)
-"""Where those of x, y and z are in a covariance of 6 by 6."""
+_SENSORS = ("rejected", "silent")
 
 
 def frame_topics(vehicle: VehicleInfo, namespace: str) -> list[Topic[VehicleFrames]]:
@@ -45,10 +44,18 @@ def frame_topics(vehicle: VehicleInfo, namespace: str) -> list[Topic[VehicleFram
             Topic(
                 f"/{namespace}/estimate",
                 ODOMETRY,
-                16,
-                lambda f: build_odometry(f, body, _open_covariance(f)),
+                25,
+                lambda f: build_odometry(f, body, _open_covariance(f), _open_covariance(f)),
                 _pack_estimate,
                 _unpack_estimate,
+            ),
+            Topic(
+                f"/{namespace}/estimate/sensors",
+                JOINT_STATE,
+                len(_SENSORS),
+                lambda f: named_numbers(f, body, list(_SENSORS)),
+                lambda frames: np.hstack([frames.estimate[:, ESTIMATE[s]] for s in _SENSORS]),
+                lambda values: {f"estimate_{s}": values[:, [i]] for i, s in enumerate(_SENSORS)},
             ),
             Topic(
                 f"/{namespace}/estimate/current",
@@ -92,8 +99,7 @@ def build_path(f: MessageFactory, legs: tuple[LegInfo, ...]) -> Message:
 
 def _open_covariance(f: MessageFactory) -> Array:
     covariance = np.zeros(36)
-    for place in _VARIANCES:
-        covariance[place] = f.slot()
+    covariance[::7] = [f.slot() for _ in range(6)]
     return covariance
 
 
@@ -103,6 +109,8 @@ def _pack_estimate(frames: VehicleFrames) -> Array:
     return np.hstack(
         [
             swap_world(part["deviation"]) ** 2,
+            swap_world(part["attitude_deviation"]) ** 2,
+            part["velocity_deviation"] ** 2,
             pack_pose(part["position"], part["attitude"]),
             swap_six(part["velocity"]),
         ]
@@ -110,7 +118,10 @@ def _pack_estimate(frames: VehicleFrames) -> Array:
 
 
 def _unpack_estimate(values: Array) -> dict[str, Array]:
-    found = unpack_odometry(values[:, 3:]) | {
-        "deviation": np.abs(swap_world(np.sqrt(values[:, :3])))
+    sigma = np.sqrt(values[:, :12])
+    found = unpack_odometry(values[:, 12:]) | {
+        "deviation": np.abs(swap_world(sigma[:, :3])),
+        "attitude_deviation": np.abs(swap_world(sigma[:, 3:6])),
+        "velocity_deviation": sigma[:, 6:],
     }
     return {f"estimate_{name}": numbers for name, numbers in found.items()}

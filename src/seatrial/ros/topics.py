@@ -192,15 +192,17 @@ def quaternion(f: MessageFactory) -> Message:
     return f.make(QUATERNION, *(f.slot() for _ in range(4)))
 
 
-def build_odometry(f: MessageFactory, body: str, covariance: Array) -> Message:
-    """nav_msgs/Odometry with an open pose and twist; `covariance` (36,) is that of the pose."""
+def build_odometry(
+    f: MessageFactory, body: str, covariance: Array, twist_covariance: Array = UNKNOWN
+) -> Message:
+    """nav_msgs/Odometry with an open pose and twist; covariances (36,) are those of both."""
     pose = f.make("geometry_msgs/msg/Pose", f.xyz(POINT), quaternion(f))
     return f.make(
         ODOMETRY,
         f.header(WORLD_FRAME),
         body,
         f.make("geometry_msgs/msg/PoseWithCovariance", pose, covariance),
-        f.make("geometry_msgs/msg/TwistWithCovariance", _pair(f, "Twist"), UNKNOWN),
+        f.make("geometry_msgs/msg/TwistWithCovariance", _pair(f, "Twist"), twist_covariance),
     )
 
 

@@ -24,9 +24,10 @@ class Dynamics(Spec):
     the water."""
 
     deviation: Annotated[MetresPerSecond, Field(gt=0, le=100)] = 0.1
-    """Standard deviation of the velocity that they predict, along each axis."""
+    """Standard deviation of what is wrong with the velocity that they predict, along each axis:
+    wrong coefficients, wind, growth on the hull. The filter estimates it as it goes."""
     correlation_time: Annotated[Seconds, Field(gt=0, le=1e5)] = 30.0
-    """How long an error of theirs lasts."""
+    """How long such an error lasts."""
 
 
 class StartErrors(Spec):
@@ -53,9 +54,9 @@ class Navigation(Spec):
     """Name of the IMU; may be left out where there is only one."""
     aids: Annotated[tuple[Aid, ...], Field(strict=False, max_length=20)] | None = None
     """Sensors that correct it; all that can when left out."""
-    dynamics: Dynamics | None = None
-    """The vehicle's own dynamics as a velocity aid; `{}` for the usual numbers. Only the filter
-    `error_state` can."""
+    dynamics: Dynamics | None = Dynamics()
+    """The vehicle's own dynamics as a velocity aid, which also stand in for an IMU that is lost;
+    `null` does without. Only the filter `error_state` can."""
     heave: Annotated[Metres, Field(gt=0, le=20)] = 0.25
     """Standard deviation of the height of a surface craft's origin about the mean water level; a
     quarter of the significant wave height for one that follows the waves. The filter knows that
@@ -63,8 +64,10 @@ class Navigation(Spec):
     gate: Annotated[Plain, Field(gt=0.5, le=1)] = 0.999
     """Share of good measurements that are let in; those that fit the estimate worse are left out
     as outliers. 1 lets in everything."""
-    patience: Annotated[Seconds, Field(gt=0, le=1e5)] = 20.0
-    """How long a sensor may be found wrong before the filter doubts itself instead."""
+    patience: Annotated[Seconds, Field(gt=0, le=1e5)] = 300.0
+    """How long a sensor that was right before may be found wrong until the filter doubts itself
+    instead and believes it; ten seconds at most for one that never was right, or while most
+    sensors disagree."""
     start: StartErrors = StartErrors()
     """Errors at the start."""
     current: Annotated[MetresPerSecond, Field(ge=0, le=10)] = 0.5

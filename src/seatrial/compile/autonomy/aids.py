@@ -2,41 +2,80 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.compile.autonomy.twin import DynamicsTwin
-from seatrial.conventions import GRAVITY
+from seatrial.compile.sensors.position import gnss_errors
+from seatrial.conventions import GRAVITY, SEAWATER_DENSITY
 from seatrial.gnc.navigation import aiding
 from seatrial.gnc.navigation.consistency import threshold
+from seatrial.gnc.navigation.kalman import Test
 from seatrial.pytree import constant
+from seatrial.sensors.water.medium import ATMOSPHERE
 from seatrial.signals import SensorInfo
 from seatrial.spatial.rotations import rotation
 from seatrial.spec import navigation as spec
 
 Array = NDArray[np.float64]
 
-KNOWN = ("gnss", "uwb", "pressure", "dvl", "speed_log", "compass", "ahrs", "magnetometer")
+KNOWN = ("gnss", "uwb", "pressure", "ctd", "dvl", "speed_log", "compass", "ahrs", "magnetometer")
 """Types of sensors that can aid."""
 
 MEMORY = 10.0
-"""Time over which a filter averages the fixes of a sensor, s. An error that stays for so long is
-not averaged away: it counts with the white noise that would leave as much after this time."""
-
-SPEED = 2.0
-"""Speed at which a scale error of a log counts, m/s."""
+"""Time over which the direct filter averages the fixes of a sensor, s: it has no states for slow
+errors. One that stays for so long is not averaged away: it counts with the white noise that would
+leave as much after this time."""
 
 HEAVING = 2.0
 """Correlation time of the heave in waves, s."""
 
-_LEAST = {"position": 0.02, "velocity": 0.005, "angle": 1e-3, "field": 1e-7}
+SURGING, ORBITS = 0.3, 0.05
+"""Velocity that waves give to a surface craft and to one under water, which its own dynamics know
+nothing of, m/s."""
+
+WAVY = 0.5
+"""Largest standard deviation of a depth by waves, m."""
+
+UPRIGHT = 0.15
+"""Roll and pitch of a craft of which nothing else is known, rad."""
+
+LEVELS = (0.02, 1800.0)
+"""What the density of the water that a depth is made with leaves of it, m, and for how long, s."""
+
+FADING, CERTAIN = 10.0, 1.0 - 1e-10
+"""Time over which a sensor is judged by the mean of its innovations, s, and how sure the judgement
+is: innovations of neighbouring samples are not quite independent, so surer than it looks."""
+
+HASTE = 10.0
+"""How long a sensor that never fitted may be found wrong, s."""
+
+STALE = 1.0
+"""Age beyond its own latency at which a sample is of no use, s."""
+
+SILENCE = (2.0, 3.0)
+"""A sensor is silent when it was not heard for so many seconds and so many of its periods."""
+
+HOURS = 10.0
+"""Within which a sensor that is well is not to be found frozen but once in a thousand cases."""
+
+NEVER = 2**30
+"""Samples."""
+
+_LEAST = {"position": 0.005, "velocity": 0.003, "angle": 1e-4, "field": 1e-7}
 """Deviations below which no sensor is believed: an IMU errs in ways that a filter has no state for,
 and a sensor without errors would be rejected for them. m, m/s, rad, T."""
 
-Made = tuple[aiding.Aid, tuple[int, ...]]
+
+class Error(NamedTuple):
+    """A slow error of a sensor: what stays, and what drifts with a correlation time (s)."""
+
+    fixed: float
+    drift: float = 0.0
+    time: float = math.inf
 
 
 class Makers:
@@ -44,23 +83,24 @@ class Makers:
 
     def __init__(self, described: spec.Navigation, imu: SensorInfo, rate_noise: float) -> None:
         self._described = described
+        self._direct = described.filter == "direct"
         self._imu = np.array(imu.position)
         self._rate = rate_noise * math.sqrt(imu.rate)
 
-    def make(self, sensor: Any, info: SensorInfo, factor: float) -> Made | None:
-        """An aid and the sizes of its groups; None of a sensor that cannot aid."""
-        table: dict[str, Callable[[Any, SensorInfo, float], Made]] = {
+    def make(self, sensor: Any, info: SensorInfo, factor: float) -> aiding.Aid | None:
+        """An aid; None of a sensor that cannot aid."""
+        table: dict[str, Callable[[Any, SensorInfo, float], aiding.Aid]] = {
             "gnss": self._gnss,
             "uwb": self._uwb,
             "pressure": self._pressure,
+            "ctd": self._ctd,
             "dvl": self._dvl,
             "speed_log": self._speed_log,
             "compass": self._compass,
             "ahrs": self._ahrs,
             "magnetometer": self._magnetometer,
         }
-        direct = self._described.filter == "direct"
-        if info.type not in table or (direct and info.type == "magnetometer"):
+        if info.type not in table or (self._direct and info.type == "magnetometer"):
             return None
         return table[info.type](sensor, info, factor)
 
@@ -68,14 +108,15 @@ class Makers:
         self, described: spec.Dynamics, twin: DynamicsTwin, period: float
     ) -> aiding.BodyVelocity:
         """The vehicle's own dynamics at its origin."""
-        sigma = lasting(0.0, described.deviation, described.correlation_time, period)
+        sigma = lasting(0.0, SURGING if twin.surface else ORBITS, 1.0, period)
+        error = Error(0.0, described.deviation, described.correlation_time)
         return aiding.BodyVelocity(
             arm=constant(-self._imu),
             matrix=constant(np.eye(3).ravel()),
             deviation=constant(np.full(3, sigma)),
             water_deviation=constant(np.full(3, sigma)),
-            threshold=self._gates(len(twin.axes)),
-            patience=self._patience(1.0 / period),
+            test=self._knowledge(period, len(twin.axes)),
+            slow=_slow([error] * len(twin.axes)),
             axes=twin.axes,
             lock=None,
         )
@@ -85,75 +126,114 @@ class Makers:
         sigma = lasting(0.0, self._described.heave, HEAVING, period)
         return aiding.Depth(
             arm=constant(-self._imu),
+            zero=constant(0.0),
+            per_unit=constant(1.0),
             deviation=constant(sigma),
-            threshold=self._gates(1),
-            patience=self._patience(1.0 / period),
+            test=self._knowledge(period, 1),
+            slow=_slow([]),
             component=0,
         )
 
-    def _gnss(self, sensor: Any, info: SensorInfo, factor: float) -> Made:
-        # The information gives noise and drift as one number, nearly all of it drift.
-        drift = np.array(info.deviation[:3])
-        sigma = lasting(0.0, drift, MEMORY, 1.0 / info.rate)
-        speed = np.hypot(info.deviation[3:6], self._turning(info))
-        fix = aiding.Fix(
-            arm=self._arm(info),
-            deviation=factor * _at_least(sigma, "position"),
-            velocity_deviation=factor * _at_least(speed, "velocity"),
-            threshold=self._gates(3, 3),
-            patience=self._patience(info.rate),
-        )
-        return fix, (3, 3)
+    def level(self, period: float) -> aiding.Level:
+        """That the vehicle is upright."""
+        sigma = lasting(0.0, UPRIGHT, 1.0, period)
+        return aiding.Level(constant(sigma), self._knowledge(period, 2), _slow([]))
 
-    def _uwb(self, sensor: Any, info: SensorInfo, factor: float) -> Made:
+    def _gnss(self, sensor: Any, info: SensorInfo, factor: float) -> aiding.Fix:
+        errors = gnss_errors(sensor)
+        drifts = [
+            Error(0.0, factor * d, t) for d, t in zip(errors.drift, errors.drift_time, strict=True)
+        ]
+        white, slow = self._split(np.array(errors.noise), drifts, info)
+        speed = np.hypot(errors.velocity_noise, self._turning(info))
+        return aiding.Fix(
+            arm=self._arm(info),
+            deviation=factor * _at_least(white, "position"),
+            velocity_deviation=factor * _at_least(speed, "velocity"),
+            test=self._test(sensor, info, (3, 3), 0.0 if sensor.fidelity == "ideal" else math.inf),
+            slow=slow,
+        )
+
+    def _uwb(self, sensor: Any, info: SensorInfo, factor: float) -> aiding.Fix | aiding.Ranges:
         anchors = np.array([info.facts[k] for k in info.facts if k.startswith("anchor_")]).T
-        if self._described.filter == "direct":
-            fix = aiding.Fix(
+        noisy = 0.0 if sensor.fidelity == "ideal" else math.inf
+        if self._direct:
+            return aiding.Fix(
                 arm=self._arm(info),
                 deviation=factor * _at_least(np.array(info.deviation[:3]), "position"),
                 velocity_deviation=None,
-                threshold=self._gates(3),
-                patience=self._patience(info.rate),
+                test=self._test(sensor, info, (3,), noisy),
+                slow=_slow([]),
             )
-            return fix, (3,)
-        count = anchors.shape[1]
-        ranges = aiding.Ranges(
+        return aiding.Ranges(
             arm=self._arm(info),
             anchors=constant(anchors),
             deviation=factor * _at_least(np.array(info.deviation[3:]), "position"),
-            threshold=self._gates(*(1,) * count),
-            patience=self._patience(info.rate),
+            test=self._test(sensor, info, (1,) * anchors.shape[1], noisy),
+            slow=_slow([]),
             first=3,
         )
-        return ranges, (1,) * count
 
-    def _pressure(self, sensor: Any, info: SensorInfo, factor: float) -> Made:
-        slow = 0.0
-        white = info.deviation[1]
-        if sensor.fidelity == "full":
-            per_metre = sensor.density * GRAVITY
-            slow = math.hypot(sensor.offset, sensor.drift) / per_metre
-            white = sensor.noise / per_metre
-        sigma = lasting(white, slow, MEMORY, 1.0 / info.rate)
-        depth = aiding.Depth(
+    def _pressure(self, sensor: Any, info: SensorInfo, factor: float) -> aiding.Depth:
+        full = sensor.fidelity == "full"
+        per_metre = sensor.density * GRAVITY
+        white = 0.0 if sensor.fidelity == "ideal" else sensor.noise
+        step = sensor.resolution if full else 0.0
+        error = Error(0.0, *LEVELS)
+        if full:
+            offset = 0.0 if sensor.zeroed else sensor.offset / per_metre
+            error = Error(offset, math.hypot(sensor.drift / per_metre, LEVELS[0]), LEVELS[1])
+        return self._depth(
+            sensor, info, factor, "depth", 0.0, 1.0, (white / per_metre, step / per_metre), error
+        )
+
+    def _ctd(self, sensor: Any, info: SensorInfo, factor: float) -> aiding.Depth:
+        per_metre = SEAWATER_DENSITY * GRAVITY
+        white = 0.0 if sensor.fidelity == "ideal" else sensor.pressure_noise / per_metre
+        step = sensor.pressure_resolution / per_metre if sensor.fidelity == "full" else 0.0
+        return self._depth(
+            sensor, info, factor, "pressure", ATMOSPHERE / per_metre, 1.0 / per_metre,
+            (white, step), Error(0.0, *LEVELS),
+        )  # fmt: skip
+
+    def _depth(
+        self,
+        sensor: Any,
+        info: SensorInfo,
+        factor: float,
+        component: str,
+        zero: float,
+        per_unit: float,
+        noise: tuple[float, float],
+        error: Error,
+    ) -> aiding.Depth:
+        """Of white noise and a step of rounding, m."""
+        error = error._replace(fixed=factor * error.fixed, drift=factor * error.drift)
+        white, slow = self._split(_rounded(*noise), [error], info)
+        return aiding.Depth(
             arm=self._arm(info),
-            deviation=factor * _at_least(sigma, "position"),
-            threshold=self._gates(1),
-            patience=self._patience(info.rate),
-            component=info.components.index("depth"),
+            zero=constant(zero),
+            per_unit=constant(per_unit),
+            deviation=factor * _at_least(white, "position"),
+            test=self._test(sensor, info, (1,), *noise, unstated=0.0 if self._direct else WAVY),
+            slow=slow,
+            component=info.components.index(component),
         )
-        return depth, (1,)
 
-    def _dvl(self, sensor: Any, info: SensorInfo, factor: float) -> Made:
+    def _dvl(self, sensor: Any, info: SensorInfo, factor: float) -> aiding.BodyVelocity:
         ground = np.array(info.deviation[:3])
-        ratio = sensor.water_noise / sensor.noise if sensor.noise else 1.0
-        return self._log(
-            sensor, info, factor, ground, ratio * ground, info.components.index("lock")
-        )
+        water = np.array(info.facts.get("water_deviation", info.deviation[:3]))
+        errors: list[Error] = []
+        if sensor.fidelity == "full":
+            sigmas = (sensor.scale, *(sensor.misalignment,) * 3, *(sensor.bias,) * 3)
+            errors = [Error(factor * sigma) for sigma in sigmas]
+        lock = info.components.index("lock")
+        return self._log(sensor, info, factor, ground, water, lock, errors)
 
-    def _speed_log(self, sensor: Any, info: SensorInfo, factor: float) -> Made:
+    def _speed_log(self, sensor: Any, info: SensorInfo, factor: float) -> aiding.BodyVelocity:
         white = np.array([*info.deviation[:2], 0.0])
-        return self._log(sensor, info, factor, white, white, None)
+        errors = [Error(factor * sensor.scale)] if sensor.fidelity == "full" else []
+        return self._log(sensor, info, factor, white, white, None, errors)
 
     def _log(
         self,
@@ -163,70 +243,121 @@ class Makers:
         ground: Array,
         water: Array,
         lock: int | None,
-    ) -> Made:
-        slow = SPEED * sensor.scale if sensor.fidelity == "full" else 0.0
+        errors: list[Error],
+    ) -> aiding.BodyVelocity:
         turning = self._turning(info)
-
-        def sigma(white: Array) -> jax.Array:
-            total = lasting(np.hypot(white, turning), slow, MEMORY, 1.0 / info.rate)
-            return factor * _at_least(total, "velocity")
-
         axes = (0, 1, 2) if lock is not None else (0, 1)
-        log = aiding.BodyVelocity(
+        step = getattr(sensor, "resolution", 0.0) if sensor.fidelity == "full" else 0.0
+        return aiding.BodyVelocity(
             arm=self._arm(info),
             matrix=constant(matrix_of(info).ravel()),
-            deviation=sigma(ground),
-            water_deviation=sigma(water),
-            threshold=self._gates(len(axes)),
-            patience=self._patience(info.rate),
+            deviation=factor * _at_least(np.hypot(ground, turning), "velocity"),
+            water_deviation=factor * _at_least(np.hypot(water, turning), "velocity"),
+            test=self._test(sensor, info, (len(axes),), float(ground[0]), step),
+            slow=_slow([] if self._direct else errors),
             axes=axes,
             lock=lock,
         )
-        return log, (len(axes),)
 
-    def _compass(self, sensor: Any, info: SensorInfo, factor: float) -> Made:
-        slow = np.sqrt(0.5) * np.linalg.norm(sensor.deviation) if sensor.fidelity == "full" else 0.0
-        sigma = lasting(info.deviation[0], slow, MEMORY, 1.0 / info.rate)
-        heading = aiding.Heading(
+    def _compass(self, sensor: Any, info: SensorInfo, factor: float) -> aiding.Heading:
+        full = sensor.fidelity == "full"
+        errors: list[Error] = []
+        if full and (sensor.residual or any(sensor.deviation)):
+            own = sensor.residual / math.sqrt(3.0)
+            errors = [Error(factor * math.hypot(own, given)) for given in sensor.deviation]
+        white = info.deviation[0]
+        if self._direct:
+            lumped = math.sqrt(0.6) * math.hypot(*(e.fixed for e in errors), 0.0)
+            white, errors = lasting(white, lumped, MEMORY, 1.0 / info.rate), []
+        step = sensor.resolution if full else 0.0
+        return aiding.Heading(
             matrix=constant(matrix_of(info).ravel()),
             offset=constant(0.0 if sensor.corrected else sensor.declination),
-            deviation=factor * _at_least(sigma, "angle"),
-            threshold=self._gates(1),
-            patience=self._patience(info.rate),
+            declination=constant(sensor.declination),
+            deviation=factor * _at_least(white, "angle"),
+            test=self._test(sensor, info, (1,), info.deviation[0], step),
+            slow=_slow(errors),
         )
-        return heading, (1,)
 
-    def _ahrs(self, sensor: Any, info: SensorInfo, factor: float) -> Made:
-        slow = np.array(info.facts["attitude_deviation"])
-        if sensor.fidelity == "full":
-            slow[2] = math.hypot(slow[2], sensor.heading_bias)
+    def _ahrs(self, sensor: Any, info: SensorInfo, factor: float) -> aiding.Attitude:
+        sigmas = factor * np.array(info.facts["attitude_deviation"])
         times = (sensor.tilt_time, sensor.tilt_time, sensor.heading_time)
-        sigma = np.array(
-            [lasting(0.0, s, t, 1.0 / info.rate) for s, t in zip(slow, times, strict=True)]
-        )
-        attitude = aiding.Attitude(
+        bias = factor * abs(sensor.heading_bias) if sensor.fidelity == "full" else 0.0
+        errors = [Error(b, s, t) for b, s, t in zip((0.0, 0.0, bias), sigmas, times, strict=True)]
+        white, slow = self._split(np.zeros(3), errors, info)
+        return aiding.Attitude(
             mounting=constant(info.orientation),
-            deviation=factor * _at_least(sigma, "angle"),
-            threshold=self._gates(3),
-            patience=self._patience(info.rate),
+            deviation=_at_least(white, "angle"),
+            test=self._test(sensor, info, (3,), math.inf if sigmas.any() else 0.0),
+            slow=slow,
         )
-        return attitude, (3,)
 
-    def _magnetometer(self, sensor: Any, info: SensorInfo, factor: float) -> Made:
+    def _magnetometer(self, sensor: Any, info: SensorInfo, factor: float) -> aiding.Field:
         field = np.array(info.facts["field"])
-        slow = 0.0
+        errors: list[Error] = []
         if sensor.fidelity == "full":
             bent = np.linalg.norm(np.array(sensor.soft_iron) - np.eye(3)) * np.linalg.norm(field)
-            slow = float(np.hypot(np.linalg.norm(sensor.hard_iron), bent))
-        sigma = lasting(np.array(info.deviation), slow, MEMORY, 1.0 / info.rate)
-        made = aiding.Field(
+            iron = float(np.hypot(np.linalg.norm(sensor.hard_iron), bent))
+            errors = [Error(factor * iron)] * 3 if iron else []
+        step = sensor.resolution if sensor.fidelity == "full" else 0.0
+        return aiding.Field(
             matrix=constant(matrix_of(info).ravel()),
             field=constant(field),
-            deviation=factor * _at_least(sigma, "field"),
-            threshold=self._gates(3),
-            patience=self._patience(info.rate),
+            deviation=factor * _at_least(np.array(info.deviation), "field"),
+            test=self._test(sensor, info, (3,), info.deviation[0], step),
+            slow=_slow(errors),
         )
-        return made, (3,)
+
+    def _split(self, white: Any, errors: list[Error], info: SensorInfo) -> tuple[Any, aiding.Slow]:
+        """White noise, and the slow errors as states; or, for the filter that has no states for
+        them, as more noise."""
+        if not self._direct:
+            drawn = any(e.fixed or e.drift for e in errors)
+            return white, _slow(errors if drawn else [])
+        period = 1.0 / info.rate
+        more = [lasting(0.0, math.hypot(e.fixed, e.drift), e.time, period) for e in errors]
+        return np.hypot(white, np.reshape(more, np.shape(white))), _slow([])
+
+    def _test(
+        self,
+        sensor: Any,
+        info: SensorInfo,
+        groups: tuple[int, ...],
+        noise: float,
+        step: float = 0.0,
+        unstated: float = 0.0,
+    ) -> Test:
+        """When a sensor is believed; noise is infinite where no two samples can be alike."""
+        late = sensor.latency + sensor.jitter
+        return Test(
+            **self._judgement(groups, info.rate),
+            still=constant(longest_repeat(noise, step, sum(groups), info.rate), np.int32),
+            unstated=constant(unstated),
+            stale=constant(STALE + late),
+            silence=constant(max(SILENCE[0], SILENCE[1] / info.rate) + late),
+        )
+
+    def _knowledge(self, period: float, size: int) -> Test:
+        """When it is believed what is known without a sensor."""
+        never = {
+            "still": constant(NEVER, np.int32),
+            "stale": constant(math.inf),
+            "unstated": constant(0.0),
+        }
+        return Test(**self._judgement((size,), 1.0 / period), **never, silence=constant(math.inf))
+
+    def _judgement(self, groups: tuple[int, ...], rate: float) -> dict[str, jax.Array]:
+        gate, patience = self._described.gate, self._described.patience
+        judged = gate < 1.0 and not self._direct
+        samples = max(10.0, FADING * rate)
+        return {
+            "threshold": constant([threshold(n, gate) for n in groups]),
+            "lasting": constant([threshold(n, CERTAIN) if judged else math.inf for n in groups]),
+            "fading": constant(1.0 - 1.0 / samples),
+            "back": constant(math.ceil(max(5.0, 2.0 * rate)), np.int32),
+            "patience": constant(math.ceil(patience * rate), np.int32),
+            "haste": constant(math.ceil(min(HASTE, patience) * rate), np.int32),
+        }
 
     def _arm(self, info: SensorInfo) -> jax.Array:
         return constant(np.array(info.position) - self._imu)
@@ -235,11 +366,32 @@ class Makers:
         """Error of ω × r from the noise of one sample of the gyroscopes, m/s."""
         return float(np.linalg.norm(np.array(info.position) - self._imu)) * self._rate
 
-    def _gates(self, *freedom: int) -> jax.Array:
-        return constant([threshold(n, self._described.gate) for n in freedom])
 
-    def _patience(self, rate: float) -> jax.Array:
-        return constant(math.ceil(self._described.patience * rate), np.int32)
+def longest_repeat(noise: float, step: float, numbers: int, rate: float) -> int:
+    """Identical samples in a row that a sensor gives by chance less than once in a thousand times
+    `HOURS`; noise and step are those of each of its numbers.
+
+    Two numbers with noise σ are rounded to the same step q with probability q / (2 √π σ).
+    """
+    if not noise:
+        return NEVER
+    alike = min(1.0, step / (2.0 * math.sqrt(math.pi) * noise)) ** numbers
+    if alike > 0.99:
+        return NEVER
+    most = math.log(1e-3 / (3600.0 * HOURS * rate))
+    return max(3, math.ceil(most / math.log(alike))) if alike else 3
+
+
+def _slow(errors: list[Error]) -> aiding.Slow:
+    """Errors as states. What stays and drifts at once walks as fast as the drift does."""
+    decay = [0.0 if e.fixed else 1.0 / e.time for e in errors]
+    walk = [e.drift * math.sqrt(2.0 / e.time) for e in errors]
+    deviation = [max(math.hypot(e.fixed, e.drift), 1e-9) for e in errors]
+    return aiding.Slow(*(constant(part, np.float64) for part in (deviation, decay, walk)))
+
+
+def _rounded(noise: float, step: float) -> float:
+    return math.hypot(noise, step / math.sqrt(12.0))
 
 
 def _at_least(deviation: Any, what: str) -> jax.Array:

@@ -9,13 +9,23 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.compile.autonomy.aids import KNOWN, MEMORY, Makers, lasting, matrix_of
+from seatrial.compile.autonomy.aids import (
+    KNOWN,
+    MEMORY,
+    NEVER,
+    Makers,
+    lasting,
+    longest_repeat,
+    matrix_of,
+)
 from seatrial.compile.autonomy.twin import DynamicsTwin, build_twin
 from seatrial.compile.sensors.inertial import EARTH_RATE
 from seatrial.conventions import GRAVITY
 from seatrial.gnc.navigation import ekf15, eskf
+from seatrial.gnc.navigation.aiding import Aid
 from seatrial.gnc.navigation.consistency import threshold
 from seatrial.gnc.navigation.dispatch import AnyFilter
+from seatrial.gnc.navigation.kalman import Test
 from seatrial.gnc.types import Estimate
 from seatrial.ocean import Ocean
 from seatrial.programs import call
@@ -30,10 +40,6 @@ from seatrial.spec.sensors.inertial import AccelerometerErrors, GyroscopeErrors,
 from seatrial.spec.vehicle import SurfaceBuoyancy, Vehicle
 
 Array = NDArray[np.float64]
-
-TURNING, PULLING, LASTING = 0.1, 0.3, 10.0
-"""A usual manoeuvre, in rad/s, m/s² and s: what a wrong scale and crooked axes make of it is for
-the filter a bias that changes so much in so long."""
 
 WARMING = 10.0
 """How far an IMU is from the temperature at which it was calibrated, K."""
@@ -77,14 +83,13 @@ def build_navigator(
     assert isinstance(imu, Imu)
     errors = _Inertial.of(imu, info)
     makers = Makers(described, info, errors.rate)
-    aids, freedom, places = [], [], []
+    aids: list[Aid] = []
+    places = []
     for index, factor in _chosen(described, sensors):
         made = makers.make(sensors[index], infos[index], factor)
-        if made is None:
-            continue
-        aids.append(made[0])
-        freedom.append(made[1])
-        places.append(index)
+        if made is not None:
+            aids.append(made)
+            places.append(index)
     if described.filter == "direct" and "ahrs" not in [infos[i].type for i in places]:
         raise described.error(
             ("filter",),
@@ -94,12 +99,9 @@ def build_navigator(
             mend="add one, or use `filter: error_state`",
         )
     floats = isinstance(vehicle.buoyancy, SurfaceBuoyancy)
-    if floats:
-        aids.append(makers.floating(control_period))
-        freedom.append((1,))
-    twin = None
-    if described.dynamics is not None:
-        if described.filter != "error_state":
+    common = {"arm": constant(info.position), "matrix": constant(matrix_of(info).ravel())}
+    if described.filter == "direct":
+        if described.dynamics is not None and "dynamics" in described.model_fields_set:
             raise described.error(
                 ("dynamics",),
                 "only the filter `error_state` can use the vehicle's own dynamics",
@@ -107,22 +109,21 @@ def build_navigator(
                 expected="`filter: error_state`",
                 mend="remove `dynamics` or change `filter`",
             )
-        twin = build_twin(vehicle, ocean)
-        aids.append(makers.dynamics(described.dynamics, twin, control_period))
-        freedom.append((len(twin.axes),))
-    common = {
-        "arm": constant(info.position),
-        "matrix": constant(matrix_of(info).ravel()),
-        "aids": tuple(aids),
-        "floats": floats,
-    }
-    filter = (
-        _error_state(described, errors, common, twin, imu, latitude)
-        if described.filter == "error_state"
-        else _direct(described, errors, common)
-    )
-    known = (("floating",) if floats else ()) + (("dynamics",) if twin is not None else ())
-    return Navigator(filter, place, tuple(places), known, tuple(freedom))
+        aids += [makers.floating(control_period)] if floats else []
+        known: tuple[str, ...] = ("floating",) if floats else ()
+        filter: AnyFilter = _direct(described, errors, common, tuple(aids), floats)
+    else:
+        twin = None
+        known = ("floating",) if floats else ()
+        aids += [makers.floating(control_period)] if floats else []
+        known += ("level",)
+        aids.append(makers.level(control_period))
+        if described.dynamics is not None:
+            twin = build_twin(vehicle, ocean)
+            known += ("dynamics",)
+            aids.append(makers.dynamics(described.dynamics, twin, control_period))
+        filter = _error_state(described, errors, common, tuple(aids), known, twin, imu, latitude)
+    return Navigator(filter, place, tuple(places), known, tuple(aid.groups for aid in aids))
 
 
 def first_estimate(
@@ -176,6 +177,12 @@ class _Inertial:
     rate_bias: float
     """rad/s."""
     sample_rate: float
+    crooked: tuple[float, float]
+    """Share of a force and of a rate that goes to the wrong axis."""
+    scale: tuple[float, float]
+    """Share by which they are felt too large."""
+    still: int
+    """Identical samples in a row after which it counts as frozen."""
 
     @staticmethod
     def of(imu: Imu, info: SensorInfo) -> "_Inertial":
@@ -183,29 +190,39 @@ class _Inertial:
         less, so the filter is cautious. What turns gravity into a constant error counts as bias."""
         if imu.errors is None or imu.fidelity == "ideal":
             return _Inertial(
-                _LEAST_FORCE, _LEAST_RATE, 1e-6, 1e-8, 1e-3, 1e-5, info.rate
+                _LEAST_FORCE, _LEAST_RATE, 1e-6, 1e-8, 1e-3, 1e-5, info.rate, (0, 0), (0, 0), NEVER
             )  # fmt: skip
         force, rate = imu.errors.accelerometer, imu.errors.gyroscope
         full = imu.fidelity == "full"
-        crooked = (force.scale, force.misalignment, force.misalignment)
+        crooked = (force.scale, force.misalignment, force.misalignment, force.frame)
+        steps = (force.resolution, rate.resolution) if full else (None, None)
+        repeats = [
+            longest_repeat(info.deviation[3 * i], step or 0.0, 3, info.rate)
+            for i, step in enumerate(steps)
+        ]
         return _Inertial(
             force=max(force.noise_density, _LEAST_FORCE),
             rate=max(rate.noise_density, _LEAST_RATE),
-            force_walk=_walk(force, PULLING if full else 0.0),
-            rate_walk=_walk(rate, TURNING if full else 0.0),
+            force_walk=_walk(force),
+            rate_walk=_walk(rate),
             force_bias=_bias(force, [GRAVITY * c for c in crooked] if full else [], full),
             rate_bias=_bias(rate, [GRAVITY * rate.g_sensitivity] if full else [], full),
             sample_rate=info.rate,
+            crooked=(
+                math.hypot(force.misalignment, force.frame) if full else 0.0,
+                math.hypot(rate.misalignment, rate.frame) if full else 0.0,
+            ),
+            scale=(force.scale, rate.scale) if full else (0.0, 0.0),
+            still=min(repeats),
         )
 
 
-def _walk(errors: AccelerometerErrors | GyroscopeErrors, manoeuvre: float) -> float:
+def _walk(errors: AccelerometerErrors | GyroscopeErrors) -> float:
     wandering = 0.0
     if errors.bias_instability and errors.bias_time_constant:
         sigma = instability_deviation(errors.bias_instability)
         wandering = sigma * math.sqrt(2.0 / errors.bias_time_constant)
-    crooked = math.hypot(errors.scale, errors.misalignment) * manoeuvre
-    return math.hypot(errors.random_walk, wandering, crooked * math.sqrt(2.0 / LASTING))
+    return math.hypot(errors.random_walk, wandering)
 
 
 def _bias(errors: AccelerometerErrors | GyroscopeErrors, extra: list[float], full: bool) -> float:
@@ -255,6 +272,8 @@ def _error_state(
     described: spec.Navigation,
     errors: _Inertial,
     common: dict[str, Any],
+    aids: tuple[Aid, ...],
+    known: tuple[str, ...],
     twin: DynamicsTwin | None,
     imu: Imu,
     latitude: float,
@@ -265,6 +284,7 @@ def _error_state(
             [errors.force_bias] * 3,
             [errors.rate_bias] * 3,
             [max(described.current, 1e-6)] * 3,
+            np.maximum([errors.crooked[1], errors.crooked[1], errors.scale[1]], 1e-7),
         ]
     )
     turning = None
@@ -275,16 +295,28 @@ def _error_state(
         **common,
         accelerometer_noise=constant(errors.force),
         gyroscope_noise=constant(errors.rate),
+        rate_noise=constant(errors.rate * math.sqrt(errors.sample_rate)),
         accelerometer_walk=constant(errors.force_walk),
         gyroscope_walk=constant(errors.rate_walk),
+        accelerometer_crooked=constant(math.hypot(errors.crooked[0], errors.scale[0])),
+        gyroscope_crooked=constant(math.hypot(errors.crooked[1], errors.scale[1])),
         current_walk=constant(np.full(3, described.current_walk)),
         deviation=constant(deviation),
+        still=constant(errors.still, np.int32),
+        aids=aids,
+        known=known,
         twin=twin,
         earth_rate=turning,
     )
 
 
-def _direct(described: spec.Navigation, errors: _Inertial, common: dict[str, Any]) -> ekf15.Filter:
+def _direct(
+    described: spec.Navigation,
+    errors: _Inertial,
+    common: dict[str, Any],
+    aids: tuple[Aid, ...],
+    floats: bool,
+) -> ekf15.Filter:
     start = np.maximum(_start_deviation(described.start), 1e-6)
     deviation = np.concatenate([start[:3], start[6:9], start[3:6], [0.1] * 3, [0.5] * 3])
     samples, period = math.sqrt(errors.sample_rate), 1.0 / errors.sample_rate
@@ -300,5 +332,24 @@ def _direct(described: spec.Navigation, errors: _Inertial, common: dict[str, Any
         inertial=constant(inertial),
         noise=constant(noise),
         deviation=constant(deviation),
-        inertial_threshold=constant(threshold(3, described.gate)),
+        inertial_test=_inertial_test(described),
+        aids=aids,
+        floats=floats,
+    )
+
+
+def _inertial_test(described: spec.Navigation) -> Test:
+    """Each sample is judged by itself, for ever."""
+    never = constant(NEVER, np.int32)
+    return Test(
+        threshold=constant([threshold(3, described.gate)] * 2),
+        lasting=constant([math.inf] * 2),
+        fading=constant(0.0),
+        unstated=constant(0.0),
+        back=constant(1, np.int32),
+        patience=never,
+        haste=never,
+        still=never,
+        stale=constant(math.inf),
+        silence=constant(math.inf),
     )

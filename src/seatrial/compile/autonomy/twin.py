@@ -63,16 +63,22 @@ class DynamicsTwin:
         return jnp.concatenate([zero, zero + 1.0, zero, zero, zero, relative, rest, *forces])
 
     def advance(
-        self, memory: jax.Array, estimate: Estimate, orders: jax.Array, dt: float
+        self,
+        memory: jax.Array,
+        estimate: Estimate,
+        orders: jax.Array,
+        dt: float,
+        alone: jax.Array,
     ) -> jax.Array:
-        """Memory after `dt` under `orders` (A, N)."""
+        """Memory after `dt` under `orders` (A, N); where it is `alone` (N,) it turns by itself."""
         velocity = memory[_VELOCITY:_ACTUATORS]
+        free = 5 if self.surface else 3
+        rates = jnp.where(alone, velocity[free:], estimate.velocity[free:])
+        velocity = jnp.concatenate([velocity[:free], rates])
         if self.surface:
             depth, attitude = memory[_DEPTH], memory[_ATTITUDE:_VELOCITY]
-            velocity = jnp.concatenate([velocity[:5], estimate.velocity[5:]])
         else:
             depth, attitude = estimate.position[2], estimate.attitude
-            velocity = jnp.concatenate([velocity[:3], estimate.velocity[3:]])
         zero = jnp.zeros_like(depth)
         ends = np.cumsum([_ACTUATORS, self.states, *(f.states for f in self.model.memory_forces)])
         actuators, *forces = (memory[a:b] for a, b in pairwise(ends))
@@ -90,8 +96,8 @@ class DynamicsTwin:
         )
 
     def velocity(self, memory: jax.Array) -> jax.Array:
-        """Predicted u v w (3, N) through the water, body axes."""
-        return memory[_VELOCITY : _VELOCITY + 3]
+        """Predicted u v w p q r (6, N) through the water, body axes."""
+        return memory[_VELOCITY:_ACTUATORS]
 
 
 def build_twin(vehicle: Vehicle, ocean: Ocean) -> DynamicsTwin:

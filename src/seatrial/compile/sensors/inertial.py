@@ -77,8 +77,10 @@ def _triad(
         ),
         walk=wanted(errors.random_walk, everywhere=True),
         turn_on=wanted(errors.turn_on_bias, everywhere=True),
-        crookedness=runtime.Crookedness(array(errors.scale), array(errors.misalignment))
-        if full and (errors.scale or errors.misalignment)
+        crookedness=runtime.Crookedness(
+            array(errors.scale), array(errors.misalignment), array(errors.frame)
+        )
+        if full and (errors.scale or errors.misalignment or errors.frame)
         else None,
         warmth=runtime.Warmth(
             array(errors.temperature_coefficient), array(errors.reference_temperature)

@@ -61,21 +61,39 @@ SOLVER_NOISE = 0.01
 """The UWB solver takes ranges to be no better than this, m."""
 
 
-def gnss(described: spec.Gnss, context: Context) -> Built:
-    """Satellite receiver."""
-    fix = constant(FIXES[described.fix], context.dtype)
+class GnssErrors(NamedTuple):
+    """Standard deviations north, east and down, m and m/s."""
+
+    noise: list[float]
+    drift: list[float]
+    drift_time: list[float]
+    """s."""
+    velocity_noise: list[float]
+
+
+def gnss_errors(described: spec.Gnss) -> GnssErrors:
+    """What a description gives, and what is typical of its kind of fix where it is silent."""
     typical = TYPICAL[described.fix]
 
     def axes(given: tuple[float | None, float | None], usual: tuple[float, float]) -> list[float]:
         horizontal, down = (u if g is None else g for g, u in zip(given, usual, strict=True))
         return [horizontal, horizontal, down]
 
-    noise = axes((described.noise, described.vertical_noise), typical.noise)
-    drift = axes((described.drift, described.vertical_drift), typical.drift)
     times = axes((described.drift_time, described.vertical_drift_time), typical.drift_time)
-    velocity = axes(
-        (described.velocity_noise, described.vertical_velocity_noise), typical.velocity_noise
+    if described.fidelity == "ideal":
+        return GnssErrors([0.0] * 3, [0.0] * 3, times, [0.0] * 3)
+    return GnssErrors(
+        axes((described.noise, described.vertical_noise), typical.noise),
+        axes((described.drift, described.vertical_drift), typical.drift),
+        times,
+        axes((described.velocity_noise, described.vertical_velocity_noise), typical.velocity_noise),
     )
+
+
+def gnss(described: spec.Gnss, context: Context) -> Built:
+    """Satellite receiver."""
+    fix = constant(FIXES[described.fix], context.dtype)
+    noise, drift, times, velocity = gnss_errors(described)
     components = (*POSITION, *VELOCITY, "fix")
     units = (*("m",) * 3, *("m s-1",) * 3, "1")
     if described.fidelity == "ideal":
@@ -137,6 +155,8 @@ def compass(described: spec.Compass, context: Context) -> Built:
         correction=constant(described.declination if described.corrected else 0.0, context.dtype),
         white=_some(noise, context),
         deviation=_some(described.deviation, context) if full else None,
+        # A² + (B sin ψ)² + (C cos ψ)² + … of equal coefficients is three squares at any heading.
+        residual=_some(described.residual / math.sqrt(3.0), context) if full else None,
         resolution=_some(resolution, context),
     )
     facts: Facts = {"declination": (described.declination,)}

@@ -40,8 +40,9 @@ Array = NDArray[np.float64]
 def pressure(described: spec.Pressure, context: Context) -> Built:
     """A pressure sensor."""
     dtype, full = context.dtype, described.fidelity == "full"
+    offset = 0.0 if described.zeroed else described.offset
     flaws = PressureFlaws(
-        offset=constant(described.offset, dtype),
+        offset=constant(offset, dtype),
         drift=constant(described.drift, dtype),
         drift_time=constant(described.drift_time, dtype),
         period=constant(context.period, dtype),
@@ -58,7 +59,7 @@ def pressure(described: spec.Pressure, context: Context) -> Built:
     deviation = 0.0 if described.fidelity == "ideal" else described.noise
     if full:
         step = described.resolution / math.sqrt(12.0)
-        deviation = math.hypot(deviation, described.offset, described.drift, step)
+        deviation = math.hypot(deviation, offset, described.drift, step)
     per_metre = described.density * GRAVITY
     return Built(sensor, ("pressure", "depth"), ("Pa", "m"), (deviation, deviation / per_metre))
 
@@ -75,7 +76,11 @@ def dvl(described: spec.Dvl, context: Context) -> Built:
         device=None if ideal else _device(described, context),
     )
     axes = "xyz"
-    across, along = described.noise / (math.sqrt(2.0) * sin), described.noise / (2.0 * cos)
+    share = np.array([1.0 / (math.sqrt(2.0) * sin)] * 2 + [1.0 / (2.0 * cos)])
+    over_ground, through_water = (
+        tuple(0.0 if ideal else float(noise * s) for s in share)
+        for noise in (described.noise, described.water_noise)
+    )
     return Built(
         sensor,
         (
@@ -86,8 +91,9 @@ def dvl(described: spec.Dvl, context: Context) -> Built:
         ),
         (*("m s-1",) * 3, *("m",) * (1 + BEAMS), "1"),
         # lengths have errors in proportion, so no one number
-        (*((0.0,) * 3 if ideal else (across, across, along)), *(0.0,) * (2 + BEAMS)),
-        {f"beam_{k + 1}": beam for k, beam in enumerate(beams)},
+        (*over_ground, *(0.0,) * (2 + BEAMS)),
+        {f"beam_{k + 1}": beam for k, beam in enumerate(beams)}
+        | {"water_deviation": through_water},
     )
 
 
@@ -113,6 +119,7 @@ def _device(described: spec.Dvl, context: Context) -> Device:
             distance=constant(described.water_layer, dtype),
             noise=constant(described.water_noise, dtype),
         )
+    flaws = (described.scale, *(described.misalignment,) * 3, *(described.bias,) * 3)
     return Device(
         noise=constant(described.noise, dtype),
         range_noise=constant(described.range_noise, dtype),
@@ -120,7 +127,7 @@ def _device(described: spec.Dvl, context: Context) -> Device:
         budget=constant(20.0 * math.log10(farthest) + 2.0 * float(reference) * farthest, dtype),
         absorption=curve(z, alpha, dtype, uniform=True),
         water=water,
-        scale=_some(described.scale, dtype) if full else None,
+        flaws=constant(flaws, dtype) if full and any(flaws) else None,
         sound_speed=_some(described.sound_speed, dtype) if full else None,
         dropout=dropout,
     )

@@ -27,6 +27,7 @@ from seatrial.gnc.guidance.track import track_errors
 from seatrial.gnc.mission import DOCK, HOLD, SURFACE, TRACK, VELOCITY, Leg, Mission, Progress
 from seatrial.gnc.navigation import dispatch as navigation
 from seatrial.gnc.navigation.dispatch import AnyFilter
+from seatrial.gnc.navigation.eskf import SILENT, USED
 from seatrial.gnc.types import Estimate, Setpoint
 from seatrial.pytree import batched, pytree, static
 from seatrial.spatial.gradients import bearing, root
@@ -354,8 +355,18 @@ def report(pilot: Pilot, memory: Memory, state: State) -> tuple[jax.Array, jax.A
     if pilot.navigator is None:
         return jnp.zeros((0, count), dtype), guidance
     believed = _estimate(pilot, memory, state, dtype)
-    spread = navigation.position_deviation(memory.filter).astype(dtype)
-    return jnp.concatenate([*believed, spread]), guidance
+    spread = navigation.deviations(pilot.navigator.filter, memory.filter)
+    parts = [*believed, spread, _sensor_masks(pilot.navigator, memory.filter)]
+    return jnp.concatenate([part.astype(dtype) for part in parts]), guidance
+
+
+def _sensor_masks(navigator: Navigator, filter: Any) -> jax.Array:
+    """(2, N) bit i for sensor i: those that the filter rejects, and those that are silent."""
+    health = navigation.health(navigator.filter, filter)
+    bits = jnp.asarray([1 << place for place in (navigator.imu, *navigator.aids)])[:, None]
+    silent = health == SILENT
+    wrong = (health > USED) & ~silent
+    return jnp.stack([jnp.sum(jnp.where(which, bits, 0), axis=0) for which in (wrong, silent)])
 
 
 def _rule(avoidance: Any, count: int) -> jax.Array:

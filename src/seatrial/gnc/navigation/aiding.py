@@ -1,9 +1,16 @@
 """What the sensors beside the IMU tell an inertial filter: residuals and measurement rows.
 
-The error state of the filter is δx = [δp δv δθ δb_a δb_g δc], with the attitude error in the world,
-R_true = exp([δθ]×) R. A direction e that is fixed to the body then errs by δθ × e, so a number
-d · (R w) has the row w_world × d in the attitude. Angular rates are those of the gyroscopes less
-their bias, and err by −δb_g.
+The error state of the filter is δx = [δp δv δθ δb_a δb_g δc δm], with the attitude error in the
+world, R_true = exp([δθ]×) R. A direction e that is fixed to the body then errs by δθ × e, so a
+number d · (R w) has the row w_world × d in the attitude. Angular rates are those of the gyroscopes
+less their bias and less m r, what a wrong scale and crooked axes make of the yaw rate r, and err by
+−δb_g − r δm.
+
+Behind these 21 come the slow errors of the sensors themselves, each a first-order Gauss–Markov
+process ẋ = −x/τ + noise: the drift of a satellite receiver, the deviation of a compass, scale,
+mounting and bias of a log. An error that stays is one with τ → ∞. As white noise they would have to
+be so large that nothing could be told from them; as states they are known for what they are
+(Groves 2013, section 14.2).
 
 All places are counted from the IMU, which is where the filter works: an arm is the vector from the
 IMU to the sensor in body axes.
@@ -14,7 +21,7 @@ from typing import NamedTuple, Protocol
 import jax
 import jax.numpy as jnp
 
-from seatrial.gnc.navigation.kalman import Component, Group, Row
+from seatrial.gnc.navigation.kalman import Component, Group, Row, Test
 from seatrial.pytree import pytree, static
 from seatrial.spatial.gradients import bearing, root
 from seatrial.spatial.rotations import Rotation, multiply
@@ -31,9 +38,13 @@ from seatrial.spatial.vectors import (
     vec3,
 )
 
-POSITION, VELOCITY, ATTITUDE, ACCELEROMETER, GYROSCOPE, CURRENT = 0, 3, 6, 9, 12, 15
+POSITION, VELOCITY, ATTITUDE, ACCELEROMETER, GYROSCOPE, CURRENT, TURNING = 0, 3, 6, 9, 12, 15, 18
 """First rows of the parts of the error state."""
-SIZE = 18
+SIZE = 21
+"""Of the error state without the slow errors of the sensors."""
+
+SCALE_MOUNTING_BIAS = 7
+"""Slow errors of a log that has all of them."""
 
 AXES: tuple[Vec3, Vec3, Vec3] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
@@ -54,22 +65,48 @@ class Motion(NamedTuple):
     """NED."""
 
 
+@pytree
+class Slow:
+    """Slow errors of a sensor, which are states of the filter."""
+
+    deviation: jax.Array
+    """(K,) at the start."""
+    decay: jax.Array
+    """(K,) 1/τ, 1/s; 0 for an error that stays."""
+    walk: jax.Array
+    """(K,) density of the noise that drives it, per √s: σ √(2/τ) keeps the deviation σ."""
+
+    @property
+    def size(self) -> int:
+        """How many."""
+        return int(self.deviation.shape[0])
+
+
+class Own(NamedTuple):
+    """What the filter believes of the slow errors of the sensor that is compared."""
+
+    first: int
+    """Where they begin in the error state."""
+    values: jax.Array
+    """(K, N)."""
+
+
 class Aid(Protocol):
     """A sensor that corrects the filter: a pytree."""
 
     @property
-    def threshold(self) -> jax.Array:
-        """(G,) largest NIS of each group."""
+    def test(self) -> Test:
+        """When it is believed."""
 
     @property
-    def patience(self) -> jax.Array:
-        """Rejections in a row after which the filter doubts itself."""
+    def slow(self) -> Slow:
+        """Its slow errors."""
 
     @property
-    def groups(self) -> int:
-        """Number of groups in a measurement."""
+    def groups(self) -> tuple[int, ...]:
+        """Number of components of every group in a measurement."""
 
-    def compare(self, motion: Motion, values: jax.Array) -> list[Group]:
+    def compare(self, motion: Motion, values: jax.Array, own: Own) -> list[Group]:
         """Residuals and rows of a measurement (D, N), components as the sensor gives them."""
 
 
@@ -82,11 +119,16 @@ def _spread(first: int, v: Vec3) -> Row:
     return {first + i: v[i] for i in range(3)}
 
 
+def _rates(lever: Vec3, motion: Motion) -> Row:
+    """Row of −d · ω with d = `lever`: of the biases of the gyroscopes, and of what turning adds."""
+    return _spread(GYROSCOPE, lever) | _spread(TURNING, scale(motion.angular[2], lever))
+
+
 @pytree
 class Fix:
     """A position of a point of the body, and its velocity where the receiver gives one: GNSS, UWB.
 
-    p + R r and v + R (ω × r), NED.
+    p + R r + d and v + R (ω × r), NED; the drift d is a slow error, of all three axes or of none.
     """
 
     arm: jax.Array
@@ -95,32 +137,28 @@ class Fix:
     """(3,) m."""
     velocity_deviation: jax.Array | None
     """(3,) m/s."""
-    threshold: jax.Array
-    patience: jax.Array
+    test: Test
+    slow: Slow
 
     @property
-    def groups(self) -> int:
+    def groups(self) -> tuple[int, ...]:
         """Position, and velocity."""
-        return 1 if self.velocity_deviation is None else 2
+        return (3,) if self.velocity_deviation is None else (3, 3)
 
-    def compare(self, motion: Motion, values: jax.Array) -> list[Group]:
+    def compare(self, motion: Motion, values: jax.Array, own: Own) -> list[Group]:
         """The first three numbers are the position, the next three the velocity."""
         arm = vec3(self.arm)
         there = motion.rotation.to_world(arm)
         place = add(motion.position, there)
-        found = [
-            Group(
-                [
-                    Component(
-                        values[i] - place[i],
-                        _spread(ATTITUDE, cross(there, AXES[i])) | {POSITION + i: 1.0},
-                        self.deviation[i] ** 2,
-                    )
-                    for i in range(3)
-                ],
-                True,
-            )
-        ]
+        parts = []
+        for i in range(3):
+            row: Row = _spread(ATTITUDE, cross(there, AXES[i])) | {POSITION + i: 1.0}
+            residual = values[i] - place[i]
+            if self.slow.size:
+                row[own.first + i] = 1.0
+                residual = residual - own.values[i]
+            parts.append(Component(residual, row, self.deviation[i] ** 2))
+        found = [Group(parts, True, POSITION)]
         if self.velocity_deviation is not None:
             around = motion.rotation.to_world(cross(motion.angular, arm))
             speed = add(motion.velocity, around)
@@ -128,35 +166,47 @@ class Fix:
             for i in range(3):
                 row = _spread(ATTITUDE, cross(around, AXES[i])) | {VELOCITY + i: 1.0}
                 lever = cross(motion.rotation.to_body(AXES[i]), arm)
-                row |= _spread(GYROSCOPE, lever)
+                row |= _rates(lever, motion)
                 variance = self.velocity_deviation[i] ** 2
                 parts.append(Component(values[3 + i] - speed[i], row, variance))
-            found.append(Group(parts, True))
+            found.append(Group(parts, True, VELOCITY))
         return found
 
 
 @pytree
 class Depth:
-    """Depth of a point of the body: the third component of p + R r."""
+    """Depth of a point of the body: the third component of p + R r, and an offset where it has one.
+
+    The reading times `per_unit`, less `zero`, is the depth.
+    """
 
     arm: jax.Array
+    zero: jax.Array
+    """m."""
+    per_unit: jax.Array
+    """m per unit of the reading."""
     deviation: jax.Array
-    threshold: jax.Array
-    patience: jax.Array
+    """m."""
+    test: Test
+    slow: Slow
     component: int = static()
     """Which number of the measurement it is."""
 
     @property
-    def groups(self) -> int:
+    def groups(self) -> tuple[int, ...]:
         """One."""
-        return 1
+        return (1,)
 
-    def compare(self, motion: Motion, values: jax.Array) -> list[Group]:
+    def compare(self, motion: Motion, values: jax.Array, own: Own) -> list[Group]:
         """One number."""
         there = motion.rotation.to_world(vec3(self.arm))
-        residual = values[self.component] - motion.position[2] - there[2]
+        read = values[self.component] * self.per_unit - self.zero
+        residual = read - motion.position[2] - there[2]
         row: Row = {POSITION + 2: 1.0, ATTITUDE: there[1], ATTITUDE + 1: -there[0]}
-        return [Group([Component(residual, row, self.deviation**2)], True)]
+        if self.slow.size:
+            row[own.first] = 1.0
+            residual = residual - own.values[0]
+        return [Group([Component(residual, row, self.deviation**2)], True, POSITION)]
 
 
 @pytree
@@ -168,29 +218,29 @@ class Ranges:
     """(3, A) NED, m."""
     deviation: jax.Array
     """(A,) m."""
-    threshold: jax.Array
-    patience: jax.Array
+    test: Test
+    slow: Slow
     first: int = static()
     """Which number of the measurement is the first distance."""
 
     @property
-    def groups(self) -> int:
+    def groups(self) -> tuple[int, ...]:
         """One for every anchor."""
-        return int(self.anchors.shape[1])
+        return (1,) * int(self.anchors.shape[1])
 
-    def compare(self, motion: Motion, values: jax.Array) -> list[Group]:
+    def compare(self, motion: Motion, values: jax.Array, own: Own) -> list[Group]:
         """A distance that is not positive was not measured."""
         there = motion.rotation.to_world(vec3(self.arm))
         place = add(motion.position, there)
         found = []
-        for a in range(self.groups):
+        for a in range(len(self.groups)):
             apart = subtract(place, vec3(self.anchors[:, a]))
             distance = safe_norm(apart)
             towards = scale(1.0 / distance, apart)
             row = _spread(POSITION, towards) | _spread(ATTITUDE, cross(there, towards))
             measured = values[self.first + a]
             part = Component(measured - distance, row, self.deviation[a] ** 2)
-            found.append(Group([part], measured > 0.0))
+            found.append(Group([part], measured > 0.0, POSITION))
         return found
 
 
@@ -198,7 +248,9 @@ class Ranges:
 class BodyVelocity:
     """Velocity of a point of the body along axes of the sensor: DVL, speed log, own dynamics.
 
-    R_bsᵀ (Rᵀ (v − λ c) + ω × r), with λ = 0 over ground and λ = 1 through the water.
+    u = R_bsᵀ (Rᵀ (v − λ c) + ω × r), with λ = 0 over ground and λ = 1 through the water, is read as
+    (1 + s) u − ε × u + b. Of the slow errors there are all seven (scale s, mounting ε, bias b), the
+    scale alone, one bias for each axis measured, or none.
     """
 
     arm: jax.Array
@@ -208,19 +260,19 @@ class BodyVelocity:
     """(3,) m/s, over ground."""
     water_deviation: jax.Array
     """(3,) m/s, through the water."""
-    threshold: jax.Array
-    patience: jax.Array
+    test: Test
+    slow: Slow
     axes: tuple[int, ...] = static()
     """Which axes of the sensor are measured: the first numbers of the measurement."""
     lock: int | None = static()
     """Which number says 0 for nothing, 1 for ground and 2 for water; None where it is water."""
 
     @property
-    def groups(self) -> int:
-        """One."""
-        return 1
+    def groups(self) -> tuple[int, ...]:
+        """All axes."""
+        return (len(self.axes),)
 
-    def compare(self, motion: Motion, values: jax.Array) -> list[Group]:
+    def compare(self, motion: Motion, values: jax.Array, own: Own) -> list[Group]:
         """All axes together."""
         arm, mounting = vec3(self.arm), frame(self.matrix)
         around = cross(motion.angular, arm)
@@ -230,36 +282,64 @@ class BodyVelocity:
             present = values[self.lock] > 0.5
             water = jnp.where(values[self.lock] > 1.5, 1.0, 0.0)
         relative = subtract(motion.velocity, scale(water, motion.current))
+        still = add(motion.rotation.to_body(relative), around)
+        seen = mounting.to_body(still)
+        wrong, rows = self._errors(seen, own)
         parts = []
         for place, i in enumerate(self.axes):
             axis = mounting.to_world(AXES[i])
             e = motion.rotation.to_world(axis)
             row = _spread(VELOCITY, e) | _spread(ATTITUDE, cross(e, relative))
-            row |= _spread(GYROSCOPE, cross(axis, arm)) | _spread(CURRENT, scale(-water, e))
+            row |= _rates(cross(axis, arm), motion) | _spread(CURRENT, scale(-water, e))
             ground, through = self.deviation[i] ** 2, self.water_deviation[i] ** 2
-            residual = values[place] - dot(e, relative) - dot(axis, around)
-            parts.append(Component(residual, row, ground + water * (through - ground)))
-        return [Group(parts, present)]
+            residual = values[place] - seen[i] - wrong[place]
+            variance = ground + water * (through - ground)
+            parts.append(Component(residual, row | rows[place], variance))
+        return [Group(parts, present, VELOCITY)]
+
+    def _errors(self, seen: Vec3, own: Own) -> tuple[list[Scalar], list[Row]]:
+        """What the slow errors add to each axis measured of a velocity in sensor axes, and rows."""
+        wrong: list[Scalar] = [0.0] * len(self.axes)
+        rows: list[Row] = [{} for _ in self.axes]
+        kinds = self.slow.size
+        if kinds == len(self.axes) and kinds > 1:
+            rows = [{own.first + k: 1.0} for k in range(kinds)]
+            wrong = [own.values[k] for k in range(kinds)]
+        elif kinds:
+            rows = [{own.first: seen[i]} for i in self.axes]
+            wrong = [own.values[0] * seen[i] for i in self.axes]
+        if kinds == SCALE_MOUNTING_BIAS:
+            for k, i in enumerate(self.axes):
+                rows[k] |= _spread(own.first + 1, cross(AXES[i], seen)) | {own.first + 4 + i: 1.0}
+                turned = dot(cross(AXES[i], seen), vec3(own.values[1:4]))
+                wrong[k] = wrong[k] + turned + own.values[4 + i]
+        return wrong, rows
 
 
 @pytree
 class Heading:
-    """Heading of the sensor's x axis: a compass. e = R R_bs e_x, ψ = atan2(e_E, e_N)."""
+    """Heading of the sensor's x axis: a compass. e = R R_bs e_x, ψ = atan2(e_E, e_N).
+
+    It reads ψ less its deviation A + B sin μ + C cos μ + D sin 2μ + E cos 2μ, with μ the magnetic
+    heading; the coefficients are slow errors.
+    """
 
     matrix: jax.Array
     offset: jax.Array
     """Added to the reading to get the heading from true north: the declination, rad."""
+    declination: jax.Array
+    """rad."""
     deviation: jax.Array
     """rad."""
-    threshold: jax.Array
-    patience: jax.Array
+    test: Test
+    slow: Slow
 
     @property
-    def groups(self) -> int:
+    def groups(self) -> tuple[int, ...]:
         """One."""
-        return 1
+        return (1,)
 
-    def compare(self, motion: Motion, values: jax.Array) -> list[Group]:
+    def compare(self, motion: Motion, values: jax.Array, own: Own) -> list[Group]:
         """One number; of no use while the axis is near the vertical."""
         north, east, down = motion.rotation.to_world(frame(self.matrix).to_world(AXES[0]))
         level = jnp.asarray(north * north + east * east)
@@ -270,58 +350,120 @@ class Heading:
             ATTITUDE + 1: -east * down / safe,
             ATTITUDE + 2: 1.0,
         }
-        return [Group([Component(residual, row, self.deviation**2)], level > 0.03)]
+        if self.slow.size:
+            once = bearing(east, north) - self.declination
+            twice = 2.0 * once
+            parts = (
+                jnp.ones_like(once),
+                jnp.sin(once),
+                jnp.cos(once),
+                jnp.sin(twice),
+                jnp.cos(twice),
+            )
+            for k, part in enumerate(parts):
+                row[own.first + k] = -part
+                residual = residual + part * own.values[k]
+        return [Group([Component(residual, row, self.deviation**2)], level > 0.03, ATTITUDE)]
 
 
 @pytree
 class Attitude:
-    """Orientation of the sensor in the world: an AHRS. δθ = 2 vec(q_measured ⊗ q_predicted⁻¹)."""
+    """Orientation of the sensor in the world: an AHRS. δθ = 2 vec(q_measured ⊗ q_predicted⁻¹).
+
+    Its slow errors are rotations about north, east and down.
+    """
 
     mounting: jax.Array
     """(4,) quaternion from the sensor's axes to the body's."""
     deviation: jax.Array
     """(3,) about north, east and down, rad."""
-    threshold: jax.Array
-    patience: jax.Array
+    test: Test
+    slow: Slow
 
     @property
-    def groups(self) -> int:
+    def groups(self) -> tuple[int, ...]:
         """One."""
-        return 1
+        return (3,)
 
-    def compare(self, motion: Motion, values: jax.Array) -> list[Group]:
+    def compare(self, motion: Motion, values: jax.Array, own: Own) -> list[Group]:
         """The first four numbers are the quaternion, scalar first."""
         error = attitude_error(values[:4], multiply(motion.attitude, self.mounting[:, None]))
-        parts = [Component(error[i], {ATTITUDE + i: 1.0}, self.deviation[i] ** 2) for i in range(3)]
-        return [Group(parts, True)]
+        parts = []
+        for i in range(3):
+            row: Row = {ATTITUDE + i: 1.0}
+            residual = error[i]
+            if self.slow.size:
+                row[own.first + i] = 1.0
+                residual = residual - own.values[i]
+            parts.append(Component(residual, row, self.deviation[i] ** 2))
+        return [Group(parts, True, ATTITUDE)]
 
 
 @pytree
 class Field:
-    """The Earth's magnetic field in the sensor's axes: R_bsᵀ Rᵀ m."""
+    """The Earth's magnetic field in the sensor's axes: R_bsᵀ Rᵀ m + h, h of iron a slow error."""
 
     matrix: jax.Array
     field: jax.Array
     """(3,) NED, T."""
     deviation: jax.Array
     """(3,) T."""
-    threshold: jax.Array
-    patience: jax.Array
+    test: Test
+    slow: Slow
 
     @property
-    def groups(self) -> int:
+    def groups(self) -> tuple[int, ...]:
         """One."""
-        return 1
+        return (3,)
 
-    def compare(self, motion: Motion, values: jax.Array) -> list[Group]:
+    def compare(self, motion: Motion, values: jax.Array, own: Own) -> list[Group]:
         """Three numbers."""
         mounting, field = frame(self.matrix), vec3(self.field)
         parts = []
         for i in range(3):
             e = motion.rotation.to_world(mounting.to_world(AXES[i]))
             row = _spread(ATTITUDE, cross(e, field))
-            parts.append(Component(values[i] - dot(e, field), row, self.deviation[i] ** 2))
-        return [Group(parts, True)]
+            residual = values[i] - dot(e, field)
+            if self.slow.size:
+                row[own.first + i] = 1.0
+                residual = residual - own.values[i]
+            parts.append(Component(residual, row, self.deviation[i] ** 2))
+        return [Group(parts, True, ATTITUDE)]
+
+
+@pytree
+class Level:
+    """That a craft floats upright: its z axis down, for want of anything better."""
+
+    deviation: jax.Array
+    """Of roll and pitch, rad."""
+    test: Test
+    slow: Slow
+
+    @property
+    def groups(self) -> tuple[int, ...]:
+        """Both tilts."""
+        return (2,)
+
+    def compare(self, motion: Motion, values: jax.Array, own: Own) -> list[Group]:
+        """Nothing is measured: the tilt that would bring z to down is z × down."""
+        del values, own
+        z = motion.rotation.to_world(AXES[2])
+        parts = [
+            Component(error, {ATTITUDE + i: 1.0}, self.deviation**2)
+            for i, error in enumerate((z[1], -jnp.asarray(z[0])))
+        ]
+        return [Group(parts, True, ATTITUDE)]
+
+
+def read(aid: Aid, values: jax.Array) -> jax.Array:
+    """The numbers of a measurement that an aid compares."""
+    first = 0
+    if isinstance(aid, Depth):
+        first = aid.component
+    elif isinstance(aid, Ranges):
+        first = aid.first
+    return values[first : first + sum(aid.groups)]
 
 
 def attitude_error(true: jax.Array, believed: jax.Array) -> jax.Array:

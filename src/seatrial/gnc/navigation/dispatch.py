@@ -1,7 +1,6 @@
 """The functions that every navigation filter offers, for callers that do not mind which it is."""
 
 import jax
-import jax.numpy as jnp
 
 from seatrial.gnc.navigation import ekf15, eskf
 from seatrial.gnc.types import Estimate
@@ -64,6 +63,19 @@ def estimate(filter: AnyFilter, state: AnyState) -> Estimate:
     return ekf15.estimate(filter, state)
 
 
-def position_deviation(state: AnyState) -> jax.Array:
-    """(3, N) standard deviation of the position, m."""
-    return jnp.sqrt(jnp.stack([state.covariance[i, i] for i in range(3)]))
+def deviations(filter: AnyFilter, state: AnyState) -> jax.Array:
+    """(12, N) standard deviations of position (NED), attitude and velocity (u v w p q r)."""
+    if isinstance(filter, eskf.Filter):
+        assert isinstance(state, eskf.NavState)
+        return eskf.deviations(filter, state)
+    assert isinstance(state, ekf15.NavState)
+    return ekf15.deviations(state)
+
+
+def health(filter: AnyFilter, state: AnyState) -> jax.Array:
+    """(1 + sensors, N) how the IMU and every sensor are found, as `signals.HEALTH` numbers it."""
+    if isinstance(filter, eskf.Filter):
+        assert isinstance(state, eskf.NavState)
+        return eskf.health(filter, state)
+    assert isinstance(state, ekf15.NavState)
+    return ekf15.health(filter, state)

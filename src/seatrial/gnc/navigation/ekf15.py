@@ -30,7 +30,7 @@ from seatrial.gnc.navigation.aiding import (
     Ranges,
     frame,
 )
-from seatrial.gnc.navigation.kalman import Component, Gate, Group, Row
+from seatrial.gnc.navigation.kalman import Component, Gate, Group, Row, Test
 from seatrial.gnc.types import Estimate
 from seatrial.pytree import pytree, static
 from seatrial.spatial.gradients import bearing
@@ -56,8 +56,8 @@ class Filter:
     """(15,) density of the random walk of every state, per √Hz."""
     deviation: jax.Array
     """(15,) standard deviation of every state at the start."""
-    inertial_threshold: jax.Array
-    """Largest NIS of acceleration and of rate."""
+    inertial_test: Test
+    """Of acceleration and of rate."""
     aids: tuple[Aid, ...]
     floats: bool = static(default=False)
     """Whether the last of the aids compares the depth of a surface craft with 0."""
@@ -86,8 +86,11 @@ def begin(filter: Filter, start: Estimate, count: int) -> NavState:
         mean=jnp.concatenate([p.astype(dtype) for p in parts]),
         covariance=jnp.eye(SIZE, dtype=dtype)[:, :, None] * variance,
         started=jnp.zeros(count, bool),
-        inertial_gate=kalman.closed_gate(2, count),
-        gates=tuple(kalman.closed_gate(aid.groups, count) for aid in filter.aids),
+        inertial_gate=kalman.closed_gate(2, 6, count, filter.inertial_test),
+        gates=tuple(
+            kalman.closed_gate(len(aid.groups), sum(aid.groups), count, aid.test)
+            for aid in filter.aids
+        ),
     )
 
 
@@ -103,9 +106,7 @@ def predict(
     P = 0.5 * (P + P.swapaxes(0, 1)) + eye * (filter.noise[:, None] ** 2 * step)
     moved = state._replace(mean=mean, covariance=P, started=state.started | usable)
     groups = _inertial(filter, mean, values)
-    forever = jnp.asarray(2**31 - 1)
-    threshold = jnp.broadcast_to(filter.inertial_threshold, (2,))
-    taken = kalman.absorb(P, groups, state.inertial_gate, threshold, forever, usable)
+    taken = kalman.absorb(P, groups, state.inertial_gate, filter.inertial_test, usable)
     return _corrected(moved, taken)._replace(inertial_gate=taken.gate)
 
 
@@ -123,9 +124,7 @@ def update(
     groups = _direct(filter, aid, state.mean, values.astype(state.mean.dtype))
     if not groups:
         return state
-    taken = kalman.absorb(
-        state.covariance, groups, state.gates[index], aid.threshold, aid.patience, usable
-    )
+    taken = kalman.absorb(state.covariance, groups, state.gates[index], aid.test, usable)
     after = _corrected(state, taken)
     gates = tuple(taken.gate if i == index else gate for i, gate in enumerate(state.gates))
     return after._replace(gates=gates)
@@ -208,8 +207,9 @@ def _direct(filter: Filter, aid: Aid, mean: jax.Array, values: jax.Array) -> lis
     if isinstance(aid, Fix | Depth):
         there = turned.to_world(add(vec3(filter.arm), vec3(aid.arm)))
         if isinstance(aid, Depth):
-            residual = values[aid.component] - there[2] - mean[2]
-            return [Group([Component(residual, {POSITION + 2: 1.0}, aid.deviation**2)], True)]
+            residual = values[aid.component] * aid.per_unit - aid.zero - there[2] - mean[2]
+            part = Component(residual, {POSITION + 2: 1.0}, aid.deviation**2)
+            return [Group([part], True, POSITION)]
         found = [_group(mean, POSITION, subtract(vec3(values[:3]), there), aid.deviation)]
         if aid.velocity_deviation is not None:
             body = turned.to_body(vec3(values[3:6]))
@@ -223,7 +223,7 @@ def _direct(filter: Filter, aid: Aid, mean: jax.Array, values: jax.Array) -> lis
         north, east, _ = turned.to_world(frame(aid.matrix).to_world((1.0, 0.0, 0.0)))
         residual = wrap_signed(values[0] + aid.offset - bearing(east, north))
         row: Row = {EULER + 2: 1.0}
-        return [Group([Component(residual, row, aid.deviation**2)], True)]
+        return [Group([Component(residual, row, aid.deviation**2)], True, EULER)]
     if isinstance(aid, Attitude):
         inverse = aid.mounting * jnp.array([1.0, -1.0, -1.0, -1.0])
         euler = to_euler(multiply(values[:4], inverse[:, None]))
@@ -233,7 +233,7 @@ def _direct(filter: Filter, aid: Aid, mean: jax.Array, values: jax.Array) -> lis
             )
             for i in range(3)
         ]
-        return [Group(parts, True)]
+        return [Group(parts, True, EULER)]
     assert isinstance(aid, Ranges | Field)  # refused when the filter was compiled
     return []
 
@@ -250,7 +250,7 @@ def _velocity(filter: Filter, aid: BodyVelocity, mean: jax.Array, values: jax.Ar
         speed = axis[0] * believed[0] + axis[1] * believed[1] + axis[2] * believed[2]
         row = {LINEAR + j: axis[j] for j in range(3)}
         parts.append(Component(values[place] - speed, row, aid.deviation[i] ** 2))
-    return Group(parts, True if aid.lock is None else values[aid.lock] > 0.5)
+    return Group(parts, True if aid.lock is None else values[aid.lock] > 0.5, LINEAR)
 
 
 def _group(mean: jax.Array, first: int, values: Vec3, deviation: jax.Array) -> Group:
@@ -260,8 +260,22 @@ def _group(mean: jax.Array, first: int, values: Vec3, deviation: jax.Array) -> G
             for i in range(3)
         ],
         True,
+        first,
     )
 
 
 def _rotation(mean: jax.Array) -> Rotation:
     return rotation(from_euler(mean[EULER], mean[EULER + 1], mean[EULER + 2]))
+
+
+def deviations(state: NavState) -> jax.Array:
+    """(12, N) standard deviations of position, attitude and velocity."""
+    order = (*range(POSITION, EULER + 3), *range(LINEAR, ANGULAR + 3))
+    return jnp.sqrt(jnp.stack([state.covariance[i, i] for i in order]))
+
+
+def health(filter: Filter, state: NavState) -> jax.Array:
+    """(1 + sensors, N) 2 where a sensor is rejected, else 1; this filter looks for nothing else."""
+    sensors = len(filter.aids) - int(filter.floats)
+    wrong = [jnp.any(gate.isolated, axis=0) for gate in state.gates[:sensors]]
+    return jnp.stack([jnp.ones(state.started.shape, jnp.int32), *(1 + w for w in wrong)])

@@ -10,7 +10,16 @@ touched only once, by P ← P − Σ v vᵀ with v = √s K, in which it stays e
 
 Components that stand or fall together form a group: the sum of their normalised innovations
 squared, ν²/s, is the group's NIS, distributed as χ² with as many degrees of freedom as components.
-A group beyond its threshold is an outlier and is left out.
+A group beyond its threshold counts as that much less certain, its S being scaled until it fits; far
+beyond it, it is an outlier and is left out. Several samples are judged together by
+the fading mean of the normalised innovations, m ← a m + (1 − a) ν/√s, whose components have the
+variance (1 − a)/(1 + a) while the innovations are white (Bar-Shalom, Li and Kirubarajan 2001,
+section 5.4.2): a sensor that is off by less than the gate, but steadily, is found by it. A group
+that was found wrong is isolated: it is compared but not believed, until it fits again for a while.
+
+Noise that nobody can state beforehand, as that of waves in a pressure, is learned from the
+innovations: what their squares are larger than h P hᵀ + r, as a fading mean, is added to r (Mehra
+1972, Approaches to adaptive filtering, IEEE Trans. Autom. Control 17(5)).
 """
 
 from collections.abc import Callable
@@ -19,6 +28,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
+from seatrial.pytree import pytree
 from seatrial.spatial.vectors import Scalar
 
 Row = dict[int, Scalar]
@@ -40,15 +50,64 @@ class Group(NamedTuple):
     components: list[Component]
     present: Scalar
     """(N,) bool: False where the sensor gave none of them."""
+    block: int
+    """First of the three rows of the state that they are mainly about."""
+
+
+@pytree
+class Test:
+    """When the groups of a sensor are believed; counts are in samples."""
+
+    threshold: jax.Array
+    """(G,) largest NIS of a sample."""
+    lasting: jax.Array
+    """(G,) largest square of the fading mean over its variance."""
+    fading: jax.Array
+    """Share a of the mean that stays from sample to sample."""
+    back: jax.Array
+    """Samples that must fit one after another before an isolated group is believed again."""
+    patience: jax.Array
+    """Rejections in a row after which the filter doubts itself instead."""
+    haste: jax.Array
+    """The same while the group never fitted, or while most other sensors disagree too."""
+    unstated: jax.Array
+    """Largest standard deviation of noise that is learned beside the stated one; 0 for none."""
+    still: jax.Array
+    """Identical samples in a row after which a sensor counts as frozen."""
+    stale: jax.Array
+    """Age from which a sample is of no use, s."""
+    silence: jax.Array
+    """Time without a sample after which a sensor counts as silent, s."""
+
+
+FAR = 4.0
+"""Times its threshold beyond which the NIS of a sample is an outlier's."""
+
+FEW = 3
+"""Outliers in a row that isolate a group."""
+
+WORST = 4.0
+"""A normalised innovation counts in the fading mean as no more than this: one outlier is none of
+its business."""
 
 
 class Gate(NamedTuple):
-    """What an update remembers of the gates of a sensor; G groups."""
+    """What an update remembers of the gates of a sensor; G groups of D components."""
 
     nis: jax.Array
     """(G, N) of the last measurement, taken in or not; NaN before the first."""
     rejected: jax.Array
     """(G, N) how many were rejected one after another."""
+    fitted: jax.Array
+    """(G, N) how many fitted one after another."""
+    mean: jax.Array
+    """(D, N) fading mean of the normalised innovations."""
+    excess: jax.Array
+    """(D, N) variance that was learned."""
+    isolated: jax.Array
+    """(G, N) whether the group is not believed for the time being."""
+    trusted: jax.Array
+    """(G, N) whether it ever was believed."""
 
 
 class Absorbed(NamedTuple):
@@ -61,31 +120,39 @@ class Absorbed(NamedTuple):
     gate: Gate
 
 
-def closed_gate(groups: int, count: int) -> Gate:
-    """Memory of gates through which nothing has come yet."""
-    return Gate(jnp.full((groups, count), jnp.nan), jnp.zeros((groups, count), jnp.int32))
+def closed_gate(groups: int, components: int, count: int, test: Test) -> Gate:
+    """Memory of gates through which nothing has come yet; unstated noise is taken to be half of
+    its largest at first."""
+    none, never = jnp.zeros((groups, count), jnp.int32), jnp.zeros((groups, count), bool)
+    zero = jnp.zeros((components, count))
+    excess = zero + (0.5 * test.unstated) ** 2
+    return Gate(jnp.full((groups, count), jnp.nan), none, none, zero, excess, never, never)
 
 
 def absorb(
     covariance: jax.Array,
     groups: list[Group],
     gate: Gate,
-    threshold: jax.Array,
-    patience: jax.Array,
+    test: Test,
     usable: jax.Array,
+    doubted: jax.Array | bool = False,
     since: Callable[[jax.Array], jax.Array] | None = None,
 ) -> Absorbed:
     """Take in the groups of a measurement one after another.
 
     `since` turns rows (D, n, N) that belong to the state of the time of the measurement into rows
     of the state of now.
-    `threshold` (G,) is the largest NIS of a group that is believed. A filter that trusts itself
-    too much would reject everything for ever: once half of the groups have been rejected
-    `patience` times in a row, its covariance is doubled with every measurement until they fit.
+
+    A filter that trusts itself too much would reject a sensor for ever. Once a group has been
+    rejected for as long as its patience lasts, or only shortly where the filter is `doubted` (N,),
+    the covariance is opened along what the group measures, and along nothing else, by the square
+    of its residual: P ← P + ν² g gᵀ with h g = 1.
     """
-    lost = jnp.mean(gate.rejected >= patience, axis=0) >= 0.5
-    prior = covariance * jnp.where(usable & lost, 2.0, 1.0)
     size, count = sum(len(group.components) for group in groups), covariance.shape[-1]
+    patience = jnp.where(gate.trusted & ~jnp.asarray(doubted), test.patience, test.haste)
+    lost = gate.isolated & (gate.rejected >= patience) & usable
+    prior = jax.lax.cond(jnp.any(lost), lambda P: _opened(P, groups, lost), lambda P: P, covariance)
+    isolated = gate.isolated & ~lost
     H = dense(groups, prior)
     if since is not None:
         H = since(H)
@@ -95,25 +162,69 @@ def absorb(
     product = jnp.einsum("din,ein->den", H, spread)
     S: list[list[Scalar]] = [[product[d, e] for e in range(d + 1)] for d in range(size)]
     small = _Elimination(S, [c.residual for g in groups for c in g.components], count)
-    nis, rejected = [], []
+    rows: list[list[jax.Array]] = []
+    means: list[jax.Array] = []
+    learned: list[jax.Array] = []
     first = 0
     for i, group in enumerate(groups):
         last = first + len(group.components)
         here = usable & group.present
-        surprise = small.group(
-            range(first, last), [c.variance for c in group.components], threshold[i], here
+        noise: list[Scalar] = [
+            c.variance + gate.excess[first + d] for d, c in enumerate(group.components)
+        ]
+        surprise, white = small.group(
+            range(first, last),
+            noise,
+            test.threshold[i],
+            here & ~isolated[i],
         )
+        fits = surprise <= FAR * test.threshold[i]
+        old = gate.mean[first:last]
+        mean = test.fading * old + (1.0 - test.fading) * jnp.clip(white, -WORST, WORST)
+        steady = jnp.sum(mean**2, axis=0) * (1.0 + test.fading) / (1.0 - test.fading)
+        strange = steady > test.lasting[i]
+        rejected = jnp.where(fits, 0, gate.rejected[i] + 1)
+        fitted = jnp.where(surprise <= test.threshold[i], gate.fitted[i] + 1, 0)
+        # The innovations of a group that is left out are not white: only their size tells.
+        wrong = jnp.where(isolated[i], fitted < test.back, strange | (rejected >= FEW))
+        trusted = gate.trusted[i] | (fitted >= test.back)
+        found = (surprise, rejected, fitted, wrong, trusted)
+        before = (gate.nis[i], gate.rejected[i], gate.fitted[i], gate.isolated[i], gate.trusted[i])
+        rows.append([jnp.where(here, a, b) for a, b in zip(found, before, strict=True)])
+        means.append(jnp.where(here, jnp.where(isolated[i] | lost[i], 0.0, mean), old))
+        for d, c in enumerate(group.components):
+            certain = product[first + d, first + d] + c.variance
+            excess = gate.excess[first + d]
+            square = jnp.minimum(white[d] ** 2, 9.0) * (certain + excess)
+            more = test.fading * excess + (1.0 - test.fading) * (square - certain)
+            more = jnp.clip(more, 0.0, test.unstated**2)
+            learned.append(jnp.where(here & ~isolated[i], more, excess))
         first = last
-        fits = surprise <= threshold[i]
-        nis.append(jnp.where(here, surprise, gate.nis[i]))
-        counted = jnp.where(fits, 0, gate.rejected[i] + 1)
-        rejected.append(jnp.where(here, counted, gate.rejected[i]))
     mixing, innovations = small.result()
     vectors = jnp.einsum("den,ein->din", mixing, spread)
     correction = sum(vectors[d] * innovations[d] for d in range(size))
     taken = sum(vectors[d][:, None] * vectors[d][None] for d in range(size))
     assert isinstance(correction, jax.Array)  # a measurement has at least one component
-    return Absorbed(correction, prior - taken, Gate(jnp.stack(nis), jnp.stack(rejected)))
+    nis, rejections, fits_in_row, wrongs, trusts = (jnp.stack(c) for c in zip(*rows, strict=True))
+    after = Gate(
+        nis, rejections, fits_in_row, jnp.concatenate(means), jnp.stack(learned), wrongs, trusts
+    )
+    return Absorbed(correction, prior - taken, after)
+
+
+def _opened(P: jax.Array, groups: list[Group], lost: jax.Array) -> jax.Array:
+    """P + ν² g gᵀ for the components of the groups that are `lost` (G, N), g = h / |h|² in the
+    block of the state that they measure."""
+    size, count = P.shape[0], P.shape[-1]
+    zero = jnp.zeros(count, P.dtype)
+    for i, group in enumerate(groups):
+        for c in group.components:
+            block = {j: h + zero for j, h in c.row.items() if group.block <= j < group.block + 3}
+            length = sum(h * h for h in block.values())
+            g = jnp.stack([block.get(j, zero) for j in range(size)]) / jnp.maximum(length, 1e-12)
+            g = jnp.where(lost[i], g * c.residual, 0.0)
+            P = P + g[:, None] * g[None]
+    return P
 
 
 class _Elimination:
@@ -136,18 +247,20 @@ class _Elimination:
 
     def group(
         self, members: range, variance: list[Scalar], threshold: Scalar, here: Scalar
-    ) -> jax.Array:
-        """Take in a group where it is `here` and below the threshold; returns its NIS."""
+    ) -> tuple[jax.Array, jax.Array]:
+        """Take in a group where it is `here` and not far beyond the threshold; returns its NIS and
+        its normalised innovations."""
         size = len(self._residual)
         S = [list(row) for row in self._S]
         residual = list(self._residual)
         combined = [list(row) for row in self._combined]
-        nis = self._zero
+        nis, white = self._zero, []
         pivots: dict[int, Scalar] = {}
         for d, r in zip(members, variance, strict=True):
             s = S[d][d] + r
             pivots[d] = s
-            nis = nis + residual[d] * residual[d] / s
+            white.append(residual[d] / jnp.sqrt(s))
+            nis = nis + white[-1] * white[-1]
             for e in range(d + 1, size):
                 ratio = S[e][d] / s
                 residual[e] = residual[e] - ratio * residual[d]
@@ -155,18 +268,24 @@ class _Elimination:
                     S[e][f] = S[e][f] - ratio * S[f][d]
                 for f in range(d + 1):
                     combined[e][f] = combined[e][f] - ratio * combined[d][f]
-        taken = here & (nis <= threshold)
+        # S times κ is eliminated like S, with all that it changes divided by κ.
+        taken = here & (nis <= FAR * threshold)
+        weight = jnp.where(taken, jnp.minimum(1.0, threshold / jnp.maximum(nis, 1e-30)), 0.0)
         for d, s in pivots.items():
-            self._root[d] = jnp.where(taken, 1.0 / jnp.sqrt(s), 0.0)
+            self._root[d] = jnp.sqrt(weight / s)
             self._innovation[d] = residual[d] * self._root[d]
             self._combined[d] = combined[d]
+
+        def blend(old: Scalar, new: Scalar) -> Scalar:
+            return jnp.where(taken, old + weight * (new - old), old)
+
         for e in range(members.stop, size):
-            self._residual[e] = jnp.where(taken, residual[e], self._residual[e])
+            self._residual[e] = blend(self._residual[e], residual[e])
             for f in range(members.stop, e + 1):
-                self._S[e][f] = jnp.where(taken, S[e][f], self._S[e][f])
+                self._S[e][f] = blend(self._S[e][f], S[e][f])
             for f in range(members.stop):
-                self._combined[e][f] = jnp.where(taken, combined[e][f], self._combined[e][f])
-        return nis
+                self._combined[e][f] = blend(self._combined[e][f], combined[e][f])
+        return nis, jnp.stack([w + self._zero for w in white])
 
     def result(self) -> tuple[jax.Array, jax.Array]:
         """Mixing (D, D, N) of the spreads, and scaled innovations (D, N); 0 where left out."""

@@ -109,7 +109,7 @@ def _gain(moved: jax.Array, predicted: jax.Array) -> jax.Array:
 
 
 def difference(true: NavState, believed: NavState) -> jax.Array:
-    """Error (18, N) that turns the second nominal state into the first."""
+    """Error (21 + K, N) that turns the second nominal state into the first."""
     return jnp.concatenate(
         [
             true.position - believed.position,
@@ -118,5 +118,7 @@ def difference(true: NavState, believed: NavState) -> jax.Array:
             true.accelerometer_bias - believed.accelerometer_bias,
             true.gyroscope_bias - believed.gyroscope_bias,
             true.current - believed.current,
+            true.turning - believed.turning,
+            true.slow - believed.slow,
         ]
     )

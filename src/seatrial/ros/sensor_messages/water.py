@@ -8,9 +8,12 @@ from seatrial.ros.axes import swap_body
 from seatrial.ros.layout import Array, Message, MessageFactory
 from seatrial.ros.sensor_messages.common import (
     TWIST,
+    UNMEASURED,
     Samples,
     Sensor,
+    diagonal,
     fluid_pressure,
+    no_vector,
     twist,
     xyz,
 )
@@ -18,8 +21,28 @@ from seatrial.ros.topics import VECTOR
 
 
 def dvl(sensor: Sensor) -> list[Samples]:
-    """Velocity in the sensor's axes, the altitude, and the four beams with the kind of lock."""
+    """Velocity in the sensor's axes, the altitude, and the four beams with the kind of lock.
+
+    The covariance of the velocity is that of the lock in force.
+    """
     names, typename = xyz("velocity"), "sensor_msgs/msg/Range"
+    ground = sensor.variances(*names)
+    water = np.square(sensor.info.facts.get("water_deviation", np.sqrt(ground)))
+
+    def moving(f: MessageFactory) -> Message:
+        mean = f.make("geometry_msgs/msg/Twist", f.xyz(VECTOR), no_vector(f))
+        spread = diagonal(*ground, *[UNMEASURED] * 3)
+        spread[[0, 7, 14]] = [f.slot() for _ in range(3)]
+        return f.make(
+            TWIST,
+            f.header(sensor.frame),
+            f.make("geometry_msgs/msg/TwistWithCovariance", mean, spread),
+        )
+
+    def there(v: Array) -> Array:
+        return np.hstack([swap_body(v[:, :3]), np.where(v[:, 3:] > 1.5, water, ground)])
+
+    velocity = sensor.publish("", TWIST, [*names, "lock"], moving, there, slots=6)
 
     def build(f: MessageFactory) -> Message:
         sound, narrow, nearest, farthest = 0, 0.0, 0.0, float("inf")
@@ -27,7 +50,10 @@ def dvl(sensor: Sensor) -> list[Samples]:
         return f.make(typename, head, sound, narrow, nearest, farthest, f.short_slot())
 
     return [
-        sensor.publish("", TWIST, names, twist(sensor, sensor.frame, *names), swap_body),
+        replace(
+            velocity,
+            unpack=lambda numbers: dict(zip(names, swap_body(numbers[:, :3]).T, strict=True)),
+        ),
         sensor.publish("/altitude", typename, ["altitude"], build),
         sensor.publish_numbers("/beams", [*sensor.numbered("range"), "lock"]),
     ]

@@ -19,6 +19,9 @@ from seatrial.sensors.noise.processes import quantise
 from seatrial.sensors.sensor import Mount, Reading
 from seatrial.spatial.trig import wrap
 
+COEFFICIENTS = 5
+"""Of a deviation."""
+
 
 @pytree
 class Compass:
@@ -33,13 +36,15 @@ class Compass:
     """Standard deviation, rad."""
     deviation: jax.Array | None = None
     """(5,) A, B, C, D, E, rad."""
+    residual: jax.Array | None = None
+    """Standard deviation of each coefficient between units, rad."""
     resolution: jax.Array | None = None
     """rad."""
 
     @property
     def starting_draws(self) -> int:
-        """None are needed."""
-        return 0
+        """Coefficients of the unit's own deviation."""
+        return 0 if self.residual is None else COEFFICIENTS
 
     @property
     def draws(self) -> int:
@@ -47,8 +52,8 @@ class Compass:
         return 0 if self.white is None else 1
 
     def begin(self, draws: jax.Array) -> jax.Array:
-        """A compass remembers nothing."""
-        return draws[:0]
+        """The unit's own deviation."""
+        return draws[:0] if self.residual is None else self.residual * draws
 
     def measure(self, memory: jax.Array, look: Look, draws: jax.Array) -> Reading:
         """Heading from 0 to 2π."""
@@ -56,7 +61,9 @@ class Compass:
         magnetic = jnp.arctan2(east, north) - self.declination
         heading = magnetic
         if self.deviation is not None:
-            heading = heading - _deviation(self.deviation, magnetic)
+            heading = heading - deviation(self.deviation, magnetic)
+        if self.residual is not None:
+            heading = heading - deviation(memory, magnetic)
         heading = heading + self.correction
         if self.white is not None:
             heading = heading + self.white * draws[0]
@@ -68,7 +75,8 @@ class Compass:
         return Reading(memory, heading[None], jnp.ones(heading.shape, bool))
 
 
-def _deviation(coefficients: jax.Array, heading: jax.Array) -> jax.Array:
+def deviation(coefficients: jax.Array, heading: jax.Array) -> jax.Array:
+    """A + B sin ψ + C cos ψ + D sin 2ψ + E cos 2ψ."""
     a, b, c, d, e = (coefficients[i] for i in range(5))
     once, twice = heading, 2.0 * heading
     return a + b * jnp.sin(once) + c * jnp.cos(once) + d * jnp.sin(twice) + e * jnp.cos(twice)

@@ -6,7 +6,8 @@ Modeling of Inertial Sensors Using Allan Variance, IEEE Trans. Instrum. Meas. 57
     y = sat(quant((I + S + M) x + b₀ + b_GM(t) + b_RW(t) + G f + c (T − T_ref) + w))
 
     x     true value at the mounting point, sensor axes: specific force or angular rate
-    S, M  scale errors on the diagonal, misalignment angles beside it
+    S, M  scale errors on the diagonal, misalignment angles beside it; in M also the angles by which
+          all three axes together are turned against the case
     b₀    bias of this switching-on
     b_GM  bias instability B: a first-order Gauss–Markov process of time constant τ_c, standard
           deviation σ = 1.076 B (`noise.instability_deviation`)
@@ -48,7 +49,9 @@ class Crookedness:
 
     scale: jax.Array
     misalignment: jax.Array
-    """rad."""
+    """Of each axis, rad."""
+    frame: jax.Array
+    """Of all axes together, rad."""
 
 
 @pytree
@@ -92,14 +95,18 @@ class Triad:
         """Random numbers of a unit: all that stays, and where the instability begins."""
         vectors = (self.turn_on, self.instability, self.warmth)
         matrices = (self.crookedness, self.g_sensitivity)
-        return sum(AXES for p in vectors if p is not None) + sum(
-            AXES * AXES for p in matrices if p is not None
+        turned = 0 if self.crookedness is None else AXES
+        return (
+            turned
+            + sum(AXES for p in vectors if p is not None)
+            + sum(AXES * AXES for p in matrices if p is not None)
         )
 
     @property
     def rows(self) -> int:
         """Numbers that the unit keeps: what was drawn for it, and a walk, which begins at zero."""
-        return self.starting_draws + (0 if self.walk is None else AXES)
+        drawn = self.starting_draws - (0 if self.crookedness is None else AXES)
+        return drawn + (0 if self.walk is None else AXES)
 
     def begin(self, draws: jax.Array) -> jax.Array:
         """What the unit keeps (rows, N), in the order in which `answer` takes it."""
@@ -112,7 +119,10 @@ class Triad:
         if self.crookedness is not None:
             along, across = self.crookedness.scale, self.crookedness.misalignment
             diagonal = jnp.eye(AXES, dtype=bool).ravel()[:, None]
-            kept.append(jnp.where(diagonal, along, across) * drawn.take(AXES * AXES))
+            matrix = jnp.where(diagonal, along, across) * drawn.take(AXES * AXES)
+            x, y, z = self.crookedness.frame * drawn.take(AXES)
+            none = jnp.zeros_like(x)
+            kept.append(matrix + jnp.stack([none, z, -y, -z, none, x, y, -x, none]))
         if self.g_sensitivity is not None:
             kept.append(self.g_sensitivity * drawn.take(AXES * AXES))
         if self.instability is not None:

@@ -22,6 +22,8 @@ from seatrial.sensors.water.medium import feel
 from seatrial.spatial.vectors import Scalar, Vec3, add, cross, dot, scale, subtract, vec3
 
 BEAMS = 4
+FLAWS = 7
+"""Numbers that a unit keeps."""
 FEWEST = 3
 """Good beams that a velocity takes."""
 
@@ -56,8 +58,9 @@ class Device:
     absorption: Curve
     """Over the sensor's depth, dB/m."""
     water: WaterLock | None
-    scale: jax.Array | None
-    """Standard deviation of the scale error between units."""
+    flaws: jax.Array | None
+    """(7,) standard deviations between units: scale, three angles of the mounting (rad), bias along
+    three axes (m/s)."""
     sound_speed: jax.Array | None
     """That the device assumes, m/s."""
     dropout: jax.Array | None
@@ -83,15 +86,15 @@ class Dvl:
 
     @property
     def starting_draws(self) -> int:
-        """The scale error."""
-        return 0 if self.device is None or self.device.scale is None else 1
+        """What a unit keeps: scale, mounting and bias."""
+        return 0 if self.device is None or self.device.flaws is None else FLAWS
 
     def begin(self, draws: jax.Array) -> jax.Array:
-        """1 while lock is held off from outside, and the unit's own scale error."""
+        """1 while lock is held off from outside, and the unit's own errors."""
         held = jnp.zeros((1, draws.shape[-1]), draws.dtype)
-        if self.device is None or self.device.scale is None:
+        if self.device is None or self.device.flaws is None:
             return held
-        return jnp.concatenate([held, self.device.scale * draws])
+        return jnp.concatenate([held, self.device.flaws[:, None] * draws])
 
     def lose_lock(self, memory: jax.Array, lost: jax.Array, t: jax.Array) -> jax.Array:
         """Let the next sample give nothing where `lost` is true."""
@@ -122,7 +125,9 @@ class Dvl:
         stretch: Scalar = 1.0
         if device.sound_speed is not None:
             stretch = device.sound_speed / water.sound_speed(look.ocean.water, place[2])
-        error = stretch if device.scale is None else stretch * (1.0 + memory[1])
+        error, bias = stretch, jnp.zeros(())
+        if device.flaws is not None:
+            error, bias = stretch * (1.0 + memory[1]), memory[5:8]
 
         ranges = jnp.zeros_like(draws[:BEAMS])
         heard = jnp.zeros_like(alive)
@@ -133,16 +138,26 @@ class Dvl:
             noisy = truth * stretch * (1.0 + device.range_noise * draws[BEAMS : 2 * BEAMS])
             ranges = jnp.where(heard, noisy, 0.0)
             altitude = jnp.sum(ranges * down, axis=0) / jnp.maximum(jnp.sum(heard, axis=0), 1)
-        solution, locked = self._solve(velocity, error, device.noise, draws, heard)
+        seen = self._crooked(memory, velocity)
+        solution, locked = self._solve(seen, error, device.noise, draws, heard)
         lock = jnp.where(locked, BOTTOM_LOCK, NO_LOCK)
         if device.water is not None:
             drift, there = self._layer(device.water, look, place, height)
-            through = subtract(velocity, drift)
+            through = self._crooked(memory, subtract(velocity, drift))
             followed, caught = self._solve(through, error, device.water.noise, draws, alive & there)
             solution = jnp.where(locked, solution, followed)
             lock = jnp.where(locked, BOTTOM_LOCK, jnp.where(caught, WATER_LOCK, NO_LOCK))
+        solution = jnp.where(lock != NO_LOCK, solution + bias, 0.0)
         values = jnp.concatenate([solution, altitude[None], ranges, lock[None]])
         return Reading(memory.at[0].set(0.0), values, lock != NO_LOCK)
+
+    def _crooked(self, memory: jax.Array, velocity: Vec3) -> Vec3:
+        """A velocity as a device sees it that is turned by small angles ε from where it should be:
+        v − ε × v. The beams' lengths are taken as if it were not."""
+        assert self.device is not None
+        if self.device.flaws is None:
+            return velocity
+        return subtract(velocity, cross(vec3(memory[2:5]), velocity))
 
     @property
     def _columns(self) -> Vec3:

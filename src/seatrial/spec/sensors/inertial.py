@@ -22,8 +22,11 @@ class TriadErrors(Spec):
     scale: Annotated[Plain, Field(ge=0, le=0.5)] = 0.0
     """Standard deviation of the scale error, drawn once for a unit; 0.01 is one per cent."""
     misalignment: Annotated[Radians, Field(ge=0, le=0.3)] = 0.0
-    """Standard deviation of the six small angles between the axes and those of the case, drawn
-    once for a unit, rad."""
+    """Standard deviation of the six small angles between the axes and right angles, drawn once for
+    a unit, rad."""
+    frame: Annotated[Radians, Field(ge=0, le=0.3)] = 0.0
+    """Standard deviation of the three small angles by which all axes together are turned against
+    the case, drawn once for a unit, rad."""
     reference_temperature: Annotated[Number, Field(ge=-60, le=150), Unit("°C")] = 25.0
     """At which the unit was calibrated, °C."""
 

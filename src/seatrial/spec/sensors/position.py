@@ -130,6 +130,10 @@ class Compass(SensorSpec):
     ] = (0.0, 0.0, 0.0, 0.0, 0.0)
     """Coefficients A, B, C, D, E of A + B sin ψ + C cos ψ + D sin 2ψ + E cos 2ψ with ψ the magnetic
     heading. `full` only."""
+    residual: AngleDeviation = math.radians(1.0)
+    """Standard deviation, at any heading, of the deviation that is left when the compass has been
+    compensated: coefficients like those above, drawn for a unit and added to them; the accuracy of
+    1° of the data sheet as it is quoted, the sheet itself was not at hand. `full` only."""
     resolution: AngleDeviation = math.radians(0.1)
     """Smallest step; 0 for none. `full` only."""
 

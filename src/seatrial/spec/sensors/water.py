@@ -40,6 +40,8 @@ class Pressure(SensorSpec):
     offset: Annotated[Pascals, Field(ge=0)] = 2500.0
     """Standard deviation of the zero offset that a unit keeps; the ±50 mbar of the data sheet taken
     as two of them."""
+    zeroed: bool = True
+    """Whether the device was zeroed in the air before the run, which takes the offset away."""
     drift: Annotated[Pascals, Field(ge=0)] = 100.0
     """Standard deviation of a slowly wandering offset (first-order Gauss–Markov); an assumption,
     1 mbar."""
@@ -59,10 +61,10 @@ class Dvl(SensorSpec):
     with fewer the device follows a layer of water instead. Altitude is the mean of the vertical
     parts of the good beams, with the tilt taken as known.
 
-    `nominal` has noise and range limits. `full` adds the scale error, a wrong sound speed and lost
-    beams. `ideal` gives the velocity over ground, the altitude and every range that meets the
-    bottom, at any distance; where there is no seabed altitude and ranges are 0 and the lock is 1.
-    The defaults are of the class of the Nortek DVL1000.
+    `nominal` has noise and range limits. `full` adds the errors of scale, bias and mounting, a
+    wrong sound speed and lost beams. `ideal` gives the velocity over ground, the altitude and every
+    range that meets the bottom, at any distance; where there is no seabed altitude and ranges are 0
+    and the lock is 1. The defaults are of the class of the Nortek DVL1000.
     """
 
     type: Literal["dvl"]
@@ -91,6 +93,12 @@ class Dvl(SensorSpec):
     """Standard deviation of a beam's velocity through the water."""
     scale: Annotated[Plain, Field(ge=0, lt=0.5)] = 0.001
     """Standard deviation of the scale error that a unit keeps; the long-term accuracy of 0.1 %."""
+    bias: Annotated[MetresPerSecond, Field(ge=0, le=1)] = 0.001
+    """Standard deviation of the velocity that a unit adds along each axis; the ±0.1 cm/s of the
+    long-term accuracy."""
+    misalignment: Annotated[Radians, Field(ge=0, le=0.3)] = 0.004363323129985824
+    """Standard deviation of each of the three small angles between the device and the place that
+    its mounting states; 0.25° is an assumption for a mounting that was calibrated on a run."""
     sound_speed: Annotated[MetresPerSecond, Field(ge=1300, le=1700)] | None = None
     """Sound speed that the device assumes, m/s; velocities and ranges are too large by its ratio
     to the true one. Left out, the device knows the true one at its place."""
