@@ -20,6 +20,8 @@ from seatrial.engine.command.pilot import Alarm, Navigator, Pilot
 from seatrial.engine.compiled.suite import MOST_JITTER
 from seatrial.engine.frames import LegInfo
 from seatrial.gnc import mission as runtime
+from seatrial.gnc.control.autopilot import Autopilot
+from seatrial.gnc.control.loops import Track
 from seatrial.gnc.guidance import laws, patterns
 from seatrial.gnc.guidance.fence import inside
 from seatrial.gnc.guidance.path import sample
@@ -39,6 +41,8 @@ ACCEPTANCE = 1.5
 """Radius of acceptance in vehicle lengths, unless a task names one."""
 LOOKAHEAD = 4.0
 """Lookahead distance in vehicle lengths."""
+CLIMB = 0.8
+"""Share of the rate at which depth may change that a slope may ask for."""
 TURNING_RADIUS = 3.0
 """Radius of rounded corners in vehicle lengths."""
 
@@ -247,6 +251,8 @@ def build_pilot(
         fence=_fence(first, [leg for own in missions.values() for leg in own], dtype),
         deceleration=constant(first.guidance.deceleration, dtype),
         reach=constant(length, dtype),
+        climb=_climb(autopilot, dtype),
+        fastest=None if tuning.fastest is None else constant(tuning.fastest, dtype),
         alarms=_alarms(first, effectors.names),
         holds_station=holds,
         soft=first.guidance.handover == "soft",
@@ -299,6 +305,13 @@ def _alarms(participant: Participant, effectors: tuple[str, ...]) -> tuple[Alarm
         and fault.detected_after is not None
         and fault.target.removesuffix("_angle") in effectors
     )
+
+
+def _climb(autopilot: Autopilot, dtype: DType) -> jax.Array | None:
+    """Rate of depth that heave can follow at every speed."""
+    if not isinstance(autopilot.depth, Track):
+        return None
+    return constant(CLIMB * np.min(np.asarray(autopilot.depth.reference.rate_limit)), dtype)
 
 
 def _triple(place: Array) -> tuple[float, float, float]:

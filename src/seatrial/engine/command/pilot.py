@@ -28,9 +28,11 @@ from seatrial.gnc.mission import DOCK, HOLD, SURFACE, TRACK, VELOCITY, Leg, Miss
 from seatrial.gnc.navigation import dispatch as navigation
 from seatrial.gnc.navigation.dispatch import AnyFilter
 from seatrial.gnc.types import Estimate, Setpoint
+from seatrial.ocean import Ocean, current
 from seatrial.pytree import batched, pytree, static
 from seatrial.spatial.gradients import bearing, root
-from seatrial.spatial.rotations import rotation
+from seatrial.spatial.rotations import rotation, to_euler
+from seatrial.spatial.trig import wrap_signed
 from seatrial.spatial.vectors import vec3
 
 SOFTNESS = 4
@@ -83,6 +85,10 @@ class Pilot:
     """With which it slows down before a station, m/s²."""
     reach: jax.Array
     """Distance from a station below which a vehicle that cannot hold it stops its engines, m."""
+    climb: jax.Array | None
+    """Largest rate at which it changes its depth by heave, m/s; None where it dives by pitching."""
+    fastest: jax.Array | None
+    """Speed through the water above which it would tilt too far, m/s; None without such a one."""
     holds_station: bool = static()
     """Whether it can move sideways at will."""
     soft: bool = static()
@@ -134,6 +140,8 @@ class Memory(NamedTuple):
     """(6, N) wrench that they make."""
     refuge: jax.Array
     """(3, N) last place inside the fence."""
+    stream: jax.Array
+    """(3, N) current, NED, where the truth is fed back; zero elsewhere."""
 
 
 def begin(pilot: Pilot, suite: tuple[Fitted, ...], initial: State, channels: int) -> Memory:
@@ -164,6 +172,7 @@ def begin(pilot: Pilot, suite: tuple[Fitted, ...], initial: State, channels: int
         orders=jnp.zeros((channels, count), dtype),
         achieved=jnp.zeros((6, count), dtype),
         refuge=initial.position,
+        stream=jnp.zeros_like(initial.position),
     )
 
 
@@ -260,6 +269,7 @@ def decide(
     memory: Memory,
     state: State,
     t: jax.Array,
+    ocean: Ocean,
     wishes: Wishes | None = None,
     since: jax.Array | None = None,
 ) -> tuple[Memory, jax.Array]:
@@ -275,6 +285,10 @@ def decide(
             navigator.filter, memory.filter, memory.orders, pilot.period, everywhere
         )
         memory = memory._replace(filter=filter)
+    elif ocean.current is not None:
+        flow = current.sample(ocean.current, vec3(state.position), t)
+        stream = jnp.stack([jnp.broadcast_to(part, state.position[0].shape) for part in flow])
+        memory = memory._replace(stream=stream.astype(state.position.dtype))
     believed = _estimate(pilot, memory, state, dtype)
     progress, leg = legs.follow(pilot.mission, memory.progress, believed, t)
     refuge = memory.refuge
@@ -286,9 +300,11 @@ def decide(
             kind=jnp.where(within, leg.kind, HOLD), end=jnp.where(within, leg.end, refuge)
         )
     aim = _soft_aim(leg, believed) if pilot.soft else leg.end
+    speed = _speed(pilot, leg, believed)
     law, setpoint, _ = pilot.law.guide(
-        memory.law, believed, leg.start, aim, _speed(pilot, leg, believed), pilot.period
+        memory.law, believed, leg.start, aim, speed.level, pilot.period
     )
+    setpoint = setpoint._replace(velocity=setpoint.velocity.at[2].set(speed.sinking))
     setpoint = _at_station(pilot, leg, believed, setpoint)
     if wishes is not None:
         setpoint = _as_wished(wishes, believed, setpoint)
@@ -297,6 +313,8 @@ def decide(
         memory, live = _look_out(pilot.watch, memory, believed, t)
     if pilot.avoidance is not None:
         avoidance, setpoint = _keep_clear(pilot.avoidance, avoidance, believed, setpoint, t, live)
+    if pilot.holds_station:
+        setpoint = _in_line(pilot, setpoint, believed)
     held, demand = steering.control(
         pilot.autopilot, memory.autopilot, setpoint, believed, memory.achieved, pilot.period
     )
@@ -315,6 +333,7 @@ def decide(
         orders=given.orders.astype(dtype),
         achieved=given.wrench.astype(dtype),
         refuge=refuge,
+        stream=memory.stream,
     )
     return memory, memory.orders
 
@@ -381,8 +400,7 @@ def _health(pilot: Pilot, since: jax.Array | None, t: jax.Array) -> jax.Array | 
 
 def _estimate(pilot: Pilot, memory: Memory, state: State, dtype: Any) -> Estimate:
     if pilot.navigator is None:
-        still = jnp.zeros_like(state.position)
-        return Estimate(state.position, state.attitude, state.velocity, still)
+        return Estimate(state.position, state.attitude, state.velocity, memory.stream)
     found = navigation.estimate(pilot.navigator.filter, memory.filter)
     return Estimate(*(part.astype(dtype) for part in found))
 
@@ -421,14 +439,84 @@ def _soft_aim(leg: Leg, believed: Estimate) -> jax.Array:
     return handover.soft(stretch, believed.position, SOFTNESS)
 
 
-def _speed(pilot: Pilot, leg: Leg, believed: Estimate) -> jax.Array:
-    """Speed asked for on a leg: slower towards a station."""
+class _Pace(NamedTuple):
+    """How fast to go on a leg, m/s over ground."""
+
+    level: jax.Array
+    sinking: jax.Array
+    """Rate of the depth; NaN where none is asked for."""
+
+
+def _speed(pilot: Pilot, leg: Leg, believed: Estimate) -> _Pace:
+    """Slower towards a station, on a slope, and before a corner that is turned on the spot."""
     away = leg.end - believed.position
     distance = root(away[0] ** 2 + away[1] ** 2)
-    stops = leg.last | (leg.kind == HOLD) | (leg.kind == DOCK)
-    still = jnp.zeros_like(leg.speed)
-    slowing = braking_speed(leg.speed, distance, pilot.deceleration, still)
-    return jnp.where(stops & (leg.kind != SURFACE), slowing, leg.speed)
+    stops = (leg.last | (leg.kind == HOLD) | (leg.kind == DOCK)) & (leg.kind != SURFACE)
+    asked, final = leg.speed, jnp.where(stops, 0.0, leg.speed)
+    along, level = leg.end - leg.start, _level_length(leg.end - leg.start)
+    if pilot.fastest is not None:
+        asked = jnp.minimum(asked, pilot.fastest)
+    if pilot.holds_station:
+        beyond = leg.following - leg.end
+        both = level * _level_length(beyond)
+        turned = (along[0] * beyond[0] + along[1] * beyond[1]) / jnp.where(both > 0.0, both, 1.0)
+        corner = jnp.where(both > 0.0, 0.5 * (1.0 + turned), 1.0) * asked
+        final = jnp.minimum(final, corner)
+    asked = jnp.where(
+        final < leg.speed, braking_speed(asked, distance, pilot.deceleration, final), asked
+    )
+    if pilot.climb is None:
+        return _Pace(asked, jnp.full_like(asked, jnp.nan))
+    length = root(level * level + along[2] * along[2])
+    whole = jnp.where(length > 0.0, length, 1.0)
+    rise, run = along[2] / whole, jnp.where(length > 0.0, level / whole, 1.0)
+    asked = jnp.minimum(asked, pilot.climb / jnp.maximum(jnp.abs(rise), 1e-3))
+    # Level with the leg before going on: a vehicle that is above or below it waits.
+    ahead = along[0] * (believed.position[0] - leg.start[0])
+    ahead = ahead + along[1] * (believed.position[1] - leg.start[1])
+    share = jnp.clip(ahead / jnp.where(level > 0.0, level * level, 1.0), 0.0, 1.0)
+    off = believed.position[2] - (leg.start[2] + share * along[2])
+    waits = 1.0 / (1.0 + (off / pilot.reach) ** 2)
+    sinking = jnp.where((leg.kind == TRACK) & ~leg.done, asked * waits * rise, jnp.nan)
+    return _Pace(asked * waits * run, sinking)
+
+
+def _level_length(way: jax.Array) -> jax.Array:
+    return root(way[0] * way[0] + way[1] * way[1])
+
+
+def _in_line(pilot: Pilot, setpoint: Setpoint, believed: Estimate) -> Setpoint:
+    """Along its heading only, and only as far as that points where it is to go.
+
+    For a craft that can move sideways: its sway is asked to be zero where nothing else is asked,
+    because its heading loop was designed with the sway loop closed. Where the way through the
+    water, current included, asks for more than it may make ahead, it turns its side to it.
+    """
+    _, _, heading = to_euler(believed.attitude)
+    asked = jnp.where(jnp.isfinite(setpoint.heading), setpoint.heading, setpoint.course)
+    surge, sway = setpoint.velocity[0], setpoint.velocity[1]
+    free = jnp.isfinite(surge) & ~jnp.isfinite(sway)
+    steered = free & jnp.isfinite(asked)
+    off = asked - heading
+    ahead, aside = jnp.maximum(jnp.cos(off), 0.0), jnp.zeros_like(off)
+    turned = asked
+    if pilot.fastest is not None:
+        north = surge * jnp.cos(asked) - believed.current[0]
+        east = surge * jnp.sin(asked) - believed.current[1]
+        through = root(north * north + east * east)
+        share = through / pilot.fastest
+        needed = jnp.clip(5.0 * share - 4.0, 0.0, 1.0)
+        crab = jnp.arccos(jnp.clip(1.0 / jnp.maximum(share, 1.0), 0.0, 1.0))
+        turned = asked + needed * wrap_signed(bearing(east, north) - crab - asked)
+        ahead = ahead + needed * (jnp.cos(off) - ahead)
+        aside = needed * jnp.sin(off)
+    velocity = setpoint.velocity.at[0].set(jnp.where(steered, surge * ahead, surge))
+    velocity = velocity.at[1].set(jnp.where(free, jnp.where(steered, surge * aside, 0.0), sway))
+    return setpoint._replace(
+        velocity=velocity,
+        heading=jnp.where(steered, turned, setpoint.heading),
+        course=jnp.where(steered, jnp.nan, setpoint.course),
+    )
 
 
 def _at_station(pilot: Pilot, leg: Leg, believed: Estimate, along: Setpoint) -> Setpoint:
@@ -443,6 +531,9 @@ def _at_station(pilot: Pilot, leg: Leg, believed: Estimate, along: Setpoint) -> 
         heading = jnp.where(on_station, leg.heading, along.heading)
         course = jnp.where(on_station, jnp.nan, along.course)
         position = jnp.where(on_station, leg.end, along.position)
+        # Any heading will do, but none is left to itself.
+        drifts = on_station & ~jnp.isfinite(leg.heading)
+        along = along._replace(yaw_rate=jnp.where(drifts, 0.0, along.yaw_rate))
     else:
         # Turn towards the station and come back to it; near it, let the vehicle drift.
         near = distance < pilot.reach

@@ -58,6 +58,10 @@ class Autopilot:
     roll: Track | None
     pitch: Track | None
     station: Station | None
+    most_surge: jax.Array | None
+    """(S,) largest surge force of a craft that it would tilt too far, N; None without a limit."""
+    most_sway: jax.Array | None
+    """(S,) the same of sway."""
 
     @property
     def follows(self) -> tuple[str, ...]:
@@ -155,7 +159,12 @@ def control(
         )
         memory = memory._replace(roll=kept)
     demand = jnp.stack([surge, sway, heave, roll, pitch, yaw])
-    return memory._replace(demand=demand), demand
+    # The memory holds what the loops asked for, so that a limit counts as a shortfall.
+    memory = memory._replace(demand=demand)
+    for row, most in enumerate((gains.most_surge, gains.most_sway)):
+        if most is not None:
+            demand = demand.at[row].set(jnp.clip(demand[row], -most, most))
+    return memory, demand
 
 
 def at_speed(autopilot: Autopilot, speed: jax.Array) -> Autopilot:
@@ -262,9 +271,9 @@ def _vertical(
         )
         memory = memory._replace(depth=dived)
     elif isinstance(gains.depth, Track) and isinstance(memory.depth, TrackMemory):
-        zero = jnp.zeros_like(depth)
+        sinking = setpoint.velocity[2]
         followed, heave = follow_track(
-            gains.depth, memory.depth, target, zero, depth, rate, short[2], period, angle=False
+            gains.depth, memory.depth, target, sinking, depth, rate, short[2], period, angle=False
         )
         memory = memory._replace(depth=followed)
     if gains.heave is not None and memory.heave is not None:
