@@ -146,6 +146,23 @@ def slopes_at(craft: Craft, linear: Linear, dof: int, velocity: float) -> Array:
     return _evaluate(craft, x, linear.wrench)[1]
 
 
+def coupling(craft: Craft, linear: Linear, dof: int, tilt: int) -> float:
+    """Moment about a tilting axis per product of a velocity along `dof` and that of heave.
+
+    Munk's moment of the added mass: (X_u̇ − Z_ẇ) u w about the pitch axis.
+    """
+
+    def moment(along: float, heave: float) -> float:
+        x = linear.state.copy()
+        x[6 + dof], x[8] = along, heave
+        rates, _, B = _evaluate(craft, x, linear.wrench)
+        return float(np.linalg.solve(B[6:], rates[6:])[tilt])
+
+    size = 0.1
+    both = moment(size, size) - moment(size, 0.0) - moment(0.0, size) + moment(0.0, 0.0)
+    return both / size**2
+
+
 def drag(craft: Craft, linear: Linear, dof: int, velocity: float) -> float:
     """Force against a velocity of one degree of freedom, beside that which holds the trim."""
     x = linear.state.copy()

@@ -141,6 +141,8 @@ def design_loops(
         station=station,
         most_surge=None,
         most_sway=None,
+        roll_coupling=None,
+        pitch_coupling=None,
     )
     return autopilot, bench
 

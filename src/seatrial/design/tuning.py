@@ -15,12 +15,13 @@ import numpy as np
 from seatrial.design.authority import Craft, authority
 from seatrial.design.linearisation import (
     FASTEST,
+    coupling,
     drag,
     fastest_level,
     linearise,
     service_speed,
 )
-from seatrial.design.loop_bench import SLOWEST, LoopReport
+from seatrial.design.loop_bench import SLOWEST, Bench, LoopReport
 from seatrial.design.loop_design import Law, design_loops, fastest_sideways
 from seatrial.gnc.control.autopilot import Autopilot
 from seatrial.pytree import constant
@@ -29,6 +30,10 @@ DType = np.dtype[Any]
 
 SPEEDS = (SLOWEST, 0.7, 1.0, 1.4)
 """Speeds of the design over the service speed; craft that do not need way for it add rest."""
+
+
+LEAST_DECAY = 0.02
+"""Of upsets at the largest speed of a craft that hovers, 1/s."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,10 +119,15 @@ def tune(
         resting, limits = designed[0][1], {}
         if resting.hovers:
             # Nothing is flown faster than the loops are good for.
-            while designed[-1][1].failures and designed[-1][1].linear.speed > cruise:
+            while not _good(designed[-1][1]) and designed[-1][1].linear.speed > cruise:
                 designed.pop()
             fastest = designed[-1][1].linear.speed
             limits["most_surge"] = constant(designed[-1][1].linear.wrench[0])
+            limits |= {
+                name: constant(coupling(craft, resting.linear, dof, tilt))
+                for name, dof, tilt in (("roll_coupling", 1, 3), ("pitch_coupling", 0, 4))
+                if tilt in craft.dofs
+            }
             if 1 in craft.dofs:
                 sideways = fastest_sideways(resting)
                 limits["most_sway"] = constant(drag(craft, resting.linear, 1, sideways))
@@ -191,5 +201,11 @@ def _speeds(craft: Craft, cruise: float, level: float | None) -> list[float]:
         return moving
     if not craft.floats and 2 in craft.dofs:
         top = _speed_for(craft, 0.5)
-        moving += [top] if top is not None and top > 1.1 * moving[-1] else []
+        if top is not None and top > 1.1 * moving[-1]:
+            moving += list(np.linspace(moving[-1], top, 4)[1:])
     return [0.0, *moving]
+
+
+def _good(bench: Bench) -> bool:
+    """Whether a craft may be flown at a speed: limits kept, and upsets die out soon."""
+    return not bench.failures and max(bench.growths.values()) < -LEAST_DECAY

@@ -253,6 +253,7 @@ def build_pilot(
         reach=constant(length, dtype),
         climb=_climb(autopilot, dtype),
         fastest=None if tuning.fastest is None else constant(tuning.fastest, dtype),
+        sideways=None if tuning.sideways is None else constant(tuning.sideways, dtype),
         alarms=_alarms(first, effectors.names),
         holds_station=holds,
         soft=first.guidance.handover == "soft",

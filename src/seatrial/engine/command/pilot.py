@@ -89,6 +89,8 @@ class Pilot:
     """Largest rate at which it changes its depth by heave, m/s; None where it dives by pitching."""
     fastest: jax.Array | None
     """Speed through the water above which it would tilt too far, m/s; None without such a one."""
+    sideways: jax.Array | None
+    """The same to the side."""
     holds_station: bool = static()
     """Whether it can move sideways at will."""
     soft: bool = static()
@@ -454,8 +456,12 @@ def _speed(pilot: Pilot, leg: Leg, believed: Estimate) -> _Pace:
     stops = (leg.last | (leg.kind == HOLD) | (leg.kind == DOCK)) & (leg.kind != SURFACE)
     asked, final = leg.speed, jnp.where(stops, 0.0, leg.speed)
     along, level = leg.end - leg.start, _level_length(leg.end - leg.start)
+    length = root(level * level + along[2] * along[2])
+    whole = jnp.where(length > 0.0, length, 1.0)
+    rise, run = along[2] / whole, jnp.where(length > 0.0, level / whole, 1.0)
     if pilot.fastest is not None:
-        asked = jnp.minimum(asked, pilot.fastest)
+        tilting = jnp.maximum(run * (1.0 + 2.0 * jnp.abs(rise)), 0.1)
+        asked = jnp.minimum(asked, pilot.fastest / tilting)
     if pilot.holds_station:
         beyond = leg.following - leg.end
         both = level * _level_length(beyond)
@@ -467,9 +473,6 @@ def _speed(pilot: Pilot, leg: Leg, believed: Estimate) -> _Pace:
     )
     if pilot.climb is None:
         return _Pace(asked, jnp.full_like(asked, jnp.nan))
-    length = root(level * level + along[2] * along[2])
-    whole = jnp.where(length > 0.0, length, 1.0)
-    rise, run = along[2] / whole, jnp.where(length > 0.0, level / whole, 1.0)
     asked = jnp.minimum(asked, pilot.climb / jnp.maximum(jnp.abs(rise), 1e-3))
     # Level with the leg before going on: a vehicle that is above or below it waits.
     ahead = along[0] * (believed.position[0] - leg.start[0])
@@ -504,14 +507,25 @@ def _in_line(pilot: Pilot, setpoint: Setpoint, believed: Estimate) -> Setpoint:
         north = surge * jnp.cos(asked) - believed.current[0]
         east = surge * jnp.sin(asked) - believed.current[1]
         through = root(north * north + east * east)
-        share = through / pilot.fastest
+        # Sinking or rising tilts it further, the more the faster it goes.
+        sinking = jnp.where(jnp.isfinite(setpoint.velocity[2]), jnp.abs(setpoint.velocity[2]), 0.0)
+        most = pilot.fastest / (1.0 + 2.0 * sinking / pilot.fastest)
+        share = through / most
         needed = jnp.clip(5.0 * share - 4.0, 0.0, 1.0)
         crab = jnp.arccos(jnp.clip(1.0 / jnp.maximum(share, 1.0), 0.0, 1.0))
-        turned = asked + needed * wrap_signed(bearing(east, north) - crab - asked)
+        # To the side on which the bow is already.
+        against = bearing(east, north)
+        crab = jnp.where(wrap_signed(heading - against) < 0.0, -crab, crab)
+        turned = asked + needed * wrap_signed(against + crab - asked)
         ahead = ahead + needed * (jnp.cos(off) - ahead)
         aside = needed * jnp.sin(off)
     velocity = setpoint.velocity.at[0].set(jnp.where(steered, surge * ahead, surge))
     velocity = velocity.at[1].set(jnp.where(free, jnp.where(steered, surge * aside, 0.0), sway))
+    if pilot.fastest is not None and pilot.sideways is not None:
+        water = rotation(believed.attitude).to_body(vec3(believed.current))
+        for row, limit in enumerate((pilot.fastest, pilot.sideways)):
+            within = jnp.clip(velocity[row], water[row] - limit, water[row] + limit)
+            velocity = velocity.at[row].set(within)
     return setpoint._replace(
         velocity=velocity,
         heading=jnp.where(steered, turned, setpoint.heading),

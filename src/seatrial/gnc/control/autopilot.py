@@ -62,6 +62,10 @@ class Autopilot:
     """(S,) largest surge force of a craft that it would tilt too far, N; None without a limit."""
     most_sway: jax.Array | None
     """(S,) the same of sway."""
+    roll_coupling: jax.Array | None
+    """(S,) rolling moment per product of sway and heave, kg, where roll is kept level."""
+    pitch_coupling: jax.Array | None
+    """(S,) pitching moment per product of surge and heave, kg."""
 
     @property
     def follows(self) -> tuple[str, ...]:
@@ -158,6 +162,14 @@ def control(
             gains.roll, memory.roll, level, level, angle, rate, short[3], period, angle=True
         )
         memory = memory._replace(roll=kept)
+    if isinstance(memory.depth, TrackMemory):
+        # What the flow will do to a craft that sinks or rises as planned, before it tilts it.
+        through = motion.velocity - jnp.concatenate([motion.water, jnp.zeros_like(motion.water)])
+        sinking = jnp.where(jnp.isfinite(memory.depth.value), memory.depth.rate, 0.0)
+        if gains.roll_coupling is not None:
+            roll = roll - gains.roll_coupling * through[1] * sinking
+        if gains.pitch_coupling is not None:
+            pitch = pitch - gains.pitch_coupling * through[0] * sinking
     demand = jnp.stack([surge, sway, heave, roll, pitch, yaw])
     # The memory holds what the loops asked for, so that a limit counts as a shortfall.
     memory = memory._replace(demand=demand)
