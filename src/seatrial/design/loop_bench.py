@@ -33,7 +33,7 @@ DEAD_TIME = 1.5
 """Periods of dead time: half of one by which orders are held, and one to sense and compute."""
 
 INERTIAL_DEAD_TIME = 0.5
-"""The same for angles of craft that hover: inertial sensors give them, and thrusters answer, at once."""
+"""The same for angles: inertial sensors give them, and orders go out, at once."""
 
 LAG_LIMIT = 0.4
 """Bandwidth times the sum of lag and dead time at which a design begins."""
@@ -156,7 +156,7 @@ class Bench:
             place[position] = 1.0
             rate[:12] = self.linear.A[position]
         lag, _ = response_times(self.craft, self.linear.speed, dof)
-        turns = dof > 2 and self.hovers
+        turns = dof > 2
         dead = INERTIAL_DEAD_TIME if turns else DEAD_TIME
         return Plant(A, B[:, dof], place, rate, lag, dead * self.period)
 
@@ -191,9 +191,11 @@ def _limit(bench: Bench, plant: Plant, dof: int, step: float, order: int) -> flo
     if full_range > 0:
         quick = (available / (full_range * plant.mass * step)) ** (1.0 / (order + 1))
     limit = min(strong, quick, FROUDE_LIMIT / math.sqrt(bench.craft.length))
-    # What is unstable needs a loop faster than itself, also one that saturates early.
+    # What is unstable needs a loop faster than itself, also one that saturates early; the integral
+    # of a speed loop takes from its margin.
     quickest = LAG_LIMIT / (plant.lag + plant.delay)
-    return float(min(max(limit, 2.0 * plant.growths().max(initial=0.0)), quickest))
+    faster = 2.0 if order == 2 else 4.0
+    return float(min(max(limit, faster * plant.growths().max(initial=0.0)), quickest))
 
 
 def speed_loop(bench: Bench, name: str, dof: int, step: float, *, alone: bool = False) -> Speed:

@@ -64,13 +64,13 @@ UNKNOWN = 0.2
 GENTLE, SINKING = 0.25, 0.5
 """Largest speeds over the service speed at which position, and depth by heave, change."""
 
-CRAB = 5.0
+CRAB = 15.0
 """Time in which the crab angle is learnt, times the bandwidth of the heading loop."""
 
 LEAST_LOOKAHEAD = 2.0
 """Lookahead in lengths, where the heading loop is quick enough for it."""
 
-MOST_WEAVING = 1.3
+MOST_WEAVING = 1.6
 """Largest sensitivity of line-of-sight guidance to the cross-track error."""
 
 MOST_COMPANY = 2.0

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -34,13 +34,14 @@ from seatrial.spec.navigation import Navigation
 from seatrial.spec.scenario import Participant, Scenario
 from seatrial.spec.sensors.base import SensorSpec
 
+if TYPE_CHECKING:
+    from seatrial.design.tuning import Tuning
+
 Array = NDArray[np.float64]
 DType = np.dtype[Any]
 
 ACCEPTANCE = 1.5
 """Radius of acceptance in vehicle lengths, unless a task names one."""
-LOOKAHEAD = 4.0
-"""Lookahead distance in vehicle lengths."""
 CLIMB = 0.8
 """Share of the rate at which depth may change that a slope may ask for."""
 TURNING_RADIUS = 3.0
@@ -232,7 +233,7 @@ def build_pilot(
     pilot = Pilot(
         navigator=_navigator(scenario, members, sensors, ocean, initial),
         mission=_mission(legs, starts, dtype, flat),
-        law=_law(first.guidance, length, tuning.trim.speed, dtype),
+        law=_law(first.guidance, _lookahead(tuning, legs), tuning.trim.speed, dtype),
         autopilot=autopilot,
         effectors=effectors,
         avoidance=None
@@ -346,11 +347,17 @@ def _mission(legs: list[list[_Leg]], starts: Array, dtype: DType, flat: bool) ->
     )
 
 
-def _law(guidance: spec.Guidance, length: float, speed: float, dtype: DType) -> laws.Law:
+def _lookahead(tuning: "Tuning", legs: list[list[_Leg]]) -> float:
+    """Of the design, at the highest speed of the legs."""
+    speed = max(leg.speed for own in legs for leg in own)
+    return float(np.interp(speed, np.asarray(tuning.autopilot.speeds), tuning.lookahead))
+
+
+def _law(guidance: spec.Guidance, ahead: float, speed: float, dtype: DType) -> laws.Law:
     def number(value: float) -> jax.Array:
         return constant(value, dtype)
 
-    lookahead = number(guidance.lookahead or LOOKAHEAD * length)
+    lookahead = number(guidance.lookahead or ahead)
     if guidance.law == "line_of_sight":
         return laws.LineOfSight(lookahead)
     if guidance.law == "pure_pursuit":

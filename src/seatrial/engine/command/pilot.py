@@ -35,6 +35,9 @@ from seatrial.spatial.rotations import rotation, to_euler
 from seatrial.spatial.trig import wrap_signed
 from seatrial.spatial.vectors import vec3
 
+SAME_COURSE = 0.9
+"""Cosine of the change of course up to which two legs count as one track."""
+
 SOFTNESS = 4
 """Degree of the polynomial that weights the next waypoint."""
 
@@ -303,8 +306,11 @@ def decide(
         )
     aim = _soft_aim(leg, believed) if pilot.soft else leg.end
     speed = _speed(pilot, leg, believed)
+    # What a law has learnt of the drift belongs to the course on which it learnt it.
+    before = legs.leg_of(pilot.mission, memory.progress.leg)
+    learnt = jnp.where(_turned(before, leg), 0.0, memory.law)
     law, setpoint, _ = pilot.law.guide(
-        memory.law, believed, leg.start, aim, speed.level, pilot.period
+        learnt, believed, leg.start, aim, speed.level, pilot.period
     )
     setpoint = setpoint._replace(velocity=setpoint.velocity.at[2].set(speed.sinking))
     setpoint = _at_station(pilot, leg, believed, setpoint)
@@ -482,6 +488,13 @@ def _speed(pilot: Pilot, leg: Leg, believed: Estimate) -> _Pace:
     waits = 1.0 / (1.0 + (off / pilot.reach) ** 2)
     sinking = jnp.where((leg.kind == TRACK) & ~leg.done, asked * waits * rise, jnp.nan)
     return _Pace(asked * waits * run, sinking)
+
+
+def _turned(before: Leg, now: Leg) -> jax.Array:
+    """Whether the leg now in force leads another way than the one before it."""
+    a, b = before.end - before.start, now.end - now.start
+    along = a[0] * b[0] + a[1] * b[1]
+    return along < SAME_COURSE * _level_length(a) * _level_length(b)
 
 
 def _level_length(way: jax.Array) -> jax.Array:

@@ -163,6 +163,9 @@ def control(
         )
         memory = memory._replace(roll=kept)
     if isinstance(memory.depth, TrackMemory):
+        # Down is not along the body's own axis while it is tilted.
+        down = rotation(estimate.attitude).to_body((jnp.zeros_like(heave), jnp.zeros_like(heave), heave))
+        surge, sway, heave = surge + down[0], sway + down[1], down[2]
         # What the flow will do to a craft that sinks or rises as planned, before it tilts it.
         through = motion.velocity - jnp.concatenate([motion.water, jnp.zeros_like(motion.water)])
         sinking = jnp.where(jnp.isfinite(memory.depth.value), memory.depth.rate, 0.0)
