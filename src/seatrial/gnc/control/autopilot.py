@@ -176,6 +176,10 @@ def control(
     demand = jnp.stack([surge, sway, heave, roll, pitch, yaw])
     # The memory holds what the loops asked for, so that a limit counts as a shortfall.
     memory = memory._replace(demand=demand)
+    if isinstance(gains.depth, Dive):
+        # Fins lose their grip, and a propeller its wear, where it is reversed for every wave.
+        ahead = setpoint.velocity[0] > 0.0
+        demand = demand.at[0].set(jnp.where(ahead, jnp.maximum(surge, 0.0), surge))
     for row, most in enumerate((gains.most_surge, gains.most_sway)):
         if most is not None:
             demand = demand.at[row].set(jnp.clip(demand[row], -most, most))

@@ -21,6 +21,9 @@ from seatrial.spatial.trig import wrap_signed
 
 Kept = TypeVar("Kept")
 
+WOUND = 0.25
+"""Share of the largest pitch of a dive that the integral may ask for by itself."""
+
 
 @pytree
 class FeedForward:
@@ -232,7 +235,10 @@ def follow_dive(
     inner, moment = follow_track(
         loop.pitch, memory.pitch, wanted, still, pitch, pitch_rate, shortfall, period, angle=False
     )
-    kept = DiveMemory(memory.integral + period * growth, planned.value, planned.rate, inner)
+    # Nor does it grow for ever while something else, the surface, keeps the vehicle from diving.
+    most = WOUND * limit * speed
+    integral = jnp.clip(memory.integral + period * growth, -most, most)
+    kept = DiveMemory(integral, planned.value, planned.rate, inner)
     cleared = begin_dive(loop, depth)._replace(pitch=inner)
     return _when(asked, kept, cleared), moment
 
