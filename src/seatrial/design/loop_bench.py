@@ -42,7 +42,7 @@ FROUDE_LIMIT = 2.0
 """Largest bandwidth times √length, √m rad/s: 0.64 √(g/L), about where waves as long as the hull
 move it. A faster loop would only follow them."""
 
-WAVE_LIMIT = 0.12
+WAVE_LIMIT = 0.4
 """Bandwidth of station keeping over the frequency of the waves that it must not answer."""
 
 WAVE_DAMPING, WAVE_CUTOFF = 0.1, 2.0

@@ -211,4 +211,5 @@ class Control(Spec):
     heading: Literal["pid", "sliding"] = "pid"
     """A PID, or a sliding mode, which bears more with a model that is wrong."""
     wave_frequency: Annotated[RadiansPerSecond, Field(gt=0, le=20)] | None = None
-    """At which waves are met; station keeping then leaves the motion of this frequency alone."""
+    """At which waves are met; station keeping then leaves the motion of this frequency alone. That
+    of the world's waves when left out, for craft on the surface that need it."""

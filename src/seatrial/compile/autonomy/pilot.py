@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from seatrial.compile.autonomy.navigation import build_navigator, first_estimate
 from seatrial.compile.autonomy.obstacles import build_avoidance, build_watch, turning_of
-from seatrial.compile.autonomy.tuning import design
+from seatrial.compile.autonomy.tuning import Design, design, filters_waves
 from seatrial.compile.padding import room_for, with_room
 from seatrial.compile.sensors.fitting import FittedOut
 from seatrial.compile.swarm import Member
 from seatrial.compile.vehicle import CompiledVehicle
+from seatrial.compile.world import wave_frequency
 from seatrial.core.types import State
 from seatrial.engine.command.pilot import Alarm, Navigator, Pilot
 from seatrial.engine.compiled.suite import MOST_JITTER
@@ -211,12 +212,7 @@ def build_pilot(
     Call inside `jax.enable_x64(True)`.
     """
     first = members[0].participant
-    designed = design(
-        first.vehicle,
-        period=scenario.control_period,
-        wave_frequency=first.control.wave_frequency,
-        heading=first.control.heading,
-    )
+    designed = _designed(scenario, first)
     tuning = designed.tuning
     autopilot = tuning.in_precision(dtype)
     missions = {m.index: legs_of(scenario, m.participant, tuning.trim.speed) for m in members}
@@ -307,6 +303,28 @@ def _alarms(participant: Participant, effectors: tuple[str, ...]) -> tuple[Alarm
         and fault.detected_after is not None
         and fault.target.removesuffix("_angle") in effectors
     )
+
+
+def _designed(scenario: Scenario, participant: Participant) -> Design:
+    """The design of its autopilot, with a wave filter where there are waves that need one."""
+    vehicle, control = participant.vehicle, participant.control
+    waves = control.wave_frequency
+    if waves is None and vehicle.buoyancy.craft == "surface":
+        waves = wave_frequency(scenario.world)
+
+    def designed(frequency: float | None) -> Design:
+        return design(
+            vehicle,
+            period=scenario.control_period,
+            wave_frequency=frequency,
+            heading=control.heading,
+        )
+
+    if waves is None:
+        return designed(None)
+    if control.wave_frequency is None and not filters_waves(vehicle, waves):
+        return designed(None)
+    return designed(round(waves, 2))
 
 
 def _climb(autopilot: Autopilot, dtype: DType) -> jax.Array | None:

@@ -87,7 +87,8 @@ class Pilot:
     deceleration: jax.Array
     """With which it slows down before a station, m/s²."""
     reach: jax.Array
-    """Distance from a station below which a vehicle that cannot hold it stops its engines, m."""
+    """Distance from a station below which a vehicle that cannot hold it stops its engines, m; half
+    the radius of acceptance where that is less."""
     climb: jax.Array | None
     """Largest rate at which it changes its depth by heave, m/s; None where it dives by pitching."""
     fastest: jax.Array | None
@@ -511,7 +512,7 @@ def _in_line(pilot: Pilot, setpoint: Setpoint, believed: Estimate) -> Setpoint:
     _, _, heading = to_euler(believed.attitude)
     asked = jnp.where(jnp.isfinite(setpoint.heading), setpoint.heading, setpoint.course)
     surge, sway = setpoint.velocity[0], setpoint.velocity[1]
-    free = jnp.isfinite(surge) & ~jnp.isfinite(sway)
+    free = jnp.isfinite(surge) & ~jnp.isfinite(sway) & ~jnp.isfinite(setpoint.position[0])
     steered = free & jnp.isfinite(asked)
     off = asked - heading
     ahead, aside = jnp.maximum(jnp.cos(off), 0.0), jnp.zeros_like(off)
@@ -554,7 +555,10 @@ def _at_station(pilot: Pilot, leg: Leg, believed: Estimate, along: Setpoint) -> 
     nothing = jnp.full_like(away[0], jnp.nan)
     distance = root(away[0] ** 2 + away[1] ** 2)
     if pilot.holds_station:
-        velocity = jnp.where(on_station, jnp.nan, along.velocity)
+        # Beside a station the surge is the speed at which it is approached.
+        slow = jnp.where((leg.kind == DOCK) & ~leg.done, leg.speed, nothing)
+        approach = jnp.stack([slow, nothing, nothing])
+        velocity = jnp.where(on_station, approach, along.velocity)
         heading = jnp.where(on_station, leg.heading, along.heading)
         course = jnp.where(on_station, jnp.nan, along.course)
         position = jnp.where(on_station, leg.end, along.position)
@@ -563,7 +567,7 @@ def _at_station(pilot: Pilot, leg: Leg, believed: Estimate, along: Setpoint) -> 
         along = along._replace(yaw_rate=jnp.where(drifts, 0.0, along.yaw_rate))
     else:
         # Turn towards the station and come back to it; near it, let the vehicle drift.
-        near = distance < pilot.reach
+        near = distance < jnp.minimum(pilot.reach, 0.5 * leg.acceptance)
         back = bearing(away[1], away[0])
         surge = jnp.where(near, 0.0, along.velocity[0])
         velocity = along.velocity.at[0].set(jnp.where(on_station, surge, along.velocity[0]))

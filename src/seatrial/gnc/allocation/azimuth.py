@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from seatrial.gnc.allocation.effectors import Azimuths
 from seatrial.spatial.gradients import bearing, root
 
-TINY = 1e-3
+TINY = 0.01
 """Share of the largest thrust below which the angle stays as it is."""
 
 

@@ -232,6 +232,7 @@ def _along(
             gains.station,
             memory.station,
             setpoint.position[:2],
+            setpoint.velocity[0],
             estimate.position[:2],
             motion.world[:2],
             motion.euler[2],
