@@ -139,10 +139,6 @@ def design_loops(
         roll=roll,
         pitch=pitch,
         station=station,
-        most_surge=None,
-        most_sway=None,
-        roll_coupling=None,
-        pitch_coupling=None,
     )
     return autopilot, bench
 
@@ -190,10 +186,10 @@ def _lookahead(bench: Bench) -> float:
     names = modes(bench)["track"]
     grid = 1j * frequencies(heading.gains.bandwidth)
 
-    def poles(distance: float) -> Array:
+    def poles(distance: float) -> Any:
         loop = dataclasses.replace(heading, outer=_line_of_sight(bench, distance))
         A, _ = bench.closing(names, bench.loops | {"heading": loop})
-        return np.asarray(np.linalg.eigvals(A))
+        return np.linalg.eigvals(A)
 
     opened = np.sum(np.log(np.abs(grid[:, None] - poles(math.inf))), axis=1)
     for _ in range(design.STEPS):
@@ -213,7 +209,7 @@ def _line_of_sight(bench: Bench, lookahead: float) -> Outer:
     return Outer(-east / lookahead, -1.0, sway / (speed * learning), -1.0 / learning)
 
 
-def growth(poles: Array) -> float:
+def growth(poles: Any) -> float:
     """Largest real part of poles, those of free positions left out, 1/s."""
     return float(np.max(poles.real[np.abs(poles) > FREE], initial=-math.inf))
 

@@ -116,7 +116,8 @@ def tune(
             design_loops(craft, v, cruise, period, wave_frequency, heading, keep_station=k == 0)
             for k, v in enumerate(_speeds(craft, cruise, level))
         ]
-        resting, limits = designed[0][1], {}
+        resting = designed[0][1]
+        limits: dict[str, Any] = {}
         if resting.hovers:
             # Nothing is flown faster than the loops are good for.
             while not _good(designed[-1][1]) and designed[-1][1].linear.speed > cruise:

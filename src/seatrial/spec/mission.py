@@ -189,7 +189,8 @@ class Guidance(Spec):
         "line_of_sight"
     )
     """Line of sight on the course made good, its forms that steer a heading and find the angle of
-    crab by an integral or an estimate of it from the distance off the track, pure pursuit, or line of sight in three dimensions, which asks for a pitch instead of a depth."""
+    crab by an integral or an estimate of it from the distance off the track, pure pursuit, or line
+    of sight in three dimensions, which asks for a pitch instead of a depth."""
     lookahead: Annotated[Metres, Field(gt=0)] | None = None
     """Distance ahead on the leg that is aimed at; the least that does not weave, by the design of
     the autopilot, when left out."""

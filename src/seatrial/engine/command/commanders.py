@@ -133,9 +133,7 @@ def command(
     `since` (F, N) is when each fault set in, of which a pilot is told what monitoring would report.
     """
     if isinstance(commander, Pilot):
-        memory, own = pilot.decide(
-            commander, memory, state, t, ocean, given.wishes, since
-        )
+        memory, own = pilot.decide(commander, memory, state, t, ocean, given.wishes, since)
         orders = jnp.where(given.channels, given.orders, own)
         return pilot.overrule(commander, memory, state, orders, given.channels), orders
     memory, own = _scripted(commander, memory, state, t)

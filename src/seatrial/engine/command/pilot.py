@@ -310,9 +310,7 @@ def decide(
     # What a law has learnt of the drift belongs to the course on which it learnt it.
     before = legs.leg_of(pilot.mission, memory.progress.leg)
     learnt = jnp.where(_turned(before, leg), 0.0, memory.law)
-    law, setpoint, _ = pilot.law.guide(
-        learnt, believed, leg.start, aim, speed.level, pilot.period
-    )
+    law, setpoint, _ = pilot.law.guide(learnt, believed, leg.start, aim, speed.level, pilot.period)
     setpoint = setpoint._replace(velocity=setpoint.velocity.at[2].set(speed.sinking))
     setpoint = _at_station(pilot, leg, believed, setpoint)
     if wishes is not None:

@@ -17,7 +17,6 @@ from seatrial.gnc.allocation.effectors import LEAST_SPEED, Azimuths, Effectors, 
 from seatrial.gnc.allocation.programme import Limits
 from seatrial.spatial.gradients import root
 
-
 OPPOSED = 1.5
 """Thrust on the way to other angles over the largest at the end of it."""
 

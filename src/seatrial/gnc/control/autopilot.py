@@ -58,13 +58,13 @@ class Autopilot:
     roll: Track | None
     pitch: Track | None
     station: Station | None
-    most_surge: jax.Array | None
+    most_surge: jax.Array | None = None
     """(S,) largest surge force of a craft that it would tilt too far, N; None without a limit."""
-    most_sway: jax.Array | None
+    most_sway: jax.Array | None = None
     """(S,) the same of sway."""
-    roll_coupling: jax.Array | None
+    roll_coupling: jax.Array | None = None
     """(S,) rolling moment per product of sway and heave, kg, where roll is kept level."""
-    pitch_coupling: jax.Array | None
+    pitch_coupling: jax.Array | None = None
     """(S,) pitching moment per product of surge and heave, kg."""
 
     @property
@@ -164,7 +164,8 @@ def control(
         memory = memory._replace(roll=kept)
     if isinstance(memory.depth, TrackMemory):
         # Down is not along the body's own axis while it is tilted.
-        down = rotation(estimate.attitude).to_body((jnp.zeros_like(heave), jnp.zeros_like(heave), heave))
+        nothing = jnp.zeros_like(heave)
+        down = jnp.stack(rotation(estimate.attitude).to_body((nothing, nothing, heave)))
         surge, sway, heave = surge + down[0], sway + down[1], down[2]
         # What the flow will do to a craft that sinks or rises as planned, before it tilts it.
         through = motion.velocity - jnp.concatenate([motion.water, jnp.zeros_like(motion.water)])
