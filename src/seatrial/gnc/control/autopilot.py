@@ -168,7 +168,9 @@ def control(
         down = jnp.stack(rotation(estimate.attitude).to_body((nothing, nothing, heave)))
         surge, sway, heave = surge + down[0], sway + down[1], down[2]
         # What the flow will do to a craft that sinks or rises as planned, before it tilts it.
-        through = motion.velocity - jnp.concatenate([motion.water, jnp.zeros_like(motion.water)])
+        # No faster than the design goes, lest a wrong velocity upset it.
+        fastest = autopilot.speeds[-1]
+        through = jnp.clip(motion.velocity[:2] - motion.water[:2], -fastest, fastest)
         sinking = jnp.where(jnp.isfinite(memory.depth.value), memory.depth.rate, 0.0)
         if gains.roll_coupling is not None:
             roll = roll - gains.roll_coupling * through[1] * sinking
@@ -181,9 +183,13 @@ def control(
         # Fins lose their grip, and a propeller its wear, where it is reversed for every wave.
         ahead = setpoint.velocity[0] > 0.0
         demand = demand.at[0].set(jnp.where(ahead, jnp.maximum(surge, 0.0), surge))
-    for row, most in enumerate((gains.most_surge, gains.most_sway)):
-        if most is not None:
-            demand = demand.at[row].set(jnp.clip(demand[row], -most, most))
+    if gains.most_surge is not None:
+        pushes = [demand[0] / gains.most_surge]
+        if gains.most_sway is not None:
+            pushes.append(demand[1] / gains.most_sway)
+        # Ahead and aside at once tilt it too.
+        over = jnp.maximum(root(sum(push * push for push in pushes)), 1.0)
+        demand = demand.at[:2].divide(over)
     return memory, demand
 
 
