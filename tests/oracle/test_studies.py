@@ -157,3 +157,13 @@ def test_whole_study_is_the_papers_42900_runs():
     assert asvlite.HEIGHTS[0] == 0.5
     assert asvlite.HEIGHTS[-1] == 2.0
     assert asvlite.HEADINGS_DEG[-1] == 360.0
+
+
+@pytest.mark.slow
+def test_missions_are_reached_without_a_capsize_and_near_the_track(folder):
+    holds, document = study("missions", folder)
+    assert holds
+    assert (folder / "missions.png").stat().st_size > 10_000
+    assert {m["vehicle"] for m in document["missions"]} == {"bluerov2", "otter"}
+    assert all(m["reached"] == m["waypoints"] == 2 for m in document["missions"])
+    assert max(m["off_track"] for m in document["missions"]) < 0.5

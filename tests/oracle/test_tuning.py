@@ -14,7 +14,7 @@ from seatrial.compile.autonomy.tuning import craft_of, design
 from seatrial.core.step import step
 from seatrial.core.types import State
 from seatrial.design.linearisation import linearise, service_speed
-from seatrial.design.loop_design import design_loops
+from seatrial.design.loop_design import design_loops, growth, modes
 from seatrial.errors import SpecError
 from seatrial.gnc.allocation import allocate
 from seatrial.gnc.control import begin, control
@@ -138,7 +138,8 @@ def test_tuned_vehicle_follows_steps_within_its_design(name):
     if deeper is not None:
         asked["depth"] = DEPTH + deeper
         rate = pilot.depth.reference.rate_limit
-        waits.append(SETTLING / loops["depth"].bandwidth + deeper / rate)
+        depth = loops["depth"] if "depth" in loops else loops["depth by pitch"]
+        waits.append(SETTLING / depth.bandwidth + deeper / rate)
     seconds = min(max(float(np.max(w)) for w in waits), 400.0)
     track = sail(
         name,
@@ -169,14 +170,49 @@ def test_tuned_vehicle_follows_steps_within_its_design(name):
 @pytest.mark.parametrize("name", STEPS)
 def test_every_loop_has_margins_and_all_together_are_stable(name):
     tuning = tuned(name)
-    assert tuning.slowest < 0.0
+    assert tuning.failures == ()
+    assert max(mode.growth for mode in tuning.modes) < 0.0
+    assert {mode.mode for mode in tuning.modes} >= {"track", "velocity"}
     assert tuning.trim.residual < 1e-4
     for loop in tuning.loops:
-        # The bare BlueROV2 runs away by itself at speed, faster than its loops can be sure of.
-        least = 1.6 if name == "bluerov2" else 2.0
-        assert loop.margins.gain > least, loop.name
-        assert loop.margins.phase > (10.0 if name == "bluerov2" else 30.0), loop.name
-        assert loop.margins.sensitivity < (5.0 if name == "bluerov2" else 1.9), loop.name
+        assert loop.margins.gain > 2.0, loop.name
+        assert loop.margins.phase > 29.0, loop.name
+        assert loop.margins.sensitivity < 2.0, loop.name
+
+
+@pytest.mark.usefixtures("x64")
+def test_autopilot_that_falls_short_says_where_and_why():
+    tuning = design(load("otter", Vehicle), period=1.0).tuning
+    assert any(
+        reason.startswith("track at 2.02 m/s: `heading` has a sensitivity of")
+        for reason in tuning.failures
+    )
+    assert max(mode.growth for mode in tuning.modes) > 0.0
+
+
+@pytest.mark.usefixtures("x64")
+def test_poles_of_a_mode_are_those_of_the_loops_that_fly():
+    # The bare BlueROV2 runs away with its sway loop open: the mode must have it closed.
+    _, bench = design_loops(craft("bluerov2"), 0.31, 0.31, PERIOD, None, "pid", keep_station=False)
+    names = modes(bench)["track"]
+    together = growth(np.linalg.eigvals(bench.closing(names, bench.loops)[0]))
+    without = [name for name in names if name != "sway"]
+    assert together == bench.growths["track"] < 0.0
+    assert growth(np.linalg.eigvals(bench.closing(without, bench.loops)[0])) > 0.05
+
+
+@pytest.mark.usefixtures("x64")
+def test_thrust_of_an_rov_is_held_to_what_it_can_bear():
+    light, heavy = tuned("bluerov2"), tuned("bluerov2_heavy")
+    # 2.26 N m per rad of righting, 9.07 kg of Munk's moment, 8.5 cm of lever.
+    u = light.fastest
+    pitch = 0.085 * (4.03 + 18.18 * u) * u / (2.26 - 9.07 * u * u)
+    assert pitch == pytest.approx(0.17, abs=0.02)  # small angles
+    assert light.autopilot.most_surge[-1] == pytest.approx((4.03 + 18.18 * u) * u, rel=0.05)
+    assert light.autopilot.pitch is None
+    assert heavy.autopilot.pitch.law.proportional.min() > 0.5
+    np.testing.assert_allclose(heavy.autopilot.pitch_coupling, 18.68 - 6.36, rtol=1e-6)
+    np.testing.assert_allclose(heavy.autopilot.roll_coupling, -(18.68 - 7.12), rtol=1e-6)
 
 
 @pytest.mark.usefixtures("x64")
@@ -225,7 +261,7 @@ def test_margins_agree_with_transfer_functions_of_scipy():
     angle, rate = (signal.freqresp(p, omega)[1] for p in (angle_of, rate_of))
     law = (gains.proportional + gains.integral / s) * angle
     law = law + gains.derivative / (1 + gains.filter_time * s) * rate
-    whole = law * np.exp(-1.5 * PERIOD * s) / (1 + 0.1 * s)
+    whole = law * np.exp(-0.5 * PERIOD * s) / (1 + 0.1 * s)
     last = np.flatnonzero(np.abs(whole) > 1.0)[-1]
     assert report.margins.crossover == pytest.approx(omega[last], rel=1e-2)
     crossings = np.flatnonzero(np.diff(np.abs(whole) > 1.0))
@@ -280,7 +316,7 @@ def test_station_keeping_with_a_wave_filter_is_slower_and_keeps_its_margins():
     plain = {loop.name: loop for loop in tuned("wamv").loops}
     for loop in tuning.loops:
         if loop.name.startswith("station"):
-            assert loop.bandwidth <= 0.12 * 0.9 + 1e-9 < plain[loop.name].bandwidth
-            assert loop.margins.sensitivity < 1.6
+            assert loop.bandwidth <= 0.4 * 0.9 + 1e-9 < plain[loop.name].bandwidth
+            assert loop.margins.sensitivity < 1.7
     assert tuning.autopilot.station.filter is not None
     assert tuning.autopilot.heading.filter is None  # a boat of 5 m is steered through the waves

@@ -83,6 +83,14 @@ def test_tune_prints_the_loops_that_a_mission_would_use(seatrial):
         assert loop.margins.phase > 30.0  # the least that textbooks ask for (Franklin et al.)
 
 
+def test_tune_fails_with_the_reason_where_a_design_falls_short(seatrial):
+    code, out, err = seatrial("tune", "otter", "--period", "1", "--json")
+    assert code == 1, err
+    document = json.loads(out)
+    assert any("sensitivity" in reason for reason in document["failures"])
+    assert any(mode["growth"] > 0.0 for mode in document["modes"])
+
+
 def test_a_fault_from_the_command_line_takes_the_samples_or_is_refused_with_its_grammar(seatrial):
     words = ("run", "mariner-zigzag", "--duration", "5", "--json")
     code, out, _ = seatrial(*words, "--fault", "gnss: dropout @ 2s", "--out", "run.mcap")

@@ -336,7 +336,7 @@ def study(
     name: Annotated[
         str,
         typer.Argument(
-            help="asvlite-speed, asvlite-tank, asvlite-trends, handover, colregs, outage."
+            help="asvlite-speed, asvlite-tank, asvlite-trends, handover, missions, colregs, outage."
         ),
     ],
     out: Annotated[Path, typer.Option(help="Folder for the files of the study.")] = Path("studies"),

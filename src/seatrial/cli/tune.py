@@ -21,7 +21,7 @@ def show_tuning(
     tuning = design(vehicle, speed, period=period, wave_frequency=wave_frequency).tuning
     if as_json:
         typer.echo(json.dumps(_document(tuning), indent=2))
-        return
+        raise typer.Exit(1 if tuning.failures else 0)
     from rich.console import Console
     from rich.table import Table
 
@@ -52,9 +52,26 @@ def show_tuning(
         )
     console.print(table)
     console.print(
-        f"Gains for {', '.join(f'{float(v):.3g}' for v in tuning.autopilot.speeds)} m/s; "
-        f"slowest pole with all loops closed {tuning.slowest:.3g} 1/s."
+        f"Gains for {', '.join(f'{float(v):.3g}' for v in tuning.autopilot.speeds)} m/s; slowest "
+        + ", ".join(f"pole in mode {m} {growth:.3g} 1/s" for m, growth in _slowest(tuning).items())
+        + "."
     )
+    for reason in tuning.failures:
+        console.print(f"[bold red]falls short[/bold red]: {reason}")
+    if tuning.failures:
+        console.print(
+            "An autopilot like this is not to be trusted at these speeds: give the vehicle quicker "
+            "or stronger actuators, a shorter `--period`, or another `--speed`."
+        )
+        raise typer.Exit(1)
+
+
+def _slowest(tuning: Tuning) -> dict[str, float]:
+    """Largest growth of each mode over all speeds."""
+    found: dict[str, float] = {}
+    for report in tuning.modes:
+        found[report.mode] = max(report.growth, found.get(report.mode, -math.inf))
+    return found
 
 
 def _decibels(factor: float) -> float:
@@ -75,5 +92,9 @@ def _document(tuning: Tuning) -> dict[str, Any]:
         "speeds": [float(v) for v in tuning.autopilot.speeds],
         "follows": list(tuning.autopilot.follows),
         "loops": loops,
-        "slowest": tuning.slowest,
+        "modes": [dataclasses.asdict(mode) for mode in tuning.modes],
+        "lookahead": list(tuning.lookahead),
+        "fastest": tuning.fastest,
+        "sideways": tuning.sideways,
+        "failures": list(tuning.failures),
     }

@@ -110,6 +110,19 @@ def _carrying(current: world_spec.Current | None) -> tuple[float, float]:
     return float(flow.real), float(flow.imag)
 
 
+def wave_frequency(world: World) -> float | None:
+    """At which the waves of a world carry most energy, rad/s; None in a calm."""
+    sea = world.waves
+    if sea is None:
+        return None
+    if isinstance(sea, wave_spec.Regular):
+        return math.tau / sea.period
+    if isinstance(sea, wave_spec.ComponentList):
+        return math.tau / max(sea.components, key=lambda c: c.amplitude).period
+    spectrum = _spectrum(sea)
+    return None if spectrum is None else spectrum.peaks[0]
+
+
 def _listed(components: tuple[wave_spec.Component, ...]) -> Components:
     def column(values: list[float]) -> NDArray[np.float64]:
         return np.array(values, np.float64)

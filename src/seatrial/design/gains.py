@@ -26,6 +26,9 @@ Made = TypeVar("Made")
 DAMPING = 1.0
 """ζ of the design."""
 
+LEVEL_DAMPING = 0.5
+"""ζ of roll and pitch loops, whose own stiffness leaves actuators less time."""
+
 FILTER = 0.05
 """Time constant of the derivative filter, times ω."""
 
@@ -141,6 +144,24 @@ def position_gains(plant: Plant, omega: float) -> Gains:
     return Gains(proportional, integral, derivative, FILTER / omega, omega, mass, z.real)
 
 
+def level_gains(plant: Plant, omega: float) -> Gains:
+    """PID that adds the stiffness m ω² to what rights the craft by itself, and damps their sum.
+
+    K_p = m ω² − min(k, 0), ω_c² = (K_p + k)/m, K_d = 2 ζ ω_c m − d. To place poles at ω would take
+    away the stiffness of a craft that rights itself faster than ω, and the tilt that its thrust
+    causes would be left to the integral.
+    """
+    mass = plant.mass
+    z = plant.impedance(omega)
+    stiffness = omega * (omega * mass - z.imag)
+    proportional = mass * omega**2 + max(-stiffness, 0.0)
+    whole = proportional + stiffness
+    derivative = max(2.0 * LEVEL_DAMPING * float(np.sqrt(whole * mass)) - z.real, 0.0)
+    integral = 0.1 * omega * whole
+    filter_time = FILTER * float(np.sqrt(mass / whole))
+    return Gains(proportional, integral, derivative, filter_time, omega, mass, z.real)
+
+
 def speed_loop(plant: Plant, gains: Gains, omega: Array) -> Complex:
     """L(jω) of a speed loop."""
     law = gains.proportional + gains.integral / (1j * omega)
@@ -177,22 +198,47 @@ def sliding_gains(plant: Plant, omega: float) -> Gains:
     )
 
 
-def close(A: Array, B: Array, input: int, plant: Plant, gains: Gains) -> tuple[Array, Array]:
+@dataclass(frozen=True)
+class Outer:
+    """What asks a position loop for its value: w = F x + G z, ż = H x + J z for one state z.
+
+    x are the vehicle's own states. What is asked goes through the loop's reference model.
+    """
+
+    direct: Array
+    """F, (12,)."""
+    inner: float
+    """G."""
+    driven: Array
+    """H, (12,)."""
+    decay: float
+    """J, 1/s."""
+    righting: float = 0.0
+    """Stiffness that the loop feeds forward, N m per rad."""
+
+
+def close(
+    A: Array, B: Array, input: int, plant: Plant, gains: Gains, outer: Outer | None = None
+) -> tuple[Array, Array]:
     """A and B with one loop closed; the first states and all inputs stay what they were.
 
-    New states: integral, filtered rate, dead time (Padé approximation of first order), lag.
+    New states: integral, filtered rate, dead time (Padé approximation of first order), lag; with
+    an outer loop also the reference, its rate and the state of that loop.
     """
     n = len(A)
-    wide = np.zeros((n + 4, n + 4))
+    size = n + (4 if outer is None else 7)
+    wide = np.zeros((size, size))
     wide[:n, :n] = A
     wide[:n, n + 3] = B[:, input]
     rate, place = (np.resize(row[:PHYSICAL], n) for row in (plant.rate, plant.position))
     rate[PHYSICAL:] = place[PHYSICAL:] = 0.0
     output = rate if gains.derivative is None else place
-    demand = np.zeros(n + 4)
+    demand = np.zeros(size)
     demand[:n] = -gains.proportional * output
     demand[n] = -1.0
     wide[n, :n] = gains.integral * output
+    if outer is not None:
+        _refer(wide, demand, n, gains, outer)
     if gains.derivative is not None and gains.filter_time:
         wide[n + 1, :n] = rate / gains.filter_time
         wide[n + 1, n + 1] = -1.0 / gains.filter_time
@@ -206,7 +252,27 @@ def close(A: Array, B: Array, input: int, plant: Plant, gains: Gains) -> tuple[A
     wide[n + 3] = -demand / lag
     wide[n + 3, n + 2] += 1.0 / lag
     wide[n + 3, n + 3] -= 1.0 / lag
-    return wide, np.vstack([B, np.zeros((4, B.shape[1]))])
+    return wide, np.vstack([B, np.zeros((size - n, B.shape[1]))])
+
+
+def _refer(wide: Array, demand: Array, n: int, gains: Gains, outer: Outer) -> None:
+    """Let a loop whose states begin at `n` follow a reference r̈ = ω² (w − r) − 2 ω ṙ."""
+    value, speed, state = n + 4, n + 5, n + 6
+    bandwidth, derivative = gains.bandwidth, gains.derivative or 0.0
+    wide[state, :PHYSICAL], wide[state, state] = outer.driven, outer.decay
+    wide[value, speed] = 1.0
+    wide[speed, :PHYSICAL] = bandwidth**2 * outer.direct
+    wide[speed, state] = bandwidth**2 * outer.inner
+    wide[speed, value] -= bandwidth**2
+    wide[speed, speed] -= 2.0 * bandwidth
+    wide[n, value] = -gains.integral
+    if gains.filter_time:
+        wide[n + 1, speed] = -1.0 / gains.filter_time
+    else:
+        demand[speed] += derivative
+    demand[value] += gains.proportional + outer.righting
+    demand[speed] += gains.damping
+    demand += gains.mass * wide[speed]
 
 
 def stable(plant: Plant, gains: Gains) -> bool:

@@ -31,6 +31,12 @@ FASTEST = 30.0
 
 ITERATIONS = 30
 
+MOST_TRIM = 0.17
+"""Largest steady pitch that thrust and flow may cause where nothing controls it, rad."""
+
+LEVEL_STEP = 0.01
+"""Step with which the speed of that pitch is looked for, m/s."""
+
 TILT_RATE = 0.1
 """Rates of uncontrolled roll and pitch, to either side, for which the linear model holds, rad/s."""
 
@@ -115,6 +121,46 @@ def service_speed(craft: Craft) -> float | None:
     if surge(1e-3) <= 0.0 or surge(FASTEST) >= 0.0:
         return None
     return float(brentq(surge, 1e-3, FASTEST, xtol=1e-6))
+
+
+def fastest_level(craft: Craft) -> float | None:
+    """Speed up to which a hovering craft that does not control its pitch keeps it small, m/s.
+
+    None for other craft.
+    """
+    if craft.floats or not {0, 2} <= set(craft.dofs) or 4 in craft.dofs:
+        return None
+    speed = 0.0
+    while speed < FASTEST:
+        trim = linearise(craft, speed + LEVEL_STEP)
+        if trim.residual > 1e-6 or abs(trim.state[4]) > MOST_TRIM:
+            return speed
+        speed += LEVEL_STEP
+    return None
+
+
+def slopes_at(craft: Craft, linear: Linear, dof: int, velocity: float) -> Array:
+    """A with another velocity of one degree of freedom."""
+    x = linear.state.copy()
+    x[6 + dof] = velocity
+    return _evaluate(craft, x, linear.wrench)[1]
+
+
+def coupling(craft: Craft, linear: Linear, dof: int, tilt: int) -> float:
+    """Moment about a tilting axis per product of a velocity along `dof` and that of heave.
+
+    Munk's moment of the added mass: (X_u̇ − Z_ẇ) u w about the pitch axis.
+    """
+
+    def moment(along: float, heave: float) -> float:
+        x = linear.state.copy()
+        x[6 + dof], x[8] = along, heave
+        rates, _, B = _evaluate(craft, x, linear.wrench)
+        return float(np.linalg.solve(B[6:], rates[6:])[tilt])
+
+    size = 0.1
+    both = moment(size, size) - moment(size, 0.0) - moment(0.0, size) + moment(0.0, 0.0)
+    return both / size**2
 
 
 def drag(craft: Craft, linear: Linear, dof: int, velocity: float) -> float:

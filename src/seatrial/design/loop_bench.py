@@ -6,6 +6,7 @@ margins, with lag and dead time, fall short.
 
 import dataclasses
 import math
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import jax
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from seatrial.design import gains as design
 from seatrial.design.authority import Craft, authority, response_times
-from seatrial.design.gains import Gains, Plant
+from seatrial.design.gains import Gains, Outer, Plant
 from seatrial.design.linearisation import Linear, drag
 from seatrial.design.margins import Margins, frequencies
 from seatrial.gnc.control.loops import FeedForward, Speed
@@ -29,7 +30,10 @@ SHARE = 0.7
 """Share of what actuators can give beside the trim that a loop may count on."""
 
 DEAD_TIME = 1.5
-"""Periods of dead time: half of one by which orders are held, and one to compute them."""
+"""Periods of dead time: half of one by which orders are held, and one to sense and compute."""
+
+INERTIAL_DEAD_TIME = 0.5
+"""The same for angles: inertial sensors give them, and orders go out, at once."""
 
 LAG_LIMIT = 0.4
 """Bandwidth times the sum of lag and dead time at which a design begins."""
@@ -38,7 +42,7 @@ FROUDE_LIMIT = 2.0
 """Largest bandwidth times √length, √m rad/s: 0.64 √(g/L), about where waves as long as the hull
 move it. A faster loop would only follow them."""
 
-WAVE_LIMIT = 0.12
+WAVE_LIMIT = 0.4
 """Bandwidth of station keeping over the frequency of the waves that it must not answer."""
 
 WAVE_DAMPING, WAVE_CUTOFF = 0.1, 2.0
@@ -82,6 +86,8 @@ class Closed:
     dof: int
     plant: Plant
     gains: Gains
+    outer: Outer | None = None
+    """What asks it for its value, where that depends on the vehicle's motion."""
 
 
 @dataclasses.dataclass
@@ -93,8 +99,25 @@ class Bench:
     cruise: float
     period: float
     closed: dict[str, Closed] = dataclasses.field(default_factory=dict)
+    loops: dict[str, Closed] = dataclasses.field(default_factory=dict)
+    """Every loop of the design, closed or not."""
     reports: dict[str, LoopReport] = dataclasses.field(default_factory=dict)
     strengths: dict[int, float] = dataclasses.field(default_factory=dict)
+    growths: dict[str, float] = dataclasses.field(default_factory=dict)
+    """Largest real part of the poles by mode, 1/s."""
+    failures: list[str] = dataclasses.field(default_factory=list)
+    """Where the design does not keep its own limits."""
+    lookahead: float = 0.0
+    """Of line-of-sight guidance, m."""
+
+    def fails(self, mode: str, reason: str) -> None:
+        """Note a limit that is not kept."""
+        self.failures.append(f"{mode} at {self.linear.speed:.3g} m/s: {reason}")
+
+    @property
+    def hovers(self) -> bool:
+        """Whether it goes up and down by thrust, and is only kept level; fins pitch it to dive."""
+        return not self.craft.floats and 2 in self.craft.dofs
 
     def authority(self, dof: int) -> float:
         """Force or moment that is left beside the trim, and that does not tilt the craft much."""
@@ -113,10 +136,14 @@ class Bench:
 
     def system(self, *opened: str) -> tuple[Array, Array]:
         """A and B with the loops closed that are there so far, except some."""
+        return self.closing([n for n in self.closed if n not in opened], self.closed)
+
+    def closing(self, names: Iterable[str], loops: dict[str, Closed]) -> tuple[Array, Array]:
+        """A and B with some loops closed."""
         A, B = self.linear.A, self.linear.B @ self.linear.carried
-        for name, loop in self.closed.items():
-            if name not in opened:
-                A, B = design.close(A, B, loop.dof, loop.plant, loop.gains)
+        for name in names:
+            loop = loops[name]
+            A, B = design.close(A, B, loop.dof, loop.plant, loop.gains, loop.outer)
         return A, B
 
     def plant(self, dof: int, position: int | None, *opened: str) -> Plant:
@@ -129,7 +156,9 @@ class Bench:
             place[position] = 1.0
             rate[:12] = self.linear.A[position]
         lag, _ = response_times(self.craft, self.linear.speed, dof)
-        return Plant(A, B[:, dof], place, rate, lag, DEAD_TIME * self.period)
+        turns = dof > 2
+        dead = INERTIAL_DEAD_TIME if turns else DEAD_TIME
+        return Plant(A, B[:, dof], place, rate, lag, dead * self.period)
 
     def report(self, name: str, loop: Closed, found: Margins) -> None:
         """Note a loop, or better margins of one that is noted already."""
@@ -162,9 +191,11 @@ def _limit(bench: Bench, plant: Plant, dof: int, step: float, order: int) -> flo
     if full_range > 0:
         quick = (available / (full_range * plant.mass * step)) ** (1.0 / (order + 1))
     limit = min(strong, quick, FROUDE_LIMIT / math.sqrt(bench.craft.length))
-    # What is unstable needs a loop faster than itself, also one that saturates early.
+    # What is unstable needs a loop faster than itself, also one that saturates early; the integral
+    # of a speed loop takes from its margin.
     quickest = LAG_LIMIT / (plant.lag + plant.delay)
-    return float(min(max(limit, 2.0 * plant.growths().max(initial=0.0)), quickest))
+    faster = 2.0 if order == 2 else 4.0
+    return float(min(max(limit, faster * plant.growths().max(initial=0.0)), quickest))
 
 
 def speed_loop(bench: Bench, name: str, dof: int, step: float, *, alone: bool = False) -> Speed:
@@ -183,7 +214,7 @@ def speed_loop(bench: Bench, name: str, dof: int, step: float, *, alone: bool = 
 
     gains, found = design.fastest(attempt, _limit(bench, plant, dof, step, 1))
     loop = Closed(dof, bench.plant(dof, None, name), gains)
-    bench.closed[name] = loop
+    bench.closed[name] = bench.loops[name] = loop
     bench.report(name, loop, found)
     limit = 0.5 * bench.authority(dof) / plant.mass
     return Speed(
@@ -199,11 +230,10 @@ def position_loop(
     step: float,
     *opened: str,
     waves: float | None = None,
-    sliding: bool = False,
+    make: Callable[[Plant, float], Gains] = design.position_gains,
 ) -> Closed:
-    """A PID loop, or a sliding mode, on a position or an angle."""
+    """A loop on a position or an angle, with the gains that `make` gives for a bandwidth."""
     plant = bench.plant(dof, position, name, *opened)
-    make = design.sliding_gains if sliding else design.position_gains
 
     def attempt(omega: float) -> tuple[Gains, Any, bool]:
         made = make(plant, omega)
@@ -214,7 +244,7 @@ def position_loop(
     if waves is not None:
         limit = min(limit, WAVE_LIMIT * waves)
     gains, found = design.fastest(attempt, limit)
-    loop = Closed(dof, plant, gains)
+    loop = bench.loops[name] = Closed(dof, plant, gains)
     bench.report(name, loop, found)
     return loop
 

@@ -1,7 +1,8 @@
 """The loops of a vehicle at one speed, designed one after the other.
 
-Each loop is designed with those before it closed: roll, pitch, sway, heading, surge, depth. The
-margins that are reported are those with all others closed.
+Each loop is designed with those before it closed: roll, pitch, sway, heading, surge, depth. Then
+the loops are looked at as they fly, mode by mode (`modes`): the margins that are reported are the
+worst of each loop with all others of a mode closed.
 """
 
 import dataclasses
@@ -14,8 +15,8 @@ from numpy.typing import NDArray
 
 from seatrial.design import gains as design
 from seatrial.design.authority import Craft
-from seatrial.design.gains import Gains
-from seatrial.design.linearisation import linearise
+from seatrial.design.gains import Gains, Outer
+from seatrial.design.linearisation import linearise, slopes_at
 from seatrial.design.loop_bench import (
     FROUDE_LIMIT,
     SHARE,
@@ -30,7 +31,7 @@ from seatrial.design.loop_bench import (
     speed_loop,
     wave_filter,
 )
-from seatrial.design.margins import actuation, frequencies, margins, respond
+from seatrial.design.margins import Margins, actuation, frequencies, margins, respond
 from seatrial.gnc.control.autopilot import Autopilot
 from seatrial.gnc.control.loops import Dive, Righting, Station, Track
 from seatrial.gnc.control.pid import Pid
@@ -60,8 +61,27 @@ CASCADE = 0.25
 UNKNOWN = 0.2
 """Moment that a sliding mode takes as unknown, as a share of what actuators can give."""
 
-GENTLE = 0.25
-"""Largest speed over the service speed at which depth by heave and position change."""
+GENTLE, SINKING = 0.25, 0.5
+"""Largest speeds over the service speed at which position, and depth by heave, change."""
+
+CRAB = 15.0
+"""Time in which the crab angle is learnt, times the bandwidth of the heading loop."""
+
+LEAST_LOOKAHEAD = 2.0
+"""Lookahead in lengths, where the heading loop is quick enough for it."""
+
+MOST_WEAVING = 1.6
+"""Largest sensitivity of line-of-sight guidance to the cross-track error."""
+
+MOST_COMPANY = 2.0
+"""Largest |1/(1 + L)| of a loop with the others of its mode closed: a gain margin of 6 dB and a
+phase margin of 29°. By itself, when it is designed, each keeps `gains.MOST_SENSITIVE`."""
+
+FREE = 1e-4
+"""Poles smaller than this are those of positions that nothing holds, 1/s."""
+
+SIDE_SPEED, SIDE_SHARE = 0.05, 0.8
+"""Step with which the speed sideways is looked for, m/s, and the share of it that is used."""
 
 STEEPEST = 0.45
 """Largest pitch of a dive, rad."""
@@ -90,7 +110,7 @@ def design_loops(
         yaw_rate = speed_loop(bench, "yaw rate", 5, RATE_STEP * cruise / craft.length)
         del bench.closed["yaw rate"]
         track = _heading(bench, waves, heading)
-        crab_time = number(5.0 / bench.closed["heading"].gains.bandwidth)
+        crab_time = number(CRAB / bench.closed["heading"].gains.bandwidth)
     if 1 in dofs:
         sway = speed_loop(bench, "sway", 1, SIDE_STEP * cruise)
     if 0 in dofs:
@@ -104,6 +124,8 @@ def design_loops(
         depth, pitch = _dive(bench, pitch), None
     keeps = keep_station and {0, 1, 5} <= set(dofs)
     station = _station(bench, waves) if keeps else None
+    if track is not None:
+        bench.lookahead = _lookahead(bench)
     _review(bench, waves)
     autopilot = Autopilot(
         speeds=number(bench.linear.speed),
@@ -121,8 +143,81 @@ def design_loops(
     return autopilot, bench
 
 
+def modes(bench: Bench) -> dict[str, list[str]]:
+    """Loops that are closed together, by what is asked of the autopilot."""
+    there = bench.loops
+    common = [n for n in ("roll", "pitch", "depth") if n in there]
+    # A craft that dives by its pitch has its depth in the pitch loop.
+    found = {
+        "track": [*common, "sway", "surge", "heading"],
+        "velocity": [*common, "sway", "surge", "yaw rate"],
+    }
+    if "station surge" in there:
+        found["hold"] = [*common, "station surge", "station sway", "heading"]
+    return {mode: [n for n in names if n in there] for mode, names in found.items()}
+
+
+def fastest_sideways(bench: Bench) -> float:
+    """Speed to starboard at which the loops of a craft at rest are still stable, m/s.
+
+    Across the flow the moment of the added mass (Munk's) rolls and turns the craft further.
+    """
+    speed = 0.0
+    while speed < 2.0 * bench.cruise + SIDE_SPEED:
+        A = slopes_at(bench.craft, bench.linear, 1, speed + SIDE_SPEED)
+        moving = dataclasses.replace(bench, linear=dataclasses.replace(bench.linear, A=A))
+        names = modes(bench)["velocity"]
+        if growth(np.linalg.eigvals(moving.closing(names, bench.loops)[0])) > design.NEUTRAL:
+            break
+        speed += SIDE_SPEED
+    return SIDE_SHARE * speed
+
+
+def _lookahead(bench: Bench) -> float:
+    """Least lookahead whose line of sight keeps the margin of a design, at least two lengths.
+
+    The sensitivity of the loop over the cross-track error is that of the poles without and with
+    it: 1/(1 + L) = det(sI − A_open)/det(sI − A_closed).
+    """
+    speed, heading = bench.linear.speed, bench.loops["heading"]
+    ahead = LEAST_LOOKAHEAD * bench.craft.length
+    if speed <= 0.0:
+        return ahead
+    names = modes(bench)["track"]
+    grid = 1j * frequencies(heading.gains.bandwidth)
+
+    def poles(distance: float) -> Any:
+        loop = dataclasses.replace(heading, outer=_line_of_sight(bench, distance))
+        A, _ = bench.closing(names, bench.loops | {"heading": loop})
+        return np.linalg.eigvals(A)
+
+    opened = np.sum(np.log(np.abs(grid[:, None] - poles(math.inf))), axis=1)
+    for _ in range(design.STEPS):
+        closed = poles(ahead)
+        size = opened - np.sum(np.log(np.abs(grid[:, None] - closed)), axis=1)
+        if growth(closed) <= design.NEUTRAL and np.max(size) <= math.log(MOST_WEAVING):
+            break
+        ahead /= design.SLOWER
+    bench.loops["heading"] = dataclasses.replace(heading, outer=_line_of_sight(bench, ahead))
+    return ahead
+
+
+def _line_of_sight(bench: Bench, lookahead: float) -> Outer:
+    """ψ_d = −y/Δ − β̂ with the crab angle v/U learnt in the time of the autopilot."""
+    speed, learning = bench.linear.speed, CRAB / bench.loops["heading"].gains.bandwidth
+    east, sway = np.eye(12)[1], np.eye(12)[7]
+    return Outer(-east / lookahead, -1.0, sway / (speed * learning), -1.0 / learning)
+
+
+def growth(poles: Any) -> float:
+    """Largest real part of poles, those of free positions left out, 1/s."""
+    return float(np.max(poles.real[np.abs(poles) > FREE], initial=-math.inf))
+
+
 def _level(bench: Bench, name: str, dof: int) -> Track:
-    loop = bench.closed[name] = position_loop(bench, name, dof, dof, LEVEL_STEP)
+    make = design.level_gains if bench.hovers else design.position_gains
+    loop = bench.closed[name] = position_loop(bench, name, dof, dof, LEVEL_STEP, make=make)
+
     forward = feed_forward(bench, dof, loop.gains)
     reference = reference_for(bench, loop, forward, loop.gains.bandwidth)
     trim, wrench = bench.linear.state[dof], bench.linear.wrench[dof]
@@ -134,14 +229,15 @@ def _depth(bench: Bench) -> Track:
     loop = bench.closed["depth"] = position_loop(bench, "depth", 2, 2, bench.craft.length)
     forward = feed_forward(bench, 2, loop.gains)
     # Slowly, because going up or down pitches a craft that has way on.
-    reference = reference_for(bench, loop, forward, GENTLE * bench.cruise)
+    reference = reference_for(bench, loop, forward, SINKING * bench.cruise)
     return Track(pid_of(loop.gains), forward, reference, number(bench.linear.wrench[2]))
 
 
 def _heading(bench: Bench, waves: float | None, law: Law) -> Track:
     sliding = law == "sliding"
     met = _met(bench, waves)
-    loop = position_loop(bench, "heading", 5, 5, HEADING_STEP, waves=met, sliding=sliding)
+    make = design.sliding_gains if sliding else design.position_gains
+    loop = position_loop(bench, "heading", 5, 5, HEADING_STEP, waves=met, make=make)
     bench.closed["heading"] = loop
     forward = feed_forward(bench, 5, loop.gains)
     reference = reference_for(bench, loop, forward, loop.gains.bandwidth)
@@ -183,7 +279,11 @@ def _dive(bench: Bench, pitch: Track) -> Dive:
 
     omega, found = design.fastest(attempt, CASCADE * inner.gains.bandwidth)
     law = Gains(omega, 0.1 * omega**2, None, None, omega, 0.0, 0.0)
-    bench.report("depth", dataclasses.replace(inner, gains=law), found)
+    bench.report("depth by pitch", dataclasses.replace(inner, gains=law), found)
+    down = np.eye(12)[2]
+    stiffness = float(pitch.righting.stiffness) if pitch.righting is not None else 0.0
+    outer = Outer(omega / speed * down, -1.0 / speed, -0.1 * omega**2 * down, 0.0, stiffness)
+    bench.loops["pitch"] = dataclasses.replace(inner, outer=outer)
     steepest = min(STEEPEST, SHARE * bench.authority(4) / max(bench.righting(4), 1e-9))
     climb = 0.8 * speed * math.sin(steepest)
     return Dive(
@@ -236,19 +336,39 @@ def _station(bench: Bench, waves: float | None) -> Station:
 
 
 def _review(bench: Bench, waves: float | None) -> None:
-    """Margins of each loop with all the others closed."""
-    for name, loop in bench.closed.items():
-        A, B = bench.system(name)
-        rate, place = (
-            np.concatenate([row[:12], np.zeros(len(A) - 12)])
-            for row in (loop.plant.rate, loop.plant.position)
-        )
-        plant = dataclasses.replace(loop.plant, A=A, b=B[:, loop.dof], position=place, rate=rate)
-        grid = frequencies(loop.gains.bandwidth)
-        if loop.gains.derivative is None:
-            found = margins(design.speed_loop(plant, loop.gains, grid), grid)
-        else:
-            met = _met(bench, waves) if name == "heading" else None
-            whole = design.position_loop(plant, loop.gains, grid)
-            found = margins(filtered(whole, loop.gains.bandwidth, met), grid)
-        bench.report(name, loop, found)
+    """Poles of each mode, and the worst margins of each loop with the others of a mode closed."""
+    worst: dict[str, tuple[str, Margins]] = {}
+    for mode, names in modes(bench).items():
+        grown = growth(np.linalg.eigvals(bench.closing(names, bench.loops)[0]))
+        bench.growths[mode] = grown
+        if grown > design.NEUTRAL:
+            bench.fails(mode, f"the closed loops are unstable (a pole at {grown:+.3g} 1/s)")
+        for name in names:
+            found = _in_company(bench, waves, name, [n for n in names if n != name])
+            if name not in worst or found.sensitivity > worst[name][1].sensitivity:
+                worst[name] = (mode, found)
+    for name, (mode, found) in worst.items():
+        bench.report(name, bench.loops[name], found)
+        if found.sensitivity > MOST_COMPANY:
+            bench.fails(
+                mode,
+                f"`{name}` has a sensitivity of {found.sensitivity:.2f} "
+                f"(phase margin {found.phase:.0f}°), more than {MOST_COMPANY:g}",
+            )
+
+
+def _in_company(bench: Bench, waves: float | None, name: str, others: list[str]) -> Margins:
+    loop = bench.loops[name]
+    A, B = bench.closing(others, bench.loops)
+    rate, place = (
+        np.concatenate([row[:12], np.zeros(len(A) - 12)])
+        for row in (loop.plant.rate, loop.plant.position)
+    )
+    plant = dataclasses.replace(loop.plant, A=A, b=B[:, loop.dof], position=place, rate=rate)
+    grid = frequencies(loop.gains.bandwidth)
+    if loop.gains.derivative is None:
+        return margins(design.speed_loop(plant, loop.gains, grid), grid)
+    met = waves if name.startswith("station") else None
+    met = _met(bench, waves) if name == "heading" else met
+    whole = design.position_loop(plant, loop.gains, grid)
+    return margins(filtered(whole, loop.gains.bandwidth, met), grid)

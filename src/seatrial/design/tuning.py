@@ -7,16 +7,22 @@ with lag and dead time, fall short.
 """
 
 import dataclasses
-import math
 from typing import Any
 
 import jax
 import numpy as np
 
 from seatrial.design.authority import Craft, authority
-from seatrial.design.linearisation import FASTEST, linearise, service_speed
+from seatrial.design.linearisation import (
+    FASTEST,
+    coupling,
+    drag,
+    fastest_level,
+    linearise,
+    service_speed,
+)
 from seatrial.design.loop_bench import SLOWEST, Bench, LoopReport
-from seatrial.design.loop_design import Law, design_loops
+from seatrial.design.loop_design import Law, design_loops, fastest_sideways
 from seatrial.gnc.control.autopilot import Autopilot
 from seatrial.pytree import constant
 
@@ -24,6 +30,10 @@ DType = np.dtype[Any]
 
 SPEEDS = (SLOWEST, 0.7, 1.0, 1.4)
 """Speeds of the design over the service speed; craft that do not need way for it add rest."""
+
+
+LEAST_DECAY = 0.02
+"""Of upsets at the largest speed of a craft that hovers, 1/s."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,6 +52,18 @@ class TrimReport:
 
 
 @dataclasses.dataclass(frozen=True)
+class ModeReport:
+    """The loops that fly together at one speed."""
+
+    mode: str
+    """`track`, `velocity` or `hold`."""
+    speed: float
+    """m/s."""
+    growth: float
+    """Largest real part of the poles, those of free positions left out, 1/s."""
+
+
+@dataclasses.dataclass(frozen=True)
 class Tuning:
     """Gains and how good they are."""
 
@@ -52,8 +74,16 @@ class Tuning:
     """Of control, s."""
     trim: TrimReport
     loops: tuple[LoopReport, ...]
-    slowest: float
-    """Largest real part of the poles with all loops closed, those of position left out, 1/s."""
+    modes: tuple[ModeReport, ...]
+    lookahead: tuple[float, ...]
+    """Of line-of-sight guidance at each speed of the schedule, m; empty without a heading."""
+    fastest: float | None
+    """Speed through the water above which a craft that hovers would tilt too far, or its loops fall
+    short, m/s; None for other craft."""
+    sideways: float | None
+    """The same to the side."""
+    failures: tuple[str, ...]
+    """Where the design does not keep its own limits; empty for a good one."""
 
     def in_precision(self, dtype: DType) -> Autopilot:
         """The autopilot with arrays of a precision."""
@@ -77,18 +107,40 @@ def tune(
     `pid` or `sliding`.
     """
     with jax.enable_x64(True):
+        level = fastest_level(craft)
+        fastest = sideways = None
         cruise = _cruise(craft) if speed is None else speed
+        if level is not None:
+            cruise = min(cruise, level)
         designed = [
             design_loops(craft, v, cruise, period, wave_frequency, heading, keep_station=k == 0)
-            for k, v in enumerate(_speeds(craft, cruise))
+            for k, v in enumerate(_speeds(craft, cruise, level))
         ]
+        resting = designed[0][1]
+        limits: dict[str, Any] = {}
+        if resting.hovers:
+            # Nothing is flown faster than the loops are good for.
+            while not _good(designed[-1][1]) and designed[-1][1].linear.speed > cruise:
+                designed.pop()
+            fastest = designed[-1][1].linear.speed
+            limits["most_surge"] = constant(designed[-1][1].linear.wrench[0])
+            limits |= {
+                name: constant(coupling(craft, resting.linear, dof, tilt))
+                for name, dof, tilt in (("roll_coupling", 1, 3), ("pitch_coupling", 0, 4))
+                if tilt in craft.dofs
+            }
+            if 1 in craft.dofs:
+                sideways = fastest_sideways(resting)
+                limits["most_sway"] = constant(drag(craft, resting.linear, 1, sideways))
         # A station is kept at rest, whatever the speed on the way there.
         station = designed[0][0].station
-        parts = [dataclasses.replace(autopilot, station=station) for autopilot, _ in designed]
+        parts = [
+            dataclasses.replace(autopilot, station=station, **limits) for autopilot, _ in designed
+        ]
         stacked: Autopilot = jax.tree.map(lambda *a: constant(np.stack(a)), *parts)
     bench = min((b for _, b in designed), key=lambda b: abs(b.linear.speed - cruise))
-    resting = designed[0][1].reports
-    reports = bench.reports | {n: resting[n] for n in resting if n.startswith("station")}
+    held = {n: report for n, report in resting.reports.items() if n.startswith("station")}
+    reports = bench.reports | held
     x = bench.linear.state
     return Tuning(
         craft.name,
@@ -102,7 +154,15 @@ def tune(
             bench.linear.residual,
         ),
         tuple(reports.values()),
-        _slowest(bench),
+        tuple(
+            ModeReport(mode, b.linear.speed, growth)
+            for _, b in designed
+            for mode, growth in b.growths.items()
+        ),
+        tuple(b.lookahead for _, b in designed) if 5 in craft.dofs else (),
+        fastest,
+        sideways,
+        tuple(reason for _, b in designed for reason in b.failures),
     )
 
 
@@ -115,23 +175,38 @@ def _easy_speed(craft: Craft) -> float:
     """Speed whose resistance is a third of what the thrusters have at rest."""
     if 0 not in craft.dofs:
         return linearise(craft, 1.0).speed
+    found = _speed_for(craft, 1.0 / 3.0)
+    return 1.0 if found is None else found
+
+
+def _speed_for(craft: Craft, share: float) -> float | None:
+    """Speed whose resistance is a share of what the thrusters have at rest; None beyond reach."""
     from scipy.optimize import brentq
 
     most = authority(craft, 0.0, np.zeros(6), 0)
 
     def left(speed: float) -> float:
-        return most / 3.0 - float(linearise(craft, speed).wrench[0])
+        return share * most - float(linearise(craft, speed).wrench[0])
 
-    return float(brentq(left, 1e-3, FASTEST, xtol=1e-3)) if left(FASTEST) < 0 else 1.0
+    return float(brentq(left, 1e-3, FASTEST, xtol=1e-3)) if left(FASTEST) < 0 else None
 
 
-def _speeds(craft: Craft, cruise: float) -> list[float]:
+def _speeds(craft: Craft, cruise: float, level: float | None) -> list[float]:
     if 0 not in craft.dofs:
         return [cruise]
+    if level is not None:
+        # Nothing is flown faster than this.
+        return [0.0, *(s * level for s in (SLOWEST, 0.7, 1.0))]
     moving = [s * cruise for s in SPEEDS]
-    return moving if bool(np.any(np.asarray(craft.effectors.fin))) else [0.0, *moving]
+    if bool(np.any(np.asarray(craft.effectors.fin))):
+        return moving
+    if not craft.floats and 2 in craft.dofs:
+        top = _speed_for(craft, 0.5)
+        if top is not None and top > 1.1 * moving[-1]:
+            moving += list(np.linspace(moving[-1], top, 4)[1:])
+    return [0.0, *moving]
 
 
-def _slowest(bench: Bench) -> float:
-    poles = np.linalg.eigvals(bench.system()[0])
-    return float(np.max(poles.real[np.abs(poles) > 1e-4], initial=-math.inf))
+def _good(bench: Bench) -> bool:
+    """Whether a craft may be flown at a speed: limits kept, and upsets die out soon."""
+    return not bench.failures and max(bench.growths.values()) < -LEAST_DECAY

@@ -81,6 +81,7 @@ class Leg(NamedTuple):
     start: jax.Array
     end: jax.Array
     speed: jax.Array
+    acceptance: jax.Array
     heading: jax.Array
     velocity: jax.Array
     following: jax.Array
@@ -170,6 +171,7 @@ def leg_of(mission: Mission, number: jax.Array) -> Leg:
         start=_place(mission.start, number),
         end=_place(mission.end, number),
         speed=_pick(mission.speed, number),
+        acceptance=_pick(mission.acceptance, number),
         heading=_pick(mission.heading, number),
         velocity=_place(mission.velocity, number),
         following=_place(mission.end, following),

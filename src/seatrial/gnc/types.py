@@ -28,7 +28,8 @@ class Setpoint(NamedTuple):
     course: jax.Array
     """(N,) rad, of the track over ground."""
     velocity: jax.Array
-    """(3, N) surge, sway and heave, body axes, m/s."""
+    """(3, N) surge, sway and heave, body axes, m/s; beside a depth the last is the rate of that,
+    beside a position the first is the largest speed on the way there."""
     yaw_rate: jax.Array
     """(N,) rad/s, feed-forward or demand."""
     depth: jax.Array

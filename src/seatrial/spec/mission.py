@@ -186,12 +186,14 @@ class Guidance(Spec):
     """How legs are followed."""
 
     law: Literal["line_of_sight", "integral", "adaptive", "pure_pursuit", "line_of_sight_3d"] = (
-        "integral"
+        "line_of_sight"
     )
-    """Line of sight and its forms with an integral or an estimate of the angle of crab, pure
-    pursuit, or line of sight in three dimensions, which asks for a pitch instead of a depth."""
+    """Line of sight on the course made good, its forms that steer a heading and find the angle of
+    crab by an integral or an estimate of it from the distance off the track, pure pursuit, or line
+    of sight in three dimensions, which asks for a pitch instead of a depth."""
     lookahead: Annotated[Metres, Field(gt=0)] | None = None
-    """Distance ahead on the leg that is aimed at; four vehicle lengths when left out."""
+    """Distance ahead on the leg that is aimed at; the least that does not weave, by the design of
+    the autopilot, when left out."""
     handover: Literal["hard", "soft"] = "hard"
     """From one waypoint to the next: at the circle of acceptance, or gradually on the way, by
     aiming more and more at the next one."""
@@ -210,4 +212,5 @@ class Control(Spec):
     heading: Literal["pid", "sliding"] = "pid"
     """A PID, or a sliding mode, which bears more with a model that is wrong."""
     wave_frequency: Annotated[RadiansPerSecond, Field(gt=0, le=20)] | None = None
-    """At which waves are met; station keeping then leaves the motion of this frequency alone."""
+    """At which waves are met; station keeping then leaves the motion of this frequency alone. That
+    of the world's waves when left out, for craft on the surface that need it."""

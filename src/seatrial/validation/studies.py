@@ -20,6 +20,7 @@ STUDIES = {
     "asvlite-trends": "asvlite.study:trends",
     "colregs": "colregs.study:colregs",
     "handover": "handover.study:handover",
+    "missions": "missions.study:missions",
     "outage": "outage.study:outage",
 }
 """Name -> module of this room and function; imported when one is asked for."""

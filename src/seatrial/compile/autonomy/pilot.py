@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -10,16 +10,19 @@ from numpy.typing import NDArray
 
 from seatrial.compile.autonomy.navigation import build_navigator, first_estimate
 from seatrial.compile.autonomy.obstacles import build_avoidance, build_watch, turning_of
-from seatrial.compile.autonomy.tuning import design
+from seatrial.compile.autonomy.tuning import Design, design, filters_waves
 from seatrial.compile.padding import room_for, with_room
 from seatrial.compile.sensors.fitting import FittedOut
 from seatrial.compile.swarm import Member
 from seatrial.compile.vehicle import CompiledVehicle
+from seatrial.compile.world import wave_frequency
 from seatrial.core.types import State
 from seatrial.engine.command.pilot import Alarm, Navigator, Pilot
 from seatrial.engine.compiled.suite import MOST_JITTER
 from seatrial.engine.frames import LegInfo
 from seatrial.gnc import mission as runtime
+from seatrial.gnc.control.autopilot import Autopilot
+from seatrial.gnc.control.loops import Track
 from seatrial.gnc.guidance import laws, patterns
 from seatrial.gnc.guidance.fence import inside
 from seatrial.gnc.guidance.path import sample
@@ -32,13 +35,16 @@ from seatrial.spec.navigation import Navigation
 from seatrial.spec.scenario import Participant, Scenario
 from seatrial.spec.sensors.base import SensorSpec
 
+if TYPE_CHECKING:
+    from seatrial.design.tuning import Tuning
+
 Array = NDArray[np.float64]
 DType = np.dtype[Any]
 
 ACCEPTANCE = 1.5
 """Radius of acceptance in vehicle lengths, unless a task names one."""
-LOOKAHEAD = 4.0
-"""Lookahead distance in vehicle lengths."""
+CLIMB = 0.8
+"""Share of the rate at which depth may change that a slope may ask for."""
 TURNING_RADIUS = 3.0
 """Radius of rounded corners in vehicle lengths."""
 
@@ -206,12 +212,7 @@ def build_pilot(
     Call inside `jax.enable_x64(True)`.
     """
     first = members[0].participant
-    designed = design(
-        first.vehicle,
-        period=scenario.control_period,
-        wave_frequency=first.control.wave_frequency,
-        heading=first.control.heading,
-    )
+    designed = _designed(scenario, first)
     tuning = designed.tuning
     autopilot = tuning.in_precision(dtype)
     missions = {m.index: legs_of(scenario, m.participant, tuning.trim.speed) for m in members}
@@ -228,7 +229,7 @@ def build_pilot(
     pilot = Pilot(
         navigator=_navigator(scenario, members, sensors, ocean, initial),
         mission=_mission(legs, starts, dtype, flat),
-        law=_law(first.guidance, length, tuning.trim.speed, dtype),
+        law=_law(first.guidance, _lookahead(tuning, legs), tuning.trim.speed, dtype),
         autopilot=autopilot,
         effectors=effectors,
         avoidance=None
@@ -247,6 +248,9 @@ def build_pilot(
         fence=_fence(first, [leg for own in missions.values() for leg in own], dtype),
         deceleration=constant(first.guidance.deceleration, dtype),
         reach=constant(length, dtype),
+        climb=_climb(autopilot, dtype),
+        fastest=None if tuning.fastest is None else constant(tuning.fastest, dtype),
+        sideways=None if tuning.sideways is None else constant(tuning.sideways, dtype),
         alarms=_alarms(first, effectors.names),
         holds_station=holds,
         soft=first.guidance.handover == "soft",
@@ -301,6 +305,35 @@ def _alarms(participant: Participant, effectors: tuple[str, ...]) -> tuple[Alarm
     )
 
 
+def _designed(scenario: Scenario, participant: Participant) -> Design:
+    """The design of its autopilot, with a wave filter where there are waves that need one."""
+    vehicle, control = participant.vehicle, participant.control
+    waves = control.wave_frequency
+    if waves is None and vehicle.buoyancy.craft == "surface":
+        waves = wave_frequency(scenario.world)
+
+    def designed(frequency: float | None) -> Design:
+        return design(
+            vehicle,
+            period=scenario.control_period,
+            wave_frequency=frequency,
+            heading=control.heading,
+        )
+
+    if waves is None:
+        return designed(None)
+    if control.wave_frequency is None and not filters_waves(vehicle, waves):
+        return designed(None)
+    return designed(round(waves, 2))
+
+
+def _climb(autopilot: Autopilot, dtype: DType) -> jax.Array | None:
+    """Rate of depth that heave can follow at every speed."""
+    if not isinstance(autopilot.depth, Track):
+        return None
+    return constant(CLIMB * np.min(np.asarray(autopilot.depth.reference.rate_limit)), dtype)
+
+
 def _triple(place: Array) -> tuple[float, float, float]:
     return float(place[0]), float(place[1]), float(place[2])
 
@@ -332,11 +365,17 @@ def _mission(legs: list[list[_Leg]], starts: Array, dtype: DType, flat: bool) ->
     )
 
 
-def _law(guidance: spec.Guidance, length: float, speed: float, dtype: DType) -> laws.Law:
+def _lookahead(tuning: "Tuning", legs: list[list[_Leg]]) -> float:
+    """Of the design, at the highest speed of the legs."""
+    speed = max(leg.speed for own in legs for leg in own)
+    return float(np.interp(speed, np.asarray(tuning.autopilot.speeds), tuning.lookahead))
+
+
+def _law(guidance: spec.Guidance, ahead: float, speed: float, dtype: DType) -> laws.Law:
     def number(value: float) -> jax.Array:
         return constant(value, dtype)
 
-    lookahead = number(guidance.lookahead or LOOKAHEAD * length)
+    lookahead = number(guidance.lookahead or ahead)
     if guidance.law == "line_of_sight":
         return laws.LineOfSight(lookahead)
     if guidance.law == "pure_pursuit":

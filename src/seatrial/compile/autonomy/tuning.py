@@ -107,6 +107,17 @@ def _design(
         return Design(tuning, jax.tree.map(np.asarray, craft.effectors))
 
 
+def filters_waves(vehicle: Vehicle, frequency: float) -> bool:
+    """Whether a surface craft keeps station, or steers too slowly to answer these waves."""
+    from seatrial.design.loop_bench import FROUDE_LIMIT
+    from seatrial.design.loop_design import WAVE_SHARE
+
+    quickest = FROUDE_LIMIT / vehicle.length**0.5
+    with jax.enable_x64(True):
+        dofs = set(craft_of(vehicle).dofs)
+    return {0, 1, 5} <= dofs or quickest < WAVE_SHARE * frequency
+
+
 def _check_speed(vehicle: Vehicle, craft: "Craft", speed: float) -> None:
     from seatrial.design.linearisation import FASTEST
 

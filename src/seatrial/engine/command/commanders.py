@@ -14,6 +14,7 @@ from seatrial.core.types import State
 from seatrial.engine.command import pilot
 from seatrial.engine.command.pilot import Pilot, Wishes
 from seatrial.engine.compiled.suite import Fitted, Sensing
+from seatrial.ocean import Ocean
 from seatrial.pytree import batched, pytree, static
 from seatrial.spatial.gradients import bearing
 from seatrial.spatial.rotations import rotation
@@ -124,6 +125,7 @@ def command(
     state: State,
     t: jax.Array,
     given: Given,
+    ocean: Ocean,
     since: jax.Array | None = None,
 ) -> tuple[Any, jax.Array]:
     """Updated memory, and the orders (A, N) in force for the control period that starts at `t`.
@@ -131,7 +133,7 @@ def command(
     `since` (F, N) is when each fault set in, of which a pilot is told what monitoring would report.
     """
     if isinstance(commander, Pilot):
-        memory, own = pilot.decide(commander, memory, state, t, given.wishes, since)
+        memory, own = pilot.decide(commander, memory, state, t, ocean, given.wishes, since)
         orders = jnp.where(given.channels, given.orders, own)
         return pilot.overrule(commander, memory, state, orders, given.channels), orders
     memory, own = _scripted(commander, memory, state, t)

@@ -29,10 +29,15 @@ from seatrial.gnc.navigation import dispatch as navigation
 from seatrial.gnc.navigation.dispatch import AnyFilter
 from seatrial.gnc.navigation.eskf import SILENT, USED
 from seatrial.gnc.types import Estimate, Setpoint
+from seatrial.ocean import Ocean, current
 from seatrial.pytree import batched, pytree, static
 from seatrial.spatial.gradients import bearing, root
-from seatrial.spatial.rotations import rotation
+from seatrial.spatial.rotations import rotation, to_euler
+from seatrial.spatial.trig import wrap_signed
 from seatrial.spatial.vectors import vec3
+
+SAME_COURSE = 0.9
+"""Cosine of the change of course up to which two legs count as one track."""
 
 SOFTNESS = 4
 """Degree of the polynomial that weights the next waypoint."""
@@ -83,7 +88,14 @@ class Pilot:
     deceleration: jax.Array
     """With which it slows down before a station, m/s²."""
     reach: jax.Array
-    """Distance from a station below which a vehicle that cannot hold it stops its engines, m."""
+    """Distance from a station below which a vehicle that cannot hold it stops its engines, m; half
+    the radius of acceptance where that is less."""
+    climb: jax.Array | None
+    """Largest rate at which it changes its depth by heave, m/s; None where it dives by pitching."""
+    fastest: jax.Array | None
+    """Speed through the water above which it would tilt too far, m/s; None without such a one."""
+    sideways: jax.Array | None
+    """The same to the side."""
     holds_station: bool = static()
     """Whether it can move sideways at will."""
     soft: bool = static()
@@ -135,6 +147,8 @@ class Memory(NamedTuple):
     """(6, N) wrench that they make."""
     refuge: jax.Array
     """(3, N) last place inside the fence."""
+    stream: jax.Array
+    """(3, N) current, NED, where the truth is fed back; zero elsewhere."""
 
 
 def begin(pilot: Pilot, suite: tuple[Fitted, ...], initial: State, channels: int) -> Memory:
@@ -165,6 +179,7 @@ def begin(pilot: Pilot, suite: tuple[Fitted, ...], initial: State, channels: int
         orders=jnp.zeros((channels, count), dtype),
         achieved=jnp.zeros((6, count), dtype),
         refuge=initial.position,
+        stream=jnp.zeros_like(initial.position),
     )
 
 
@@ -261,6 +276,7 @@ def decide(
     memory: Memory,
     state: State,
     t: jax.Array,
+    ocean: Ocean,
     wishes: Wishes | None = None,
     since: jax.Array | None = None,
 ) -> tuple[Memory, jax.Array]:
@@ -276,6 +292,10 @@ def decide(
             navigator.filter, memory.filter, memory.orders, pilot.period, everywhere
         )
         memory = memory._replace(filter=filter)
+    elif ocean.current is not None:
+        flow = current.sample(ocean.current, vec3(state.position), t)
+        stream = jnp.stack([jnp.broadcast_to(part, state.position[0].shape) for part in flow])
+        memory = memory._replace(stream=stream.astype(state.position.dtype))
     believed = _estimate(pilot, memory, state, dtype)
     progress, leg = legs.follow(pilot.mission, memory.progress, believed, t)
     refuge = memory.refuge
@@ -287,9 +307,12 @@ def decide(
             kind=jnp.where(within, leg.kind, HOLD), end=jnp.where(within, leg.end, refuge)
         )
     aim = _soft_aim(leg, believed) if pilot.soft else leg.end
-    law, setpoint, _ = pilot.law.guide(
-        memory.law, believed, leg.start, aim, _speed(pilot, leg, believed), pilot.period
-    )
+    speed = _speed(pilot, leg, believed)
+    # What a law has learnt of the drift belongs to the course on which it learnt it.
+    before = legs.leg_of(pilot.mission, memory.progress.leg)
+    learnt = jnp.where(_turned(before, leg), 0.0, memory.law)
+    law, setpoint, _ = pilot.law.guide(learnt, believed, leg.start, aim, speed.level, pilot.period)
+    setpoint = setpoint._replace(velocity=setpoint.velocity.at[2].set(speed.sinking))
     setpoint = _at_station(pilot, leg, believed, setpoint)
     if wishes is not None:
         setpoint = _as_wished(wishes, believed, setpoint)
@@ -298,6 +321,8 @@ def decide(
         memory, live = _look_out(pilot.watch, memory, believed, t)
     if pilot.avoidance is not None:
         avoidance, setpoint = _keep_clear(pilot.avoidance, avoidance, believed, setpoint, t, live)
+    if pilot.holds_station:
+        setpoint = _in_line(pilot, setpoint, believed)
     held, demand = steering.control(
         pilot.autopilot, memory.autopilot, setpoint, believed, memory.achieved, pilot.period
     )
@@ -316,6 +341,7 @@ def decide(
         orders=given.orders.astype(dtype),
         achieved=given.wrench.astype(dtype),
         refuge=refuge,
+        stream=memory.stream,
     )
     return memory, memory.orders
 
@@ -392,8 +418,7 @@ def _health(pilot: Pilot, since: jax.Array | None, t: jax.Array) -> jax.Array | 
 
 def _estimate(pilot: Pilot, memory: Memory, state: State, dtype: Any) -> Estimate:
     if pilot.navigator is None:
-        still = jnp.zeros_like(state.position)
-        return Estimate(state.position, state.attitude, state.velocity, still)
+        return Estimate(state.position, state.attitude, state.velocity, memory.stream)
     found = navigation.estimate(pilot.navigator.filter, memory.filter)
     return Estimate(*(part.astype(dtype) for part in found))
 
@@ -432,14 +457,103 @@ def _soft_aim(leg: Leg, believed: Estimate) -> jax.Array:
     return handover.soft(stretch, believed.position, SOFTNESS)
 
 
-def _speed(pilot: Pilot, leg: Leg, believed: Estimate) -> jax.Array:
-    """Speed asked for on a leg: slower towards a station."""
+class _Pace(NamedTuple):
+    """How fast to go on a leg, m/s over ground."""
+
+    level: jax.Array
+    sinking: jax.Array
+    """Rate of the depth; NaN where none is asked for."""
+
+
+def _speed(pilot: Pilot, leg: Leg, believed: Estimate) -> _Pace:
+    """Slower towards a station, on a slope, and before a corner that is turned on the spot."""
     away = leg.end - believed.position
     distance = root(away[0] ** 2 + away[1] ** 2)
-    stops = leg.last | (leg.kind == HOLD) | (leg.kind == DOCK)
-    still = jnp.zeros_like(leg.speed)
-    slowing = braking_speed(leg.speed, distance, pilot.deceleration, still)
-    return jnp.where(stops & (leg.kind != SURFACE), slowing, leg.speed)
+    stops = (leg.last | (leg.kind == HOLD) | (leg.kind == DOCK)) & (leg.kind != SURFACE)
+    asked, final = leg.speed, jnp.where(stops, 0.0, leg.speed)
+    along, level = leg.end - leg.start, _level_length(leg.end - leg.start)
+    length = root(level * level + along[2] * along[2])
+    whole = jnp.where(length > 0.0, length, 1.0)
+    rise, run = along[2] / whole, jnp.where(length > 0.0, level / whole, 1.0)
+    if pilot.fastest is not None:
+        tilting = jnp.maximum(run * (1.0 + 2.0 * jnp.abs(rise)), 0.1)
+        asked = jnp.minimum(asked, pilot.fastest / tilting)
+    if pilot.holds_station:
+        beyond = leg.following - leg.end
+        both = level * _level_length(beyond)
+        turned = (along[0] * beyond[0] + along[1] * beyond[1]) / jnp.where(both > 0.0, both, 1.0)
+        corner = jnp.where(both > 0.0, 0.5 * (1.0 + turned), 1.0) * asked
+        final = jnp.minimum(final, corner)
+    asked = jnp.where(
+        final < leg.speed, braking_speed(asked, distance, pilot.deceleration, final), asked
+    )
+    if pilot.climb is None:
+        return _Pace(asked, jnp.full_like(asked, jnp.nan))
+    asked = jnp.minimum(asked, pilot.climb / jnp.maximum(jnp.abs(rise), 1e-3))
+    # Level with the leg before going on: a vehicle that is above or below it waits.
+    ahead = along[0] * (believed.position[0] - leg.start[0])
+    ahead = ahead + along[1] * (believed.position[1] - leg.start[1])
+    share = jnp.clip(ahead / jnp.where(level > 0.0, level * level, 1.0), 0.0, 1.0)
+    off = believed.position[2] - (leg.start[2] + share * along[2])
+    waits = 1.0 / (1.0 + (off / pilot.reach) ** 2)
+    sinking = jnp.where((leg.kind == TRACK) & ~leg.done, asked * waits * rise, jnp.nan)
+    return _Pace(asked * waits * run, sinking)
+
+
+def _turned(before: Leg, now: Leg) -> jax.Array:
+    """Whether the leg now in force leads another way than the one before it."""
+    a, b = before.end - before.start, now.end - now.start
+    along = a[0] * b[0] + a[1] * b[1]
+    return along < SAME_COURSE * _level_length(a) * _level_length(b)
+
+
+def _level_length(way: jax.Array) -> jax.Array:
+    return root(way[0] * way[0] + way[1] * way[1])
+
+
+def _in_line(pilot: Pilot, setpoint: Setpoint, believed: Estimate) -> Setpoint:
+    """Along its heading only, and only as far as that points where it is to go.
+
+    For a craft that can move sideways: its sway is asked to be zero where nothing else is asked,
+    because its heading loop was designed with the sway loop closed. Where the way through the
+    water, current included, asks for more than it may make ahead, it turns its side to it.
+    """
+    _, _, heading = to_euler(believed.attitude)
+    asked = jnp.where(jnp.isfinite(setpoint.heading), setpoint.heading, setpoint.course)
+    surge, sway = setpoint.velocity[0], setpoint.velocity[1]
+    free = jnp.isfinite(surge) & ~jnp.isfinite(sway) & ~jnp.isfinite(setpoint.position[0])
+    steered = free & jnp.isfinite(asked)
+    off = asked - heading
+    ahead, aside = jnp.maximum(jnp.cos(off), 0.0), jnp.zeros_like(off)
+    turned = asked
+    if pilot.fastest is not None:
+        north = surge * jnp.cos(asked) - believed.current[0]
+        east = surge * jnp.sin(asked) - believed.current[1]
+        through = root(north * north + east * east)
+        # Sinking or rising tilts it further, the more the faster it goes.
+        sinking = jnp.where(jnp.isfinite(setpoint.velocity[2]), jnp.abs(setpoint.velocity[2]), 0.0)
+        most = pilot.fastest / (1.0 + 2.0 * sinking / pilot.fastest)
+        share = through / most
+        needed = jnp.clip(5.0 * share - 4.0, 0.0, 1.0)
+        crab = jnp.arccos(jnp.clip(1.0 / jnp.maximum(share, 1.0), 0.0, 1.0))
+        # To the side on which the bow is already.
+        against = bearing(east, north)
+        crab = jnp.where(wrap_signed(heading - against) < 0.0, -crab, crab)
+        turned = asked + needed * wrap_signed(against + crab - asked)
+        ahead = ahead + needed * (jnp.cos(off) - ahead)
+        aside = needed * jnp.sin(off)
+    velocity = setpoint.velocity.at[0].set(jnp.where(steered, surge * ahead, surge))
+    velocity = velocity.at[1].set(jnp.where(free, jnp.where(steered, surge * aside, 0.0), sway))
+    if pilot.fastest is not None and pilot.sideways is not None:
+        water = rotation(believed.attitude).to_body(vec3(believed.current))
+        for row, limit in enumerate((pilot.fastest, pilot.sideways)):
+            within = jnp.clip(velocity[row], water[row] - limit, water[row] + limit)
+            velocity = velocity.at[row].set(within)
+    return setpoint._replace(
+        velocity=velocity,
+        heading=jnp.where(steered, turned, setpoint.heading),
+        course=jnp.where(steered, jnp.nan, setpoint.course),
+    )
 
 
 def _at_station(pilot: Pilot, leg: Leg, believed: Estimate, along: Setpoint) -> Setpoint:
@@ -450,13 +564,19 @@ def _at_station(pilot: Pilot, leg: Leg, believed: Estimate, along: Setpoint) -> 
     nothing = jnp.full_like(away[0], jnp.nan)
     distance = root(away[0] ** 2 + away[1] ** 2)
     if pilot.holds_station:
-        velocity = jnp.where(on_station, jnp.nan, along.velocity)
+        # Beside a station the surge is the speed at which it is approached.
+        slow = jnp.where((leg.kind == DOCK) & ~leg.done, leg.speed, nothing)
+        approach = jnp.stack([slow, nothing, nothing])
+        velocity = jnp.where(on_station, approach, along.velocity)
         heading = jnp.where(on_station, leg.heading, along.heading)
         course = jnp.where(on_station, jnp.nan, along.course)
         position = jnp.where(on_station, leg.end, along.position)
+        # Any heading will do, but none is left to itself.
+        drifts = on_station & ~jnp.isfinite(leg.heading)
+        along = along._replace(yaw_rate=jnp.where(drifts, 0.0, along.yaw_rate))
     else:
         # Turn towards the station and come back to it; near it, let the vehicle drift.
-        near = distance < pilot.reach
+        near = distance < jnp.minimum(pilot.reach, 0.5 * leg.acceptance)
         back = bearing(away[1], away[0])
         surge = jnp.where(near, 0.0, along.velocity[0])
         velocity = along.velocity.at[0].set(jnp.where(on_station, surge, along.velocity[0]))

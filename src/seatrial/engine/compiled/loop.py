@@ -214,7 +214,7 @@ def _move(
     t = start * schedule.time_step
     since = None if before.faults is None else before.faults.since
     memory, orders = commanding.command(
-        group.commander, before.memory, before.state, t, given, since
+        group.commander, before.memory, before.state, t, given, ocean, since
     )
     decided = before._replace(memory=memory)
     # Inertial sensors feel the beginning of a step, the others see its end.

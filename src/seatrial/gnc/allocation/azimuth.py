@@ -16,6 +16,9 @@ from seatrial.spatial.gradients import bearing, root
 TINY = 1e-3
 """Share of the largest thrust below which the angle stays as it is."""
 
+NOT_WORTH = 0.01
+"""The same where turning takes more than a period: a thruster does not hunt for noise."""
+
 
 class Steered(NamedTuple):
     """Angles that are ordered next, (q, N), and what goes with them."""
@@ -51,9 +54,10 @@ def steer(
     aim = jnp.take_along_axis(angles, best[None], axis=0)[0]
     thrust = jnp.where(best >= 3, -size, size)
     largest = jnp.maximum(high, -low)
-    rest = (size <= TINY * largest) | ~jnp.any(fits, axis=0)
-    aim = jnp.where(rest, last, jnp.clip(aim, -azimuths.limit, azimuths.limit))
     turn = azimuths.rate * period
+    least = jnp.where(turn < 0.5 * math.pi, NOT_WORTH, TINY) * largest
+    rest = (size <= least) | ~jnp.any(fits, axis=0)
+    aim = jnp.where(rest, last, jnp.clip(aim, -azimuths.limit, azimuths.limit))
     angle = last + jnp.clip(aim - last, -turn, turn)
     barred = ~_allowed(azimuths, angle[None])[0]
     c, s = jnp.cos(angle), jnp.sin(angle)

@@ -15,6 +15,10 @@ from seatrial.gnc.allocation.azimuth import Steered, steer
 from seatrial.gnc.allocation.curves import orders_of, thrusts
 from seatrial.gnc.allocation.effectors import LEAST_SPEED, Azimuths, Effectors, Group
 from seatrial.gnc.allocation.programme import Limits
+from seatrial.spatial.gradients import root
+
+OPPOSED = 1.5
+"""Thrust on the way to other angles over the largest at the end of it."""
 
 
 class Allocation(NamedTuple):
@@ -263,6 +267,18 @@ def _over_dead_band(e: Effectors, now: _Now, thrust: jax.Array, orders: jax.Arra
     return jnp.where(jnp.abs(orders) < e.dead_band, rounded, orders)
 
 
+def _most_opposed(now: _Now, efforts: jax.Array, count: int, rows: jax.Array) -> jax.Array:
+    """Largest thrust that azimuth thrusters may use on the way to other angles.
+
+    Where they stand nearly parallel, only huge opposed thrusts make a force across them: the
+    singular configuration of Johansen, Fossen and Berge (2004), who pay for it in the objective.
+    Here no thruster pushes much harder than the hardest will once the angles are right.
+    """
+    along, across = efforts[rows], efforts[count:]
+    hardest = jnp.max(root(along * along + across * across), axis=0)
+    return OPPOSED * hardest + jnp.zeros_like(along)
+
+
 def _caught_up(
     e: Effectors, now: _Now, efforts: jax.Array, thrust: jax.Array, steered: Steered | None
 ) -> jax.Array:
@@ -273,8 +289,12 @@ def _caught_up(
     settled = jnp.ones(thrust.shape[1:], bool)
     if steered is not None and e.azimuths is not None:
         count, rows = len(e.channels), jnp.asarray(e.azimuths.effectors)
-        low = low.at[rows].set(jnp.where(steered.barred, 0.0, low[rows]))
-        high = high.at[rows].set(jnp.where(steered.barred, 0.0, high[rows]))
+        most = _most_opposed(now, efforts, count, rows)
+        least, largest = low[rows], high[rows]
+        largest = jnp.maximum(jnp.minimum(largest, most), least)
+        least = jnp.minimum(jnp.maximum(least, -most), largest)
+        low = low.at[rows].set(jnp.where(steered.barred, 0.0, least))
+        high = high.at[rows].set(jnp.where(steered.barred, 0.0, largest))
         c, s = jnp.cos(steered.angle)[:, None], jnp.sin(steered.angle)[:, None]
         columns = columns.at[rows].set(c * columns[rows] + s * columns[count:])[:count]
         settled = jnp.all(steered.settled, axis=0)

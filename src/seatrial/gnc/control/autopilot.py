@@ -58,6 +58,14 @@ class Autopilot:
     roll: Track | None
     pitch: Track | None
     station: Station | None
+    most_surge: jax.Array | None = None
+    """(S,) largest surge force of a craft that it would tilt too far, N; None without a limit."""
+    most_sway: jax.Array | None = None
+    """(S,) the same of sway."""
+    roll_coupling: jax.Array | None = None
+    """(S,) rolling moment per product of sway and heave, kg, where roll is kept level."""
+    pitch_coupling: jax.Array | None = None
+    """(S,) pitching moment per product of surge and heave, kg."""
 
     @property
     def follows(self) -> tuple[str, ...]:
@@ -154,8 +162,35 @@ def control(
             gains.roll, memory.roll, level, level, angle, rate, short[3], period, angle=True
         )
         memory = memory._replace(roll=kept)
+    if isinstance(memory.depth, TrackMemory):
+        # Down is not along the body's own axis while it is tilted.
+        nothing = jnp.zeros_like(heave)
+        down = jnp.stack(rotation(estimate.attitude).to_body((nothing, nothing, heave)))
+        surge, sway, heave = surge + down[0], sway + down[1], down[2]
+        # What the flow will do to a craft that sinks or rises as planned, before it tilts it.
+        # No faster than the design goes, lest a wrong velocity upset it.
+        fastest = autopilot.speeds[-1]
+        through = jnp.clip(motion.velocity[:2] - motion.water[:2], -fastest, fastest)
+        sinking = jnp.where(jnp.isfinite(memory.depth.value), memory.depth.rate, 0.0)
+        if gains.roll_coupling is not None:
+            roll = roll - gains.roll_coupling * through[1] * sinking
+        if gains.pitch_coupling is not None:
+            pitch = pitch - gains.pitch_coupling * through[0] * sinking
     demand = jnp.stack([surge, sway, heave, roll, pitch, yaw])
-    return memory._replace(demand=demand), demand
+    # The memory holds what the loops asked for, so that a limit counts as a shortfall.
+    memory = memory._replace(demand=demand)
+    if isinstance(gains.depth, Dive):
+        # Fins lose their grip, and a propeller its wear, where it is reversed for every wave.
+        ahead = setpoint.velocity[0] > 0.0
+        demand = demand.at[0].set(jnp.where(ahead, jnp.maximum(surge, 0.0), surge))
+    if gains.most_surge is not None:
+        pushes = [demand[0] / gains.most_surge]
+        if gains.most_sway is not None:
+            pushes.append(demand[1] / gains.most_sway)
+        # Ahead and aside at once tilt it too.
+        over = jnp.maximum(root(sum(push * push for push in pushes)), 1.0)
+        demand = demand.at[:2].divide(over)
+    return memory, demand
 
 
 def at_speed(autopilot: Autopilot, speed: jax.Array) -> Autopilot:
@@ -204,6 +239,7 @@ def _along(
             gains.station,
             memory.station,
             setpoint.position[:2],
+            setpoint.velocity[0],
             estimate.position[:2],
             motion.world[:2],
             motion.euler[2],
@@ -262,9 +298,9 @@ def _vertical(
         )
         memory = memory._replace(depth=dived)
     elif isinstance(gains.depth, Track) and isinstance(memory.depth, TrackMemory):
-        zero = jnp.zeros_like(depth)
+        sinking = setpoint.velocity[2]
         followed, heave = follow_track(
-            gains.depth, memory.depth, target, zero, depth, rate, short[2], period, angle=False
+            gains.depth, memory.depth, target, sinking, depth, rate, short[2], period, angle=False
         )
         memory = memory._replace(depth=followed)
     if gains.heave is not None and memory.heave is not None:

@@ -17,9 +17,13 @@ from seatrial.gnc.control.reference import Reference, plan
 from seatrial.gnc.control.sliding import SlidingMode, slide
 from seatrial.gnc.control.wave_filter import WaveFilter
 from seatrial.pytree import pytree
+from seatrial.spatial.gradients import root
 from seatrial.spatial.trig import wrap_signed
 
 Kept = TypeVar("Kept")
+
+WOUND = 0.25
+"""Share of the largest pitch of a dive that the integral may ask for by itself."""
 
 
 @pytree
@@ -232,7 +236,10 @@ def follow_dive(
     inner, moment = follow_track(
         loop.pitch, memory.pitch, wanted, still, pitch, pitch_rate, shortfall, period, angle=False
     )
-    kept = DiveMemory(memory.integral + period * growth, planned.value, planned.rate, inner)
+    # Nor does it grow for ever while something else, the surface, keeps the vehicle from diving.
+    most = WOUND * limit * speed
+    integral = jnp.clip(memory.integral + period * growth, -most, most)
+    kept = DiveMemory(integral, planned.value, planned.rate, inner)
     cleared = begin_dive(loop, depth)._replace(pitch=inner)
     return _when(asked, kept, cleared), moment
 
@@ -274,6 +281,7 @@ def hold_station(
     loop: Station,
     memory: StationMemory,
     target: jax.Array,
+    fastest: jax.Array,
     position: jax.Array,
     velocity: jax.Array,
     heading: jax.Array,
@@ -283,13 +291,22 @@ def hold_station(
     """One period: surge and sway force (2, N).
 
     `target`, `position` and `velocity` are (2, N) north and east, `shortfall` is surge and sway.
+    `fastest` (N,) limits the speed on the way there; NaN does not.
     """
     asked = jnp.all(jnp.isfinite(target), axis=0)
     running = jnp.isfinite(memory.value)
     value = jnp.where(running, memory.value, position)
     rate = jnp.where(running, memory.rate, velocity)
     distance = jnp.where(asked, target, position) - value
-    planned = plan(loop.reference, value, rate, distance, 0.0, period)
+    share = jnp.abs(distance) / (root(jnp.sum(distance * distance, axis=0)) + 1e-9)
+    most = jnp.where(jnp.isfinite(fastest), fastest * share, jnp.inf)
+    reference = loop.reference
+    slower = Reference(
+        reference.bandwidth,
+        jnp.minimum(reference.rate_limit, most),
+        reference.acceleration_limit,
+    )
+    planned = plan(slower, value, rate, distance, 0.0, period)
     error, error_rate = planned.value - position, planned.rate - velocity
     filtered = memory.filter
     if loop.filter is not None and filtered is not None:

@@ -1,0 +1,1 @@
+"""Random missions of every library vehicle, in calm and in seas."""

@@ -1,0 +1,234 @@
+"""Missions drawn by seed, sailed as one program for each vehicle, sea and kind of feedback.
+
+Waypoints lie two to ten turning circles apart, on courses drawn uniformly; under water each leg
+rises or falls by up to a fifth of its length. A turning circle is that of the autopilot: 2 U/r at
+the vehicle's own speed U and the largest rate of turn r that its heading reference allows; five
+lengths where it can turn on the spot.
+
+The distance off the track is that of the true position, over the second half of each leg: where it
+begins the vehicle still comes out of its turn.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.compile.autonomy.tuning import design
+from seatrial.compile.scenario import plan_of
+from seatrial.engine.batch import run_batch
+from seatrial.engine.frames import LegInfo
+from seatrial.record.memory import MemoryRecorder
+from seatrial.seeding import generator
+from seatrial.signals import OUTCOMES
+from seatrial.spec.library import library_names
+from seatrial.spec.loading import load, load_text
+from seatrial.spec.scenario import Scenario
+from seatrial.spec.vehicle import Vehicle
+
+Array = NDArray[np.float64]
+
+SEAS = {
+    "calm": "{name: calm, seabed: {depth: 200}}",
+    "sea state 3": "{name: sea, seabed: {depth: 200}, current: {speed: 0.3, towards_deg: 70}, "
+    "waves: {spectrum: sea_state, code: 3, towards_deg: 45}}",
+    "sea state 4": "{name: sea, seabed: {depth: 200}, current: {speed: 0.3, towards_deg: 70}, "
+    "waves: {spectrum: sea_state, code: 4, towards_deg: 45}, "
+    "wind: {speed: 9, towards_deg: 45, gusts: {spectrum: norsok}}}",
+}
+"""Worlds, as in a scenario; the deck of a current is in both seas."""
+
+WAYPOINTS = 5
+NEAREST, FARTHEST = 2.0, 10.0
+"""Spacing in turning circles."""
+SHALLOW, DEEP = 4.0, 20.0
+"""Depths of waypoints under water, m."""
+SLACK = 1.5
+"""Time that a mission is given, over that of its length at the vehicle's own speed."""
+STILL = 0.02
+"""Share of the largest order below which a thruster counts as still."""
+UPSET = math.radians(90.0)
+"""Tilt of a capsized vehicle."""
+
+
+@dataclass(frozen=True)
+class Drive:
+    """What the study needs to know of a vehicle."""
+
+    name: str
+    length: float
+    speed: float
+    circle: float
+    """Diameter of its turning circle, m."""
+    under_water: bool
+    largest: dict[str, float]
+    """Largest order by channel."""
+    navigates: bool
+    """Whether its own sensors can feed a filter."""
+
+
+@dataclass(frozen=True)
+class Voyage:
+    """One mission, sailed."""
+
+    seed: int
+    waypoints: int
+    reached: int
+    off_track: float
+    """Rms distance off the track, true, m; NaN where no leg was sailed to its middle."""
+    lost: float
+    """Rms horizontal error of navigation, m; 0 with the truth fed back."""
+    capsized: bool
+    status: str
+    effort: float
+    """Rms order over the largest, mean over channels."""
+    reversals: float
+    """Of thrusters and propellers, per minute, mean over channels."""
+
+
+def drives(names: Iterable[str] | None = None) -> list[Drive]:
+    """The vehicles, every one of the library when left out, that can be steered."""
+    found = []
+    for name in library_names("vehicle") if names is None else names:
+        vehicle = load(name, Vehicle)
+        designed = design(vehicle)
+        heading = designed.tuning.autopilot.heading
+        if heading is None:
+            continue
+        speed, e = designed.tuning.trim.speed, designed.effectors
+        speeds = np.asarray(designed.tuning.autopilot.speeds)
+        rate = float(np.interp(speed, speeds, np.asarray(heading.reference.rate_limit)))
+        most = np.maximum(np.abs(np.asarray(e.low)), np.abs(np.asarray(e.high))).ravel()
+        found.append(
+            Drive(
+                name,
+                vehicle.length,
+                speed,
+                max(2.0 * speed / rate, 5.0 * vehicle.length),
+                vehicle.buoyancy.craft != "surface",
+                dict(zip(e.names, most.tolist(), strict=True)),
+                any(sensor.type == "imu" for sensor in vehicle.sensors),
+            )
+        )
+    return found
+
+
+def waypoints(drive: Drive, seed: int, count: int) -> list[list[float]]:
+    """A mission, from the origin (and a depth of 8 m under water)."""
+    random = generator(seed, f"missions/{drive.name}")
+    at = np.array([0.0, 0.0, 8.0 if drive.under_water else 0.0])
+    found = []
+    for _ in range(count):
+        way = drive.circle * random.uniform(NEAREST, FARTHEST)
+        course = random.uniform(-math.pi, math.pi)
+        sinks = random.uniform(-0.2, 0.2) * way if drive.under_water else 0.0
+        at = at + np.array([way * math.cos(course), way * math.sin(course), sinks])
+        if drive.under_water:
+            at[2] = np.clip(at[2], SHALLOW, DEEP)
+        found.append([round(float(x), 2) for x in at])
+    return found
+
+
+def sail_missions(drive: Drive, sea: str, feedback: str, seeds: range, count: int) -> list[Voyage]:
+    """The missions of all seeds at once."""
+    missions = [waypoints(drive, seed, count) for seed in seeds]
+    start = [0.0, 0.0, 8.0 if drive.under_water else 0.0]
+    ways = [np.diff(np.array([start, *m]), axis=0) for m in missions]
+    longest = max(float(np.sum(np.linalg.norm(way, axis=1))) for way in ways)
+    duration = 60.0 * math.ceil(SLACK * longest / drive.speed / 60.0) + 60.0
+    text = """
+kind: scenario
+name: missions
+seed: {seed}
+duration: {duration}
+frame_period: 0.5
+world: {world}
+vehicles:
+  - name: craft
+    vehicle: {vehicle}
+    start: {{position: {start}, speed: {speed}}}
+    feedback: {feedback}
+    mission: [{{do: goto, waypoints: {waypoints}}}]
+"""
+    plans = [
+        plan_of(
+            load_text(
+                text.format(
+                    seed=seed,
+                    duration=duration,
+                    world=SEAS[sea],
+                    vehicle=drive.name,
+                    start=start,
+                    speed=0.5 * drive.speed,
+                    feedback=feedback,
+                    waypoints=mission,
+                ),
+                Scenario,
+            )
+        )
+        for seed, mission in zip(seeds, missions, strict=True)
+    ]
+    kept = [MemoryRecorder() for _ in plans]
+    endings = run_batch(plans, [[one] for one in kept])
+    return [
+        _judge(drive, seed, one.recording(), ending.summary.status)
+        for seed, one, ending in zip(seeds, kept, endings, strict=True)
+    ]
+
+
+def _judge(drive: Drive, seed: int, recording: Any, status: str) -> Voyage:
+    info = recording.header.vehicles[0]
+    data = recording.vehicle("craft")
+    leg, outcome = data["leg"].values.ravel(), data["leg_outcome"].values.ravel()
+    position, orders = data["position"].values, data["command"].values
+    reached, off = 0, []
+    for k, one in enumerate(info.legs):
+        ended = np.flatnonzero(leg > k)
+        if ended.size and OUTCOMES[int(outcome[ended[0]])] == "reached":
+            reached += 1
+        sailed = leg == k
+        off.append(data["cross_track_error"].values.ravel()[sailed][_late(one, position[sailed])])
+    _, x, y, _ = data["attitude"].values.T
+    upright = 1.0 - 2.0 * (x * x + y * y)
+    lost = 0.0
+    if "estimate_position" in data:
+        away = data["estimate_position"].values[:, :2] - position[:, :2]
+        lost = _rms(np.linalg.norm(away, axis=1))
+    efforts, turns = [], []
+    minutes = float(data["time"].values[-1]) / 60.0
+    for i, actuator in enumerate(info.actuators):
+        most = drive.largest.get(actuator.name)
+        if not most:
+            continue
+        share = orders[:, i] / most
+        efforts.append(_rms(share))
+        if actuator.unit != "rad":
+            signs = np.sign(share[np.abs(share) > STILL])
+            turns.append(np.count_nonzero(np.diff(signs)) / minutes)
+    return Voyage(
+        seed,
+        len(info.legs),
+        reached,
+        _rms(np.concatenate(off)),
+        lost,
+        bool(np.any(upright < math.cos(UPSET))) or status == "capsized",
+        status,
+        float(np.mean(efforts)) if efforts else 0.0,
+        float(np.mean(turns)) if turns else 0.0,
+    )
+
+
+def _late(leg: LegInfo, position: Array) -> NDArray[np.bool_]:
+    """Where the second half of a leg is sailed."""
+    start, end = np.array(leg.start[:2]), np.array(leg.end[:2])
+    way = end - start
+    length = max(float(np.hypot(*way)), 1e-9)
+    along = (position[:, :2] - start) @ way / length
+    return np.asarray((along > 0.5 * length) & (along < length))
+
+
+def _rms(values: Array) -> float:
+    return float(np.sqrt(np.mean(values**2))) if values.size else math.nan

@@ -1,0 +1,139 @@
+"""What a helm must bear: squares and slants of ROVs, shallow dives, stations, docks."""
+
+import numpy as np
+import pytest
+import yaml
+
+import seatrial as st
+from seatrial.spec.loading import load_text
+from seatrial.spec.scenario import Scenario
+
+CURRENT = {"speed": 0.3, "towards_deg": 70}
+SEA_3 = {"spectrum": "sea_state", "code": 3, "towards_deg": 45}
+
+
+def sailed(vehicle, missions, duration, feedback="truth", start=(0.0, 0.0), **world):
+    """Missions of one kind of vehicle side by side, 200 m apart; name -> dataset and legs."""
+    depth, speed = start
+    crafts = []
+    for i, (name, mission) in enumerate(missions.items()):
+        shifted = []
+        for task in mission:
+            task = dict(task)
+            if "waypoints" in task:
+                task["waypoints"] = [[n, e + 200.0 * i, d] for n, e, d in task["waypoints"]]
+            if "position" in task:
+                n, e, d = task["position"]
+                task["position"] = [n, e + 200.0 * i, d]
+            shifted.append(task)
+        crafts.append(
+            {
+                "name": name,
+                "vehicle": vehicle,
+                "feedback": feedback,
+                "start": {"position": [0.0, 200.0 * i, depth], "speed": speed},
+                "mission": shifted,
+            }
+        )
+    described = {
+        "kind": "scenario",
+        "name": "helm",
+        "seed": 11,
+        "duration": duration,
+        "world": {"name": "w", "seabed": {"depth": 200}, **world},
+        "vehicles": crafts,
+    }
+    run = st.run(load_text(yaml.safe_dump(described), Scenario))
+    legs = {info.name: info.legs for info in run.header.vehicles}
+    return {name: (run.recording.vehicle(name), legs[name]) for name in missions}
+
+
+def tilt(data):
+    _, x, y, _ = data["attitude"].values.T
+    return np.degrees(np.arccos(np.clip(1.0 - 2.0 * (x * x + y * y), -1.0, 1.0)))
+
+
+def goto(*waypoints, **more):
+    return [{"do": "goto", "waypoints": [list(w) for w in waypoints], "acceptance": 0.7, **more}]
+
+
+def slant(degrees):
+    level, down = 5 * np.cos(np.radians(degrees)), 5 * np.sin(np.radians(degrees))
+    level, down = round(float(level), 3), round(float(down), 3)
+    return goto((level, 0, 10 + down), (2 * level, 0, 10), speed=0.5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("vehicle", ["bluerov2", "bluerov2_heavy"])
+@pytest.mark.parametrize("current", [None, CURRENT])
+def test_an_rov_stays_upright_and_reaches_every_waypoint(vehicle, current):
+    ways = {
+        "square": goto((6, 0, 10), (6, 6, 10), (0, 6, 10), speed=0.5),
+        "gentle": slant(15),
+        "steep": slant(60),
+        "back": goto((7, 0, 10), (0.1, 1.2, 10), speed=0.5),  # a turn by 170°
+        "sideways": [
+            {"do": "velocity", "sway": 0.3, "duration": 20},
+            {"do": "velocity", "surge": 0.2, "sway": -0.2, "duration": 20},
+        ],
+    }
+    world = {} if current is None else {"current": current}
+    for name, (data, legs) in sailed(vehicle, ways, 140, start=(10.0, 0.0), **world).items():
+        assert tilt(data).max() < 15.0, name
+        for leg in legs:
+            if leg.kind == "track":
+                away = np.linalg.norm(data["position"].values - np.array(leg.end), axis=1)
+                assert away.min() < 0.7, (name, leg.name)
+        assert int(data["leg"].values[-1]) == len(legs), name
+
+
+@pytest.mark.slow
+def test_an_auv_near_the_surface_neither_plunges_nor_reverses_its_propeller():
+    dives = {
+        "shallow": goto((50, 0, 1.5), (900, 0, 1.5), speed=1.5),
+        "deeper": goto((50, 0, 3), (900, 0, 3), speed=1.5),
+    }
+    found = sailed("remus100", dives, 240, start=(0.5, 1.5), waves=SEA_3)
+    for (name, (data, _)), depth in zip(found.items(), (1.5, 3.0), strict=True):
+        late = data["time"].values > 90.0
+        down = data["position"].values[late, 2]
+        assert abs(down.mean() - depth) < 0.4, name
+        assert down.std() < 0.6, name
+        assert down.max() < depth + 2.0, name
+        propeller = data["command"].sel(channel="propeller").values
+        assert propeller.min() >= 0.0, name
+
+
+def test_azimuth_thrusters_do_not_fight_and_a_dock_is_approached_at_its_speed():
+    ways = {
+        "hold": [{"do": "hold", "position": [0, 0, 0], "heading_deg": 30, "duration": 200}],
+        "dock": [
+            {
+                "do": "dock",
+                "position": [30, 5, 0],
+                "heading_deg": 10,
+                "approach": 8,
+                "final_speed": 0.2,
+                "acceptance": 0.5,
+                "duration": 5,
+            }
+        ],
+    }
+    found = sailed("wamv_azimuth", ways, 130, feedback="estimate")
+    data, _ = found["hold"]
+    names = [str(c) for c in data["channel"].values if not str(c).endswith("_angle")]
+    late = data["time"].values > 60.0
+    thrust = data["command"].sel(channel=names).values[late]
+    assert np.sqrt(np.mean(thrust**2, axis=0)).max() < 5.0
+    data, legs = found["dock"]
+    leg = data["leg"].values.ravel()
+    assert int(leg[-1]) == len(legs)
+    last = np.flatnonzero(leg == len(legs) - 1)[80:]  # after it has slowed down
+    speed = np.linalg.norm(data["velocity"].values[last, :2], axis=1)
+    assert 0.1 < speed.max() < 0.25
+
+
+def test_a_hold_ends_where_its_acceptance_is_less_than_the_length():
+    mission = [{"do": "hold", "position": [15, 8, 0], "duration": 10, "acceptance": 1.0}]
+    data, legs = sailed("otter", {"hold": mission}, 90)["hold"]
+    assert int(data["leg"].values[-1]) == len(legs)
