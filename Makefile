@@ -5,15 +5,18 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench reference clean
+.PHONY: help demo test test-all lint format bench reference clean
 
 help: ## show this list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
 
 demo: $(STAMP) ## sail two vehicles through a sea state 4 and draw what happened
 	@$(BIN)/seatrial demo
 
 test: lint ## check style, types and imports, then run every test
+	$(BIN)/pytest -n 2 --dist worksteal --durations=10 -m "not rest"
+
+test-all: lint ## as test, with the rest of the library where test takes a sample of it
 	$(BIN)/pytest -n 2 --dist worksteal --durations=10
 
 lint: $(STAMP) ## check style, types and the import rules of the rooms

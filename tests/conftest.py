@@ -23,7 +23,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Keep compiled programs in pytest's own cache folder, for this process and those it starts.
 
     Most tests wait longer for a program than they run it, so it is compiled with few optimisations;
-    the commands and examples in `test_house.py` are compiled as users have them. JAX reads these
+    the commands of the README are compiled as users have them. JAX reads these
     variables when it is first imported, which is after this hook.
     """
     folder = ROOT / ".pytest_cache"

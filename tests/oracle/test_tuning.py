@@ -10,6 +10,7 @@ import pytest
 from scipy import signal
 from scipy.linalg import expm
 
+from sampling import sampled
 from seatrial.compile.autonomy.tuning import craft_of, design
 from seatrial.core.step import step
 from seatrial.core.types import State
@@ -124,7 +125,7 @@ SETTLING = 18.0
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("x64")
-@pytest.mark.parametrize("name", STEPS)
+@pytest.mark.parametrize("name", sampled(STEPS, "otter", "remus100", "bluerov2"))
 def test_tuned_vehicle_follows_steps_within_its_design(name):
     tuning = tuned(name)
     pilot, loops = tuning.autopilot, {loop.name: loop for loop in tuning.loops}

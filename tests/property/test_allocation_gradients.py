@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from sampling import sampled
 from seatrial.compile.autonomy.allocation import build_effectors
 from seatrial.compile.vehicle import compile_vehicle
 from seatrial.compile.world import build_ocean
@@ -48,7 +49,7 @@ def backwards(e, demand, flow, previous, period, pull, share):
     return jax.grad(total, argnums=(0, 1, 2))(demand, flow, previous)
 
 
-@pytest.mark.parametrize("name", VEHICLES)
+@pytest.mark.parametrize("name", sampled(VEHICLES, "remus100", "wamv_azimuth"))
 def test_the_derivative_of_the_wrench_is_the_limit_of_differences(name):
     """Two thirds of the demands are met, the others clipped; with time to get there and without.
 
@@ -84,7 +85,7 @@ def test_the_derivative_of_the_wrench_is_the_limit_of_differences(name):
         assert clipped[::3].any()
 
 
-@pytest.mark.parametrize("name", VEHICLES)
+@pytest.mark.parametrize("name", sampled(VEHICLES, "remus100", "wamv_azimuth"))
 def test_the_derivative_is_finite_where_nothing_is_asked_and_nothing_moves(name):
     channels, e = effectors_of(name)
     rng = generator(1, f"{name}/backwards")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from sampling import sampled
 from seatrial.compile.autonomy.allocation import build_effectors
 from seatrial.compile.vehicle import compile_vehicle
 from seatrial.compile.world import build_ocean
@@ -25,7 +26,9 @@ AGES = 1e9
 """A control period in which no rate limit matters, s."""
 
 pytestmark = pytest.mark.usefixtures("x64")
-vehicles = pytest.mark.parametrize("name", library_names("vehicle"))
+vehicles = pytest.mark.parametrize(
+    "name", sampled(library_names("vehicle"), "otter", "remus100", "bluerov2_heavy", "wamv_azimuth")
+)
 run = jax.jit(allocate)
 
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import craft
+from sampling import sampled
 from seatrial.compile.vehicle import compile_vehicle
 from seatrial.core.rigid_body import coriolis, rigid_body_matrix
 from seatrial.spatial.vectors import Twist
@@ -67,7 +68,9 @@ def test_rigid_body_coriolis_is_newtons_law_for_the_centre_of_gravity(seed):
 
 
 @pytest.mark.parametrize("sea", [{}, {"waves": {"spectrum": "sea_state", "code": 4}}])
-@pytest.mark.parametrize("name", library_names("vehicle"))
+@pytest.mark.parametrize(
+    "name", sampled(library_names("vehicle"), "mariner", "otter", "remus100", "bluerov2")
+)
 def test_uniform_current_changes_nothing_in_the_frame_of_the_water(name, sea):
     """ν̇ − (−ω × v_f) in the current is ν̇ of the relative velocity in water without it, for any
     state: the current carries the waves along too, a long way after twenty minutes.

@@ -5,6 +5,7 @@ import pytest
 
 import seatrial as st
 from missions import WAYPOINT_RUNS
+from sampling import sampled
 from seatrial.compile.scenario import plan_of
 from seatrial.engine.engine import Engine
 from seatrial.engine.frames import OUTCOMES
@@ -37,7 +38,9 @@ def watched(scenario):
     return watch
 
 
-@pytest.mark.parametrize("name", WAYPOINT_RUNS)
+@pytest.mark.parametrize(
+    "name", sampled(WAYPOINT_RUNS, "otter-survey", "remus100-survey", "bluerov2-station")
+)
 def test_a_mission_is_completed_with_every_waypoint_reached(name):
     watch = watched(name)
     legs = watch.header.vehicles[0].legs

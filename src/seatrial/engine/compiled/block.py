@@ -92,7 +92,9 @@ def _room(group: Group, ocean: Ocean, carry: Carry, schedule: Schedule, capacity
     look = partial(loop.observed, schedule=schedule)
     seen = jax.eval_shape(look, group, ocean, carry, orders, rates, zero)
     starts = (zero,) * len(group.suite)
-    windows = sensing.open_window(group.suite, carry.sensing, starts, schedule.substeps)
+    windows = jax.eval_shape(
+        lambda: sensing.open_window(group.suite, carry.sensing, starts, schedule.substeps)
+    )
     frames = -(-capacity // schedule.controls) + 1
 
     def empty(rows: int, like: Any) -> jax.Array:
