@@ -19,6 +19,7 @@ from seatrial.gnc.allocation import Effectors, allocate, wrench
 from seatrial.gnc.avoidance import Avoidance, Contacts, Tracks, Watch, tracking
 from seatrial.gnc.control import autopilot as steering
 from seatrial.gnc.control.autopilot import Autopilot
+from seatrial.gnc.control.loops import Dive
 from seatrial.gnc.guidance import handover, waypoints
 from seatrial.gnc.guidance.fence import inside
 from seatrial.gnc.guidance.laws import Law
@@ -470,6 +471,8 @@ def _speed(pilot: Pilot, leg: Leg, believed: Estimate) -> _Pace:
     away = leg.end - believed.position
     distance = root(away[0] ** 2 + away[1] ** 2)
     stops = (leg.last | (leg.kind == HOLD) | (leg.kind == DOCK)) & (leg.kind != SURFACE)
+    if isinstance(pilot.autopilot.depth, Dive):
+        stops = stops & (leg.kind != TRACK)  # its fins need way on to the very waypoint
     asked, final = leg.speed, jnp.where(stops, 0.0, leg.speed)
     along, level = leg.end - leg.start, _level_length(leg.end - leg.start)
     length = root(level * level + along[2] * along[2])
@@ -487,14 +490,16 @@ def _speed(pilot: Pilot, leg: Leg, believed: Estimate) -> _Pace:
     asked = jnp.where(
         final < leg.speed, braking_speed(asked, distance, pilot.deceleration, final), asked
     )
-    if pilot.climb is None:
-        return _Pace(asked, jnp.full_like(asked, jnp.nan))
-    asked = jnp.minimum(asked, pilot.climb / jnp.maximum(jnp.abs(rise), 1e-3))
-    # Level with the leg before going on: a vehicle that is above or below it waits.
     ahead = along[0] * (believed.position[0] - leg.start[0])
     ahead = ahead + along[1] * (believed.position[1] - leg.start[1])
-    share = jnp.clip(ahead / jnp.where(level > 0.0, level * level, 1.0), 0.0, 1.0)
-    off = believed.position[2] - (leg.start[2] + share * along[2])
+    share = ahead / jnp.where(level > 0.0, level * level, 1.0)
+    sloped = (leg.kind == TRACK) & ~leg.done & (share > 0.0) & (share < 1.0)
+    if pilot.climb is None:
+        # A craft that dives by its pitch goes along the slope; one on the surface does not look.
+        return _Pace(asked, jnp.where(sloped, asked * rise, jnp.nan))
+    asked = jnp.minimum(asked, pilot.climb / jnp.maximum(jnp.abs(rise), 1e-3))
+    # Level with the leg before going on: a vehicle that is above or below it waits.
+    off = believed.position[2] - (leg.start[2] + jnp.clip(share, 0.0, 1.0) * along[2])
     waits = 1.0 / (1.0 + (off / pilot.reach) ** 2)
     sinking = jnp.where((leg.kind == TRACK) & ~leg.done, asked * waits * rise, jnp.nan)
     return _Pace(asked * waits * run, sinking)

@@ -287,6 +287,7 @@ def _vertical(
             gains.depth,
             memory.depth,
             setpoint.depth,
+            setpoint.velocity[2],
             setpoint.pitch,
             depth,
             rate,

@@ -207,6 +207,7 @@ def follow_dive(
     loop: Dive,
     memory: DiveMemory,
     target: jax.Array,
+    target_rate: jax.Array,
     pitch_asked: jax.Array,
     depth: jax.Array,
     depth_rate: jax.Array,
@@ -222,7 +223,8 @@ def follow_dive(
     value = jnp.where(running, memory.value, depth)
     rate = jnp.where(running, memory.rate, depth_rate)
     distance = jnp.where(asked, target, depth) - value
-    planned = plan(loop.reference, value, rate, distance, 0.0, period)
+    ahead = jnp.where(jnp.isfinite(target_rate), target_rate, 0.0)
+    planned = plan(loop.reference, value, rate, distance, ahead, period)
     error = planned.value - depth
     speed = jnp.maximum(surge, loop.least_speed)
     climb = planned.rate + loop.proportional * error + memory.integral

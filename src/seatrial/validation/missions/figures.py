@@ -17,7 +17,13 @@ Panel = tuple[str, Callable[["Row"], float], str, float, float]
 PANELS: tuple[Panel, ...] = (
     ("waypoints reached [%]", lambda r: 100.0 * r.reached, "{:.0f}", 100.0, 80.0),
     ("off the track, rms [lengths]", lambda r: r.off_track / r.length, "{:.2f}", 0.0, 2.0),
-    ("error of navigation, rms [m]", lambda r: r.lost, "{:.2f}", 0.0, 10.0),
+    (
+        "error of navigation, rms [m]",
+        lambda r: r.lost if r.feedback == "estimate" else math.nan,
+        "{:.2f}",
+        0.0,
+        10.0,
+    ),
     ("capsized", lambda r: float(r.capsized), "{:.0f}", 0.0, 1.0),
     ("effort [% of the largest orders]", lambda r: 100.0 * r.effort, "{:.0f}", 0.0, 60.0),
     ("reversals [per minute]", lambda r: r.reversals, "{:.1f}", 0.0, 30.0),
