@@ -9,6 +9,8 @@ from scipy.spatial.transform import Rotation
 
 from positioning import ODD, build, describe, look, mounting, once, random_states, state
 from seatrial.errors import SpecError
+from seatrial.seeding import generator
+from seatrial.sensors.inertial import compass
 
 pytestmark = pytest.mark.usefixtures("x64")
 
@@ -63,6 +65,16 @@ def test_each_coefficient_of_the_deviation_card_acts_on_its_headings(coefficient
     np.testing.assert_allclose(wrapped, 3.0 * np.array(factors), atol=1e-9)
     nominal = build("compass", deviation_deg=card, fidelity="nominal")
     assert nominal.sensor.deviation is None
+
+
+def test_what_compensation_leaves_of_the_deviation_is_as_large_on_every_heading():
+    # False alarm: 0.01 % for each of four.
+    built = build("compass", residual_deg=2.0)
+    units = 5000
+    kept = built.sensor.begin(jnp.asarray(generator(1, "residual").normal(size=(5, units))))
+    for angle in (0.1, 1.0, 2.5, 4.0):
+        left = np.std(np.asarray(compass.deviation(kept, jnp.asarray(angle))))
+        assert abs(left / np.radians(2.0) - 1.0) < 3.9 / np.sqrt(2 * units)
 
 
 def test_compass_rounds_to_its_resolution_and_stays_within_a_turn():

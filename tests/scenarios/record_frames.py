@@ -191,7 +191,11 @@ def _estimate(time, position, attitude, velocity):
     deviation = (0.2 + 0.02 * time[:, None]) * (1.0, 1.2, 0.3)
     error = 1.5 * deviation * np.sin(0.13 * time[:, None] + (0.3, 1.1, 2.0))
     current = np.column_stack([0.2 - 0.2 * np.exp(-time / 20), 0.3 + 0 * time, 0 * time])
-    return np.hstack([position + error, attitude, velocity + 0.01, current, deviation])
+    turned, moved = 0.02 * deviation, 0.1 * np.hstack([deviation, 0.3 * deviation])
+    # The second sensor is rejected for a while, the third silent.
+    lost = np.column_stack([np.where(time > 20, 2.0, 0.0), np.where(time > 30, 4.0, 0.0)])
+    believed = [position + error, attitude, velocity + 0.01, current]
+    return np.hstack([*believed, deviation, turned, moved, lost])
 
 
 def _guidance(time):

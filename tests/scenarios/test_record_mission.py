@@ -82,7 +82,12 @@ def expected(truth):
         "estimate_velocity": truth.estimate[:, 7:10],
         "estimate_angular_velocity": truth.estimate[:, 10:13],
         "estimate_current": truth.estimate[:, 13:16],
-        "estimate_deviation": truth.estimate[:, 16:],
+        "estimate_deviation": truth.estimate[:, 16:19],
+        "estimate_attitude_deviation": truth.estimate[:, 19:22],
+        "estimate_velocity_deviation": truth.estimate[:, 22:25],
+        "estimate_angular_velocity_deviation": truth.estimate[:, 25:28],
+        "estimate_rejected": truth.estimate[:, 28],
+        "estimate_silent": truth.estimate[:, 29],
         "leg": truth.guidance[:, 0],
         "leg_outcome": truth.guidance[:, 1],
         "cross_track_error": truth.guidance[:, 2],
@@ -150,10 +155,14 @@ def test_ros_reads_the_estimate_in_its_own_frames_with_its_covariance(run, recor
     point = message.pose.pose.position
     assert (point.x, point.y, point.z) == (east, north, -down)
     variances = np.diag(message.pose.covariance.reshape(6, 6))
-    sigma_north, sigma_east, sigma_down = believed[200, 16:]
-    wanted = [sigma_east**2, sigma_north**2, sigma_down**2, 0, 0, 0]
-    np.testing.assert_allclose(variances, wanted, rtol=1e-15)
-    assert np.count_nonzero(message.pose.covariance) == 3
+    sigma = believed[200, 16:28]
+    np.testing.assert_allclose(variances, sigma[[1, 0, 2, 4, 3, 5]] ** 2, rtol=1e-15)
+    assert np.count_nonzero(message.pose.covariance) == 6
+    twist = message.twist.covariance.reshape(6, 6)
+    np.testing.assert_allclose(np.diag(twist), sigma[6:] ** 2, rtol=1e-15)
+    assert np.count_nonzero(twist) == 6
+    _, sensors = messages(recorded, "/otter/estimate/sensors")[300]
+    assert dict(zip(sensors.name, sensors.position, strict=True)) == {"rejected": 2, "silent": 0}
     assert message.header.frame_id == "map"
     assert message.child_frame_id == "otter/base_link"
     assert message.twist.twist.angular.z == -believed[200, 12]

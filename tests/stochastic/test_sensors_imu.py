@@ -192,6 +192,17 @@ def test_scale_and_misalignment_multiply_the_truth():
     _assert_normal(matrix[~diagonal], 0.005)
 
 
+def test_axes_turned_against_the_case_feel_a_turned_truth():
+    """A small rotation: nothing along the truth itself, the angle across it; false alarms 1e-4."""
+    memory, values = _first_sample(
+        _build((), {"frame": 0.01}), 3000, velocity=(0.0, 0.0, 0.0, 0.0, 0.0, 0.8)
+    )
+    matrix = np.asarray(memory).reshape(3, 3, -1)
+    np.testing.assert_array_equal(matrix, -matrix.swapaxes(0, 1))
+    np.testing.assert_allclose(values[5], 0.8, rtol=1e-14)
+    _assert_normal(values[3:5], 0.008)
+
+
 def test_a_gyroscope_at_rest_feels_gravity_by_its_g_sensitivity():
     """Over units the rate has standard deviation s g on every axis; false-alarm rate 1e-4."""
     _, values = _first_sample(_build((), {"g_sensitivity": 1e-4}), 3000)

@@ -49,18 +49,24 @@ def errors(kind, z=10.0, **described):
 
 SPEED = math.hypot(THROUGH[0], THROUGH[1])
 FLAWLESS = {"fidelity": "nominal"}
+RAW = {"resolution": 0.0, "zeroed": False}
+LOG = {"noise": 0.0, "scale": 0.0, "bias": 0.0, "misalignment": 0.0, "dropout": 0.0}
 NOISES = [
     ("pressure", FLAWLESS | {"noise": 30.0}, 0, 30.0),
     ("pressure", FLAWLESS | {"noise": 30.0}, 1, 30.0 / (1025.0 * 9.80665)),
-    ("pressure", {"noise": 0.0, "drift": 0.0, "offset": 50.0, "resolution": 0.0}, 0, 50.0),
-    ("pressure", {"noise": 0.0, "offset": 0.0, "drift": 40.0, "resolution": 0.0}, 0, 40.0),
-    ("pressure", {"noise": 30.0, "offset": 40.0, "drift": 120.0, "resolution": 0.0}, 0, 130.0),
+    ("pressure", RAW | {"noise": 0.0, "drift": 0.0, "offset": 50.0}, 0, 50.0),
+    ("pressure", RAW | {"noise": 0.0, "offset": 0.0, "drift": 40.0}, 0, 40.0),
+    ("pressure", RAW | {"noise": 30.0, "offset": 40.0, "drift": 120.0}, 0, 130.0),
+    ("pressure", RAW | {"zeroed": True, "noise": 30.0, "offset": 900.0, "drift": 40.0}, 0, 50.0),
     ("dvl", FLAWLESS | {"noise": 0.01}, 0, 0.01 / (math.sqrt(2.0) * math.sin(SLANT))),
     ("dvl", FLAWLESS | {"noise": 0.01}, 1, 0.01 / (math.sqrt(2.0) * math.sin(SLANT))),
     ("dvl", FLAWLESS | {"noise": 0.01}, 2, 0.01 / (2.0 * math.cos(SLANT))),
     ("dvl", FLAWLESS | {"range_noise": 0.01}, 3, 0.01 * 30.0 / 2.0),
     ("dvl", FLAWLESS | {"range_noise": 0.01}, 6, 0.01 * 30.0 / math.cos(SLANT)),
-    ("dvl", {"noise": 0.0, "scale": 0.01, "dropout": 0.0}, 1, 0.01 * 2.0),
+    ("dvl", LOG | {"scale": 0.01}, 1, 0.01 * 2.0),
+    ("dvl", LOG | {"bias": 0.01}, 2, 0.01),
+    ("dvl", LOG | {"misalignment": 0.01}, 0, 0.01 * math.hypot(2.0, 0.5)),
+    ("dvl", LOG | {"misalignment": 0.01}, 1, 0.01 * math.hypot(1.0, 0.5)),
     ("speed_log", FLAWLESS | {"noise": 0.05}, 0, 0.05),
     ("speed_log", FLAWLESS | {"noise": 0.05}, 1, 0.05),
     ("speed_log", {"noise": 0.0, "scale": 0.02, "resolution": 0.0}, 1, 0.02 * 2.0),

@@ -65,7 +65,7 @@ HOURS = 10.0
 NEVER = 2**30
 """Samples."""
 
-_LEAST = {"position": 0.005, "velocity": 0.003, "angle": 1e-4, "field": 1e-7}
+_LEAST = {"position": 0.005, "depth": 0.001, "velocity": 0.003, "angle": 1e-4, "field": 1e-7}
 """Deviations below which no sensor is believed: an IMU errs in ways that a filter has no state for,
 and a sensor without errors would be rejected for them. m, m/s, rad, T."""
 
@@ -214,7 +214,7 @@ class Makers:
             arm=self._arm(info),
             zero=constant(zero),
             per_unit=constant(per_unit),
-            deviation=factor * _at_least(white, "position"),
+            deviation=factor * _at_least(white, "depth"),
             test=self._test(sensor, info, (1,), *noise, unstated=0.0 if self._direct else WAVY),
             slow=slow,
             component=info.components.index(component),

@@ -78,7 +78,7 @@ def build_navigator(
     Of the ocean, in double precision, only the water is used; `latitude` in degrees is that of the
     datum. What the vehicle knows without a sensor is taken in once every control period.
     """
-    place = _find_imu(described, sensors)
+    place = _find_imu(described, sensors, vehicle.name)
     imu, info = sensors[place], infos[place]
     assert isinstance(imu, Imu)
     errors = _Inertial.of(imu, info)
@@ -231,7 +231,7 @@ def _bias(errors: AccelerometerErrors | GyroscopeErrors, extra: list[float], ful
     return max(math.hypot(errors.turn_on_bias, wandering, warmed, *extra), 1e-6)
 
 
-def _find_imu(described: spec.Navigation, sensors: tuple[Sensor, ...]) -> int:
+def _find_imu(described: spec.Navigation, sensors: tuple[Sensor, ...], vehicle: str) -> int:
     imus = [i for i, s in enumerate(sensors) if isinstance(s, Imu)]
     if described.imu is not None:
         imus = [i for i in imus if sensors[i].name == described.imu]
@@ -240,11 +240,13 @@ def _find_imu(described: spec.Navigation, sensors: tuple[Sensor, ...]) -> int:
     names = [s.name for s in sensors if isinstance(s, Imu)]
     raise described.error(
         ("imu",),
-        "navigation needs one IMU, and "
+        f"the navigation of `{vehicle}` needs one IMU, and "
         + (f"there are {len(imus)}" if described.imu is None else "there is none of that name"),
         value=described.imu,
         expected=f"the name of one of: {', '.join(names)}" if names else "an IMU on the vehicle",
-        mend="add a sensor of `type: imu`" if not names else "name one of them",
+        mend="add a sensor of `type: imu`, or say `feedback: truth` on the vehicle"
+        if not names
+        else "name one of them",
     )
 
 

@@ -133,14 +133,14 @@ def wrong(mistake: float) -> str:
 def run_study(seeds: int = SEEDS, report: Callable[[float], None] | None = None) -> Study:
     """Run the voyage with every seed, and every filter over its recording."""
     scenario = load_text(SCENARIO, Scenario)
-    plain = _filter("ahrs", "depth", "gnss")
+    plain = _filter("ahrs", "depth", "gnss", dynamics=None)
     aided = _filter("ahrs", "depth", "gnss", dynamics={})
     cases = {WITH: (scenario, aided)}
     cases |= {wrong(m): (_with_drag(scenario, m), aided) for m in MISTAKES}
     cases |= {
         WITHOUT: (scenario, plain),
-        WATER: (scenario, _filter("ahrs", "depth", "gnss", "water_log")),
-        BOTTOM: (scenario, _filter("ahrs", "depth", "gnss", "dvl")),
+        WATER: (scenario, _filter("ahrs", "depth", "gnss", "water_log", dynamics=None)),
+        BOTTOM: (scenario, _filter("ahrs", "depth", "gnss", "dvl", dynamics=None)),
     }
     tracks: dict[str, list[DeadReckoning]] = {case: [] for case in cases}
     for seed in range(1, seeds + 1):
