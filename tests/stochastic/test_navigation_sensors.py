@@ -248,7 +248,7 @@ def test_a_sensor_that_fails_is_found_left_out_and_taken_back(text, sensor, faul
 def test_a_fix_that_drifts_away_is_left_out_before_it_has_drawn_the_position_along():
     """What it did before it was found keeps it out for a while afterwards."""
     sound, track = _sound(OTTER), Track(OTTER, gnss=jumped(1.0, rate=0.5))
-    assert track.words("gnss", FAILED + 10.0, MENDED) == {"rejected"}
+    assert track.words("gnss", FAILED + 20.0, MENDED) == {"rejected"}
     during = track.within(FAILED, SECONDS)
     assert track.off[during].max() < sound.off[during].max() + 3.0  # of 20 m
 

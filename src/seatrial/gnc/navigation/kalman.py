@@ -188,6 +188,8 @@ def absorb(
         # The innovations of a group that is left out are not white: only their size tells.
         wrong = jnp.where(isolated[i], fitted < test.back, strange | (rejected >= FEW))
         trusted = gate.trusted[i] | (fitted >= test.back)
+        # The way back begins anew with every isolation.
+        fitted = jnp.where(wrong & ~isolated[i], 0, fitted)
         found = (surprise, rejected, fitted, wrong, trusted)
         before = (gate.nis[i], gate.rejected[i], gate.fitted[i], gate.isolated[i], gate.trusted[i])
         rows.append([jnp.where(here, a, b) for a, b in zip(found, before, strict=True)])
