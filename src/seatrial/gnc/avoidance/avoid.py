@@ -7,6 +7,7 @@ vehicle cannot take a new course at once; until it holds, the present velocity i
 """
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -231,8 +232,14 @@ def _decide(
         )
         compelled = doubt > avoidance.patience
         passing = _passing(now, velocity, delay)
-        wanted = _wanted(memory.altered) * avoidance.clearance
-        hazards = _nearness(passing, now.radii, wanted, avoidance.horizon, role, compelled)
+        near = partial(_nearness, passing, now.radii)
+        roomy, wanted = (
+            near(share * avoidance.clearance, avoidance.horizon, role, compelled)
+            for share in (_LOYALTY, _wanted(memory.altered))
+        )
+        # Where the course that alterations count from is clear, none of them is to lead nearer.
+        kept = (wanted[1] > _SMALL) | (np.arange(len(_OFFSET))[:, None] < 2)
+        hazards = jnp.where(kept, wanted, roomy)
         wrong, breaches = _breaches(passing, role, compelled, memory.altered)
         hazards = hazards + wrong
         closest = jnp.where(there, passing.distance, jnp.inf)
@@ -246,7 +253,10 @@ def _decide(
                 turned.append(_shapes(avoidance, shapes, start, velocity, lag))
             hazards = hazards + jnp.maximum(*turned)
 
-    departure = jnp.abs(offset) / (0.5 * math.pi) + _SPEED * (1.0 - share) ** 2
+    # Then the way back is as near to the wish as the others allow: who sails abreast of another
+    # would else never come back to its track.
+    away = jnp.where(hazards[1] > _SMALL, offset, wrap_signed(course - desired_course))
+    departure = jnp.abs(away) / (0.5 * math.pi) + _SPEED * (1.0 - share) ** 2
     turn = jnp.abs(wrap_signed(course - memory.course))
     faster = jnp.abs(speed - memory.speed) / jnp.maximum(desired_speed, _SMALL)
     change = _CHANGE * (turn / (0.5 * math.pi) + faster)
