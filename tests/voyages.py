@@ -316,7 +316,7 @@ def errors(voyage: Voyage, state: Any, rows: np.ndarray) -> np.ndarray:
 
 def filtered(
     voyage: Voyage, filter: Any, aids: tuple[str, ...], every: int = 50, dt: float = 0.02
-) -> tuple[offline.Track, np.ndarray]:
+) -> tuple[offline.Solution, np.ndarray]:
     """The track of a filter, and the ticks at which it is reported."""
     feeds = jax.tree.map(jnp.asarray, tuple(voyage.feeds[name] for name in aids))
     samples = jnp.asarray(voyage.samples)

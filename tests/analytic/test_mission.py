@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from seatrial.engine.command import mailbox
+from seatrial.engine.command import sample_queue
 from seatrial.engine.compiled.suite import Sample
 from seatrial.gnc import mission as legs
 from seatrial.gnc.types import Estimate
@@ -147,14 +147,14 @@ def sample(value, delay, valid=1.0):
 
 
 def test_a_letter_is_delivered_once_when_its_delay_is_over_and_in_order():
-    box = mailbox.begin(4, 1, 1, jnp.float64)
+    box = sample_queue.begin(4, 1, 1, jnp.float64)
     got = []
     for k in range(12):
         t = jnp.float64(0.1 * k)
-        box = mailbox.post(box, sample(float(k), 0.25), jnp.asarray(k % 2 == 0), t)
-        box, letter = mailbox.collect(box, t)
-        if bool(letter.arrived[0]):
-            got.append((k, float(letter.values[0, 0]), float(letter.stamp[0])))
+        box = sample_queue.post(box, sample(float(k), 0.25), jnp.asarray(k % 2 == 0), t)
+        box, arrival = sample_queue.collect(box, t)
+        if bool(arrival.arrived[0]):
+            got.append((k, float(arrival.values[0, 0]), float(arrival.stamp[0])))
     assert got == [
         (3, 0.0, 0.0),
         (5, 2.0, pytest.approx(0.2)),
@@ -165,7 +165,7 @@ def test_a_letter_is_delivered_once_when_its_delay_is_over_and_in_order():
 
 
 def test_a_sample_that_is_not_valid_is_never_delivered():
-    box = mailbox.begin(2, 1, 1, jnp.float64)
-    box = mailbox.post(box, sample(1.0, 0.0, valid=0.0), jnp.asarray(True), jnp.float64(0.0))
-    _, letter = mailbox.collect(box, jnp.float64(1.0))
-    assert not bool(letter.arrived[0])
+    box = sample_queue.begin(2, 1, 1, jnp.float64)
+    box = sample_queue.post(box, sample(1.0, 0.0, valid=0.0), jnp.asarray(True), jnp.float64(0.0))
+    _, arrival = sample_queue.collect(box, jnp.float64(1.0))
+    assert not bool(arrival.arrived[0])

@@ -33,7 +33,7 @@ from seatrial.design.loop_bench import (
 )
 from seatrial.design.margins import Margins, actuation, frequencies, margins, respond
 from seatrial.gnc.control.autopilot import Autopilot
-from seatrial.gnc.control.loops import Dive, Righting, Station, Track
+from seatrial.gnc.control.loops import Dive, Righting, Station, TrackingLoop
 from seatrial.gnc.control.pid import Pid
 from seatrial.gnc.control.reference import Reference
 from seatrial.gnc.control.sliding import SlidingMode
@@ -115,7 +115,7 @@ def design_loops(
         sway = speed_loop(bench, "sway", 1, SIDE_STEP * cruise)
     if 0 in dofs:
         surge = speed_loop(bench, "surge", 0, SPEED_STEP * cruise)
-    depth: Track | Dive | None = None
+    depth: TrackingLoop | Dive | None = None
     if not craft.floats and 2 in dofs:
         heave = speed_loop(bench, "heave", 2, SIDE_STEP * cruise)
         del bench.closed["heave"]
@@ -214,7 +214,7 @@ def growth(poles: Any) -> float:
     return float(np.max(poles.real[np.abs(poles) > FREE], initial=-math.inf))
 
 
-def _level(bench: Bench, name: str, dof: int) -> Track:
+def _level(bench: Bench, name: str, dof: int) -> TrackingLoop:
     make = design.level_gains if bench.hovers else design.position_gains
     loop = bench.closed[name] = position_loop(bench, name, dof, dof, LEVEL_STEP, make=make)
 
@@ -222,18 +222,18 @@ def _level(bench: Bench, name: str, dof: int) -> Track:
     reference = reference_for(bench, loop, forward, loop.gains.bandwidth)
     trim, wrench = bench.linear.state[dof], bench.linear.wrench[dof]
     righting = Righting(number(max(bench.righting(dof), 0.0)), number(trim))
-    return Track(pid_of(loop.gains), forward, reference, number(wrench), righting)
+    return TrackingLoop(pid_of(loop.gains), forward, reference, number(wrench), righting)
 
 
-def _depth(bench: Bench) -> Track:
+def _depth(bench: Bench) -> TrackingLoop:
     loop = bench.closed["depth"] = position_loop(bench, "depth", 2, 2, bench.craft.length)
     forward = feed_forward(bench, 2, loop.gains)
     # Slowly, because going up or down pitches a craft that has way on.
     reference = reference_for(bench, loop, forward, SINKING * bench.cruise)
-    return Track(pid_of(loop.gains), forward, reference, number(bench.linear.wrench[2]))
+    return TrackingLoop(pid_of(loop.gains), forward, reference, number(bench.linear.wrench[2]))
 
 
-def _heading(bench: Bench, waves: float | None, law: Law) -> Track:
+def _heading(bench: Bench, waves: float | None, law: Law) -> TrackingLoop:
     sliding = law == "sliding"
     met = _met(bench, waves)
     make = design.sliding_gains if sliding else design.position_gains
@@ -249,7 +249,7 @@ def _heading(bench: Bench, waves: float | None, law: Law) -> Track:
         gain = 0.5 * slope * loop.gains.mass
         chosen = SlidingMode(*map(number, (slope, gain, unknown, unknown / gain, slope)))
     moment = number(bench.linear.wrench[5])
-    return Track(chosen, forward, reference, moment, filter=wave_filter(met))
+    return TrackingLoop(chosen, forward, reference, moment, filter=wave_filter(met))
 
 
 def _met(bench: Bench, waves: float | None) -> float | None:
@@ -261,7 +261,7 @@ def _met(bench: Bench, waves: float | None) -> float | None:
     return waves if waves is not None and quickest < WAVE_SHARE * waves else None
 
 
-def _dive(bench: Bench, pitch: Track) -> Dive:
+def _dive(bench: Bench, pitch: TrackingLoop) -> Dive:
     """Depth by pitch: the outer loop of a cascade around the pitch loop."""
     inner = bench.closed["pitch"]
     speed, plant = bench.linear.speed, inner.plant
@@ -297,7 +297,7 @@ def _dive(bench: Bench, pitch: Track) -> Dive:
     )
 
 
-def _track_response(loop: Track, gains: Gains, grid: Array) -> Any:
+def _track_response(loop: TrackingLoop, gains: Gains, grid: Array) -> Any:
     """Demanded moment per wanted angle, the measured angle left out."""
     s, omega = 1j * grid, gains.bandwidth
     model = omega**2 / (s + omega) ** 2

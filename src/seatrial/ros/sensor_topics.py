@@ -18,7 +18,7 @@ from seatrial.ros.axes import swap_body, swap_mounting
 from seatrial.ros.layout import Message, MessageFactory
 from seatrial.ros.loop_topics import LOOP_TOPICS
 from seatrial.ros.sensor_messages import KINDS
-from seatrial.ros.sensor_messages.common import Samples, Sensor
+from seatrial.ros.sensor_messages.common import Samples, SensorTopic
 from seatrial.ros.topics import (
     JOINT_STATE,
     QUATERNION,
@@ -75,7 +75,7 @@ def sensor_topics(
     found = {}
     for info in vehicle.sensors:
         name = sensor_names(vehicle, namespace)[info.name]
-        sensor = Sensor(info, f"/{namespace}/{name}", f"{namespace}/{name}", datum)
+        sensor = SensorTopic(info, f"/{namespace}/{name}", f"{namespace}/{name}", datum)
         found[info.name] = KINDS.get(info.type, _other)(sensor)
         bits = [i for i, fault in enumerate(vehicle.faults) if fault.target == info.name]
         if bits:
@@ -126,12 +126,12 @@ def build_mountings(
     return f.make(TF_TYPE, transforms)
 
 
-def _other(sensor: Sensor) -> list[Samples]:
+def _other(sensor: SensorTopic) -> list[Samples]:
     """A sensor for which ROS has no message."""
     return [sensor.publish_numbers("", sensor.info.components)]
 
 
-def _labels(sensor: Sensor, names: list[str], bits: NDArray[np.int64]) -> Samples:
+def _labels(sensor: SensorTopic, names: list[str], bits: NDArray[np.int64]) -> Samples:
     """Which faults distort a sample, told of every sample, also of those that were lost."""
     return Topic(
         f"{sensor.topic}/{FAULT}",

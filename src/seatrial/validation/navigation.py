@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.compile.autonomy.navigation import Navigator, build_navigator, first_estimate
+from seatrial.compile.autonomy.navigation import NavigationSetup, build_navigator, first_estimate
 from seatrial.compile.world import build_ocean
 from seatrial.engine.frames import VehicleInfo
 from seatrial.errors import RecordingError
@@ -147,7 +147,7 @@ def _navigate(
 
 def _result(
     described: Navigation,
-    navigator: Navigator,
+    navigator: NavigationSetup,
     info: VehicleInfo,
     data: Any,
     ticks: Array,

@@ -50,7 +50,7 @@ _LEAST_FORCE, _LEAST_RATE = 1e-4, 1e-6
 
 
 @dataclass(frozen=True)
-class Navigator:
+class NavigationSetup:
     """A filter, and which sensors of the vehicle feed it."""
 
     filter: AnyFilter
@@ -72,7 +72,7 @@ def build_navigator(
     ocean: Ocean,
     control_period: float,
     latitude: float,
-) -> Navigator:
+) -> NavigationSetup:
     """Build the filter in double precision; call inside `jax.enable_x64(True)`.
 
     Of the ocean, in double precision, only the water is used; `latitude` in degrees is that of the
@@ -123,7 +123,7 @@ def build_navigator(
             known += ("dynamics",)
             aids.append(makers.dynamics(described.dynamics, twin, control_period))
         filter = _error_state(described, errors, common, tuple(aids), known, twin, imu, latitude)
-    return Navigator(filter, place, tuple(places), known, tuple(aid.groups for aid in aids))
+    return NavigationSetup(filter, place, tuple(places), known, tuple(aid.groups for aid in aids))
 
 
 def first_estimate(

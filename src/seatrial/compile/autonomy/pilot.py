@@ -22,7 +22,7 @@ from seatrial.engine.compiled.suite import MOST_JITTER
 from seatrial.engine.frames import LegInfo
 from seatrial.gnc import mission as runtime
 from seatrial.gnc.control.autopilot import Autopilot
-from seatrial.gnc.control.loops import Track
+from seatrial.gnc.control.loops import TrackingLoop
 from seatrial.gnc.guidance import laws, patterns
 from seatrial.gnc.guidance.fence import inside
 from seatrial.gnc.guidance.path import sample
@@ -329,7 +329,7 @@ def _designed(scenario: Scenario, participant: Participant) -> Design:
 
 def _climb(autopilot: Autopilot, dtype: DType) -> jax.Array | None:
     """Rate of depth that heave can follow at every speed."""
-    if not isinstance(autopilot.depth, Track):
+    if not isinstance(autopilot.depth, TrackingLoop):
         return None
     return constant(CLIMB * np.min(np.asarray(autopilot.depth.reference.rate_limit)), dtype)
 

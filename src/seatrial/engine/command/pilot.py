@@ -10,8 +10,8 @@ import jax
 import jax.numpy as jnp
 
 from seatrial.core.types import State
-from seatrial.engine.command import mailbox
-from seatrial.engine.command.mailbox import Mailbox
+from seatrial.engine.command import sample_queue
+from seatrial.engine.command.sample_queue import SampleQueue
 from seatrial.engine.compiled.suite import Fitted, Sample, Sensing
 from seatrial.gnc import avoidance as avoiding
 from seatrial.gnc import mission as legs
@@ -130,16 +130,16 @@ def nothing_wished(count: int, dtype: Any) -> Wishes:
     return Wishes(jnp.zeros(count, bool), none, none, none, none, none, jnp.stack([none, none]))
 
 
-class Memory(NamedTuple):
+class PilotState(NamedTuple):
     """What a pilot carries from one instant to the next."""
 
     filter: Any
-    boxes: tuple[Mailbox, ...]
+    boxes: tuple[SampleQueue, ...]
     progress: Progress
     law: jax.Array
     autopilot: Any
     avoidance: Any
-    reports: tuple[Mailbox, ...]
+    reports: tuple[SampleQueue, ...]
     """Of the sensors of the watch."""
     tracks: Tracks | None
     orders: jax.Array
@@ -152,19 +152,19 @@ class Memory(NamedTuple):
     """(3, N) current, NED, where the truth is fed back; zero elsewhere."""
 
 
-def begin(pilot: Pilot, suite: tuple[Fitted, ...], initial: State, channels: int) -> Memory:
+def begin(pilot: Pilot, suite: tuple[Fitted, ...], initial: State, channels: int) -> PilotState:
     """Before the first instant."""
     count = initial.position.shape[-1]
     dtype = initial.velocity.dtype
     navigator, watch = pilot.navigator, pilot.watch
-    return Memory(
+    return PilotState(
         filter=None
         if navigator is None
         else navigation.begin(navigator.filter, navigator.start, count),
         boxes=()
         if navigator is None
         else tuple(
-            mailbox.begin(length, suite[i].size, count, dtype)
+            sample_queue.begin(length, suite[i].size, count, dtype)
             for i, length in zip(navigator.aids, navigator.boxes, strict=True)
         ),
         progress=legs.begin(pilot.mission),
@@ -175,7 +175,9 @@ def begin(pilot: Pilot, suite: tuple[Fitted, ...], initial: State, channels: int
         else avoiding.begin(pilot.avoidance, count, 0 if watch is None else watch.tracks),
         reports=()
         if watch is None
-        else tuple(mailbox.begin(e.box, suite[e.place].size, count, dtype) for e in watch.ears),
+        else tuple(
+            sample_queue.begin(e.box, suite[e.place].size, count, dtype) for e in watch.ears
+        ),
         tracks=None if watch is None else tracking.begin(watch, count, dtype),
         orders=jnp.zeros((channels, count), dtype),
         achieved=jnp.zeros((6, count), dtype),
@@ -186,20 +188,20 @@ def begin(pilot: Pilot, suite: tuple[Fitted, ...], initial: State, channels: int
 
 def hear(
     pilot: Pilot,
-    memory: Memory,
+    memory: PilotState,
     suite: tuple[Fitted, ...],
     sensing: tuple[Sensing, ...],
     which: list[int],
     index: jax.Array,
     t: jax.Array,
-) -> Memory:
+) -> PilotState:
     """Take in what some sensors deliver at this instant, but not the inertial ones."""
     if pilot.watch is not None:
         reports = list(memory.reports)
         for k, ear in enumerate(pilot.watch.ears):
             if ear.place in which:
                 due = index % suite[ear.place].period == 0
-                reports[k] = mailbox.post(reports[k], sensing[ear.place].last, due, t)
+                reports[k] = sample_queue.post(reports[k], sensing[ear.place].last, due, t)
         memory = memory._replace(reports=tuple(reports))
     navigator = pilot.navigator
     if navigator is None:
@@ -215,13 +217,13 @@ def hear(
 
 def _correct(
     navigator: Navigator,
-    memory: Memory,
+    memory: PilotState,
     k: int,
     sample: Sample,
     due: jax.Array,
     t: jax.Array,
     last: jax.Array,
-) -> Memory:
+) -> PilotState:
     """Correct the filter, which stands at `last`, by what aid `k` delivers."""
 
     def update(before: Any, values: jax.Array, usable: jax.Array, age: jax.Array) -> Any:
@@ -235,10 +237,10 @@ def _correct(
             memory.filter,
         )
         return memory._replace(filter=filter)
-    box, letter = mailbox.collect(mailbox.post(memory.boxes[k], sample, due, t), t)
+    box, arrival = sample_queue.collect(sample_queue.post(memory.boxes[k], sample, due, t), t)
     filter = jax.lax.cond(
-        jnp.any(letter.arrived),
-        lambda before: update(before, letter.values, letter.arrived, last - letter.stamp),
+        jnp.any(arrival.arrived),
+        lambda before: update(before, arrival.values, arrival.arrived, last - arrival.stamp),
         lambda before: before,
         memory.filter,
     )
@@ -248,12 +250,12 @@ def _correct(
 
 def feel(
     pilot: Pilot,
-    memory: Memory,
+    memory: PilotState,
     suite: tuple[Fitted, ...],
     sensing: tuple[Sensing, ...],
     index: jax.Array,
     tick: int,
-) -> Memory:
+) -> PilotState:
     """Move the filter on by the inertial sample of this instant."""
     navigator = pilot.navigator
     if navigator is None:
@@ -274,13 +276,13 @@ def feel(
 
 def decide(
     pilot: Pilot,
-    memory: Memory,
+    memory: PilotState,
     state: State,
     t: jax.Array,
     ocean: Ocean,
     wishes: Wishes | None = None,
     since: jax.Array | None = None,
-) -> tuple[Memory, jax.Array]:
+) -> tuple[PilotState, jax.Array]:
     """Orders for the next control period.
 
     `wishes` stand above the mission; faults set in at `since` (F, N), infinite while away.
@@ -330,7 +332,7 @@ def decide(
     health = _health(pilot, since, t)
     through = _through_water(believed)
     given = allocate(pilot.effectors, demand, through, memory.orders, pilot.period, health)
-    memory = Memory(
+    memory = PilotState(
         filter=memory.filter,
         boxes=memory.boxes,
         progress=progress,
@@ -348,8 +350,8 @@ def decide(
 
 
 def overrule(
-    pilot: Pilot, memory: Memory, state: State, orders: jax.Array, taken: jax.Array
-) -> Memory:
+    pilot: Pilot, memory: PilotState, state: State, orders: jax.Array, taken: jax.Array
+) -> PilotState:
     """Memory of a pilot that knows which orders are in force, its own or, where `taken`, others.
 
     The next allocation starts from them, the filter's model of the vehicle obeys them, and the
@@ -365,7 +367,7 @@ def overrule(
     return memory._replace(orders=orders, achieved=made)
 
 
-def report(pilot: Pilot, memory: Memory, state: State) -> tuple[jax.Array, jax.Array]:
+def report(pilot: Pilot, memory: PilotState, state: State) -> tuple[jax.Array, jax.Array]:
     """For the record: what is believed, laid out as `frames.ESTIMATE`, and `frames.GUIDANCE`.
 
     Errors from the track are those of the true position, whatever the vehicle believes.
@@ -417,7 +419,7 @@ def _health(pilot: Pilot, since: jax.Array | None, t: jax.Array) -> jax.Array | 
     return health
 
 
-def _estimate(pilot: Pilot, memory: Memory, state: State, dtype: Any) -> Estimate:
+def _estimate(pilot: Pilot, memory: PilotState, state: State, dtype: Any) -> Estimate:
     if pilot.navigator is None:
         return Estimate(state.position, state.attitude, state.velocity, memory.stream)
     found = navigation.estimate(pilot.navigator.filter, memory.filter)
@@ -602,17 +604,17 @@ def _at_station(pilot: Pilot, leg: Leg, believed: Estimate, along: Setpoint) -> 
 
 
 def _look_out(
-    watch: Watch, memory: Memory, believed: Estimate, t: jax.Array
-) -> tuple[Memory, Contacts]:
+    watch: Watch, memory: PilotState, believed: Estimate, t: jax.Array
+) -> tuple[PilotState, Contacts]:
     """Take in the reports that have arrived, and say where the others are."""
     tracks, reports = memory.tracks, list(memory.reports)
     assert tracks is not None
     tracks = tracking.forget(watch, tracks, t)
     for k, ear in enumerate(watch.ears):
-        reports[k], letter = mailbox.collect(reports[k], t)
-        age = (t - letter.stamp).astype(letter.values.dtype)
-        heard = tracking.read(ear, letter.values, believed, age)
-        tracks = tracking.update(tracks, heard, letter.stamp, letter.arrived)
+        reports[k], arrival = sample_queue.collect(reports[k], t)
+        age = (t - arrival.stamp).astype(arrival.values.dtype)
+        heard = tracking.read(ear, arrival.values, believed, age)
+        tracks = tracking.update(tracks, heard, arrival.stamp, arrival.arrived)
     return memory._replace(reports=tuple(reports), tracks=tracks), tracking.plot(tracks, t)
 
 

@@ -32,7 +32,7 @@ Codes = NDArray[np.int32]
 
 
 @dataclass
-class Track:
+class ManoeuvreTrack:
     """Every frame of a vehicle under a standard manoeuvre."""
 
     time: list[Array] = field(default_factory=list)
@@ -103,7 +103,7 @@ class Tally:
 
     def __init__(self, names: tuple[str, ...], watched: set[str]) -> None:
         self.names = names
-        self.tracks = {name: Track() for name in names if name in watched}
+        self.tracks = {name: ManoeuvreTrack() for name in names if name in watched}
         self.frames = 0
         count = len(names)
         self._last: Array | None = None

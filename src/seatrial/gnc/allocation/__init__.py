@@ -1,6 +1,6 @@
 """Allocation: which orders to thrusters, fins and tanks make a demanded wrench."""
 
-from seatrial.gnc.allocation.effectors import Azimuths, Effectors, Group
+from seatrial.gnc.allocation.effectors import Azimuths, EffectorGroup, Effectors
 from seatrial.gnc.allocation.orders import Allocation, allocate, wrench
 
-__all__ = ["Allocation", "Azimuths", "Effectors", "Group", "allocate", "wrench"]
+__all__ = ["Allocation", "Azimuths", "EffectorGroup", "Effectors", "allocate", "wrench"]

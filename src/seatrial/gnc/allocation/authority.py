@@ -5,7 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.gnc.allocation.curves import thrusts
-from seatrial.gnc.allocation.effectors import Effectors, Group
+from seatrial.gnc.allocation.effectors import EffectorGroup, Effectors
 from seatrial.programs import call
 
 Array = NDArray[np.float64]
@@ -58,7 +58,7 @@ def independent(largest: Array, length: float) -> tuple[int, ...]:
 
 def groups_of(
     largest: Array, dofs: tuple[int, ...], count: int, turning: list[int]
-) -> tuple[Group, ...]:
+) -> tuple[EffectorGroup, ...]:
     """Parts of the problem that have nothing to do with each other.
 
     They are clipped one by one: a rudder that is too weak at low speed must not take the thrust
@@ -70,7 +70,7 @@ def groups_of(
         for row, d in enumerate(dofs):
             if abs(largest[d, column]) > 1e-9 * np.abs(largest[d]).max(initial=0.0):
                 touches[row, i] = True
-    groups: list[Group] = []
+    groups: list[EffectorGroup] = []
     left = set(range(len(dofs)))
     while left:
         rows, columns = {min(left)}, set[int]()
@@ -83,7 +83,7 @@ def groups_of(
         left -= rows
         if columns:
             groups.append(
-                Group(
+                EffectorGroup(
                     dofs=tuple(dofs[r] for r in sorted(rows)),
                     fixed=tuple(sorted(columns - set(turning))),
                     turning=tuple(turning.index(i) for i in sorted(columns & set(turning))),

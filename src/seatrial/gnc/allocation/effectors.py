@@ -17,7 +17,7 @@ LEAST_SPEED = 0.05
 """Speed through the water below which a fin counts as useless and is put amidships, m/s."""
 
 
-class Group(NamedTuple):
+class EffectorGroup(NamedTuple):
     """Degrees of freedom and effectors that have to do with each other and with no others."""
 
     dofs: tuple[int, ...]
@@ -79,7 +79,7 @@ class Effectors:
     names: tuple[str, ...] = static()
     channels: tuple[int, ...] = static()
     """Command channel of each effector."""
-    groups: tuple[Group, ...] = static()
+    groups: tuple[EffectorGroup, ...] = static()
 
     @property
     def dofs(self) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from seatrial.gnc.allocation import programme
 from seatrial.gnc.allocation.azimuth import Steered, steer
 from seatrial.gnc.allocation.curves import orders_of, thrusts
-from seatrial.gnc.allocation.effectors import LEAST_SPEED, Azimuths, Effectors, Group
+from seatrial.gnc.allocation.effectors import LEAST_SPEED, Azimuths, EffectorGroup, Effectors
 from seatrial.gnc.allocation.programme import Limits
 from seatrial.spatial.gradients import root
 
@@ -152,12 +152,12 @@ def _efforts(e: Effectors, now: _Now, demand: jax.Array) -> jax.Array:
     return efforts
 
 
-def _alone(group: Group) -> bool:
+def _alone(group: EffectorGroup) -> bool:
     """One effector for one degree of freedom needs no programme."""
     return len(group.dofs) == len(group.fixed) == 1 and not group.turning
 
 
-def _members(e: Effectors, group: Group) -> jax.Array:
+def _members(e: Effectors, group: EffectorGroup) -> jax.Array:
     """Which efforts belong to a group: single ones, then first and second ones of pairs."""
     if e.azimuths is None or not group.turning:
         return jnp.asarray(group.fixed)
@@ -166,7 +166,7 @@ def _members(e: Effectors, group: Group) -> jax.Array:
     return jnp.asarray([*group.fixed, *first, *second])
 
 
-def _sizes(e: Effectors, group: Group, now: _Now) -> jax.Array:
+def _sizes(e: Effectors, group: EffectorGroup, now: _Now) -> jax.Array:
     """Unit in which each effort of a group is counted: its largest."""
     size = jnp.maximum(now.high, -now.low)
     parts = [size[jnp.asarray(group.fixed, int)]]
@@ -175,7 +175,9 @@ def _sizes(e: Effectors, group: Group, now: _Now) -> jax.Array:
     return jnp.concatenate(parts)
 
 
-def _scaled(group: Group, columns: jax.Array, demand: jax.Array) -> tuple[jax.Array, jax.Array]:
+def _scaled(
+    group: EffectorGroup, columns: jax.Array, demand: jax.Array
+) -> tuple[jax.Array, jax.Array]:
     """Rows of a group's degrees of freedom, as shares of what all effectors together can make."""
     rows = jnp.asarray(group.dofs)
     columns = columns[:, rows]
@@ -186,7 +188,7 @@ def _scaled(group: Group, columns: jax.Array, demand: jax.Array) -> tuple[jax.Ar
 
 def _solution(
     e: Effectors,
-    group: Group,
+    group: EffectorGroup,
     now: _Now,
     columns: jax.Array,
     goal: jax.Array,
@@ -219,7 +221,9 @@ def _solution(
     return jnp.take_along_axis(x, best[None, None], axis=1)[:, 0]
 
 
-def _with_sectors(a: Azimuths, group: Group, now: _Now, limits: Limits, unit: jax.Array) -> Limits:
+def _with_sectors(
+    a: Azimuths, group: EffectorGroup, now: _Now, limits: Limits, unit: jax.Array
+) -> Limits:
     """Add the polygons of a group's azimuth thrusters."""
     which = jnp.asarray(group.turning)
     rows = jnp.asarray([a.effectors[i] for i in group.turning])

@@ -95,7 +95,7 @@ class Avoidance:
     """Between decisions, s."""
 
 
-class Memory(NamedTuple):
+class AvoidanceState(NamedTuple):
     """What is kept from one decision to the next."""
 
     identity: jax.Array
@@ -129,12 +129,12 @@ class Info(NamedTuple):
     """(N,) whether the vehicle departs from its wish."""
 
 
-def begin(avoidance: Avoidance, vehicles: int, live: int = 0) -> Memory:
+def begin(avoidance: Avoidance, vehicles: int, live: int = 0) -> AvoidanceState:
     """Before the first decision; `live` vessels will be told of beside those with a timetable."""
     known = 0 if avoidance.targets is None else avoidance.targets.radius.shape[0]
     shape = (known + live, vehicles)
     zero = jnp.zeros(vehicles, avoidance.radius.dtype)
-    return Memory(
+    return AvoidanceState(
         identity=jnp.zeros(shape, jnp.int32),
         role=jnp.zeros(shape, jnp.int32),
         doubt=jnp.zeros(shape, avoidance.radius.dtype),
@@ -149,13 +149,13 @@ def begin(avoidance: Avoidance, vehicles: int, live: int = 0) -> Memory:
 
 def avoid(
     avoidance: Avoidance,
-    memory: Memory,
+    memory: AvoidanceState,
     estimate: Estimate,
     desired_course: jax.Array,
     desired_speed: jax.Array,
     t: jax.Array,
     live: Contacts | None = None,
-) -> tuple[Memory, jax.Array, jax.Array, Info]:
+) -> tuple[AvoidanceState, jax.Array, jax.Array, Info]:
     """Course and speed over ground to steer instead of the desired ones (N,).
 
     A vehicle that nothing threatens gets back what it desired. `live` are vessels whose plot comes
@@ -163,9 +163,9 @@ def avoid(
     """
     due = t >= memory.due
 
-    def decide(before: Memory) -> Memory:
+    def decide(before: AvoidanceState) -> AvoidanceState:
         after = _decide(avoidance, before, estimate, desired_course, desired_speed, t, live)
-        return Memory(*(jnp.where(due, a, b) for a, b in zip(after, before, strict=True)))
+        return AvoidanceState(*(jnp.where(due, a, b) for a, b in zip(after, before, strict=True)))
 
     memory = jax.lax.cond(jnp.any(due), decide, lambda before: before, memory)
     course = jnp.where(memory.altered, memory.course, desired_course)
@@ -175,13 +175,13 @@ def avoid(
 
 def _decide(
     avoidance: Avoidance,
-    memory: Memory,
+    memory: AvoidanceState,
     estimate: Estimate,
     desired_course: jax.Array,
     desired_speed: jax.Array,
     t: jax.Array,
     live: Contacts | None,
-) -> Memory:
+) -> AvoidanceState:
     attitude = rotation(estimate.attitude)
     u, v, w = estimate.velocity[0], estimate.velocity[1], estimate.velocity[2]
     north, east, _ = attitude.to_world((u, v, w))
@@ -264,7 +264,7 @@ def _decide(
     stay = jnp.where(memory.altered, change + flip, 0.0)
     cost = departure + hazards + breaches + stay
     best = jnp.where(_threatened(hazards), 1 + jnp.argmin(cost[1:], axis=0), 0)
-    return Memory(
+    return AvoidanceState(
         identity=identity,
         role=role,
         doubt=doubt,

@@ -1,5 +1,5 @@
 """Control: from what is asked and what is known of the vehicle to a demanded wrench."""
 
-from seatrial.gnc.control.autopilot import Autopilot, Memory, begin, control
+from seatrial.gnc.control.autopilot import Autopilot, AutopilotState, begin, control
 
-__all__ = ["Autopilot", "Memory", "begin", "control"]
+__all__ = ["Autopilot", "AutopilotState", "begin", "control"]

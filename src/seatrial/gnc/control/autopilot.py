@@ -16,8 +16,8 @@ from seatrial.gnc.control.loops import (
     SpeedMemory,
     Station,
     StationMemory,
-    Track,
-    TrackMemory,
+    TrackingLoop,
+    TrackingState,
     begin_dive,
     begin_speed,
     begin_station,
@@ -51,12 +51,12 @@ class Autopilot:
     sway: Speed | None
     heave: Speed | None
     yaw_rate: Speed | None
-    heading: Track | None
+    heading: TrackingLoop | None
     crab_time: jax.Array | None
     """(S,) time constant with which a course loop learns the crab angle, s."""
-    depth: Track | Dive | None
-    roll: Track | None
-    pitch: Track | None
+    depth: TrackingLoop | Dive | None
+    roll: TrackingLoop | None
+    pitch: TrackingLoop | None
     station: Station | None
     most_surge: jax.Array | None = None
     """(S,) largest surge force of a craft that it would tilt too far, N; None without a limit."""
@@ -84,7 +84,7 @@ class Autopilot:
         return tuple(name for name, part in parts.items() if part is not None)
 
 
-class Memory(NamedTuple):
+class AutopilotState(NamedTuple):
     """What one period hands to the next; vehicles last in every array."""
 
     demand: jax.Array
@@ -95,10 +95,10 @@ class Memory(NamedTuple):
     sway: SpeedMemory | None
     heave: SpeedMemory | None
     yaw_rate: SpeedMemory | None
-    heading: TrackMemory | None
-    depth: TrackMemory | DiveMemory | None
-    roll: TrackMemory | None
-    pitch: TrackMemory | None
+    heading: TrackingState | None
+    depth: TrackingState | DiveMemory | None
+    roll: TrackingState | None
+    pitch: TrackingState | None
     station: StationMemory | None
 
 
@@ -113,16 +113,16 @@ class _Motion(NamedTuple):
     """(3, N) velocity of the water, body axes."""
 
 
-def begin(autopilot: Autopilot, count: int, dtype: Any) -> Memory:
+def begin(autopilot: Autopilot, count: int, dtype: Any) -> AutopilotState:
     """Memory of an idle autopilot for `count` vehicles."""
     zero = jnp.zeros(count, dtype)
-    depth: TrackMemory | DiveMemory | None = None
+    depth: TrackingState | DiveMemory | None = None
     if isinstance(autopilot.depth, Dive):
         depth = begin_dive(autopilot.depth, zero)
     elif autopilot.depth is not None:
         depth = begin_track(autopilot.depth, zero)
     speed = begin_speed(zero)
-    return Memory(
+    return AutopilotState(
         demand=jnp.zeros((6, count), dtype),
         crab=zero,
         surge=speed if autopilot.surge is not None else None,
@@ -139,12 +139,12 @@ def begin(autopilot: Autopilot, count: int, dtype: Any) -> Memory:
 
 def control(
     autopilot: Autopilot,
-    memory: Memory,
+    memory: AutopilotState,
     setpoint: Setpoint,
     estimate: Estimate,
     achieved: jax.Array,
     period: float,
-) -> tuple[Memory, jax.Array]:
+) -> tuple[AutopilotState, jax.Array]:
     """Memory and demanded wrench (6, N) in body axes after one period, s.
 
     `achieved` (6, N) is what allocation made of the last demand; zero at the beginning.
@@ -162,7 +162,7 @@ def control(
             gains.roll, memory.roll, level, level, angle, rate, short[3], period, angle=True
         )
         memory = memory._replace(roll=kept)
-    if isinstance(memory.depth, TrackMemory):
+    if isinstance(memory.depth, TrackingState):
         # Down is not along the body's own axis while it is tilted.
         nothing = jnp.zeros_like(heave)
         down = jnp.stack(rotation(estimate.attitude).to_body((nothing, nothing, heave)))
@@ -223,13 +223,13 @@ def _motion(estimate: Estimate) -> _Motion:
 
 def _along(
     gains: Autopilot,
-    memory: Memory,
+    memory: AutopilotState,
     setpoint: Setpoint,
     estimate: Estimate,
     motion: _Motion,
     short: jax.Array,
     period: float,
-) -> tuple[jax.Array, jax.Array, Memory]:
+) -> tuple[jax.Array, jax.Array, AutopilotState]:
     """Surge and sway: a position where one is asked for, otherwise speeds."""
     forces = jnp.zeros_like(short[:2])
     held = jnp.zeros(short.shape[1:], bool)
@@ -270,13 +270,13 @@ def _along(
 
 def _vertical(
     gains: Autopilot,
-    memory: Memory,
+    memory: AutopilotState,
     setpoint: Setpoint,
     estimate: Estimate,
     motion: _Motion,
     short: jax.Array,
     period: float,
-) -> tuple[jax.Array, jax.Array, Memory]:
+) -> tuple[jax.Array, jax.Array, AutopilotState]:
     """Heave force and pitching moment."""
     depth, rate = estimate.position[2], motion.world[2]
     target = jnp.where(jnp.isfinite(setpoint.depth), setpoint.depth, setpoint.position[2])
@@ -298,7 +298,7 @@ def _vertical(
             period,
         )
         memory = memory._replace(depth=dived)
-    elif isinstance(gains.depth, Track) and isinstance(memory.depth, TrackMemory):
+    elif isinstance(gains.depth, TrackingLoop) and isinstance(memory.depth, TrackingState):
         sinking = setpoint.velocity[2]
         followed, heave = follow_track(
             gains.depth, memory.depth, target, sinking, depth, rate, short[2], period, angle=False
@@ -328,12 +328,12 @@ def _vertical(
 
 def _turn(
     gains: Autopilot,
-    memory: Memory,
+    memory: AutopilotState,
     setpoint: Setpoint,
     motion: _Motion,
     short: jax.Array,
     period: float,
-) -> tuple[jax.Array, Memory]:
+) -> tuple[jax.Array, AutopilotState]:
     """Yawing moment: a heading, else a course, else a rate of turn."""
     moment = jnp.zeros_like(short)
     steered = jnp.zeros(short.shape, bool)

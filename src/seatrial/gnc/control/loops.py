@@ -96,7 +96,7 @@ def follow_speed(
 
 
 @pytree
-class Track:
+class TrackingLoop:
     """An angle or a depth: a reference model, feed-forward and a law on the error."""
 
     law: Pid | SlidingMode
@@ -108,7 +108,7 @@ class Track:
     filter: WaveFilter | None = None
 
 
-class TrackMemory(NamedTuple):
+class TrackingState(NamedTuple):
     """Memory of a tracking loop; the reference is NaN while the loop is idle."""
 
     pid: PidMemory
@@ -118,16 +118,16 @@ class TrackMemory(NamedTuple):
     """(3, 2, N) of error and rate."""
 
 
-def begin_track(loop: Track, like: jax.Array) -> TrackMemory:
+def begin_track(loop: TrackingLoop, like: jax.Array) -> TrackingState:
     """Idle."""
     zero = jnp.zeros_like(like)
     filter = None if loop.filter is None else wave_filter.begin(jnp.stack([zero, zero]))
-    return TrackMemory(pids.begin(zero), jnp.full_like(like, jnp.nan), zero, filter)
+    return TrackingState(pids.begin(zero), jnp.full_like(like, jnp.nan), zero, filter)
 
 
 def follow_track(
-    loop: Track,
-    memory: TrackMemory,
+    loop: TrackingLoop,
+    memory: TrackingState,
     target: jax.Array,
     target_rate: jax.Array,
     measured: jax.Array,
@@ -136,7 +136,7 @@ def follow_track(
     period: float,
     *,
     angle: bool,
-) -> tuple[TrackMemory, jax.Array]:
+) -> tuple[TrackingState, jax.Array]:
     """One period; an `angle` goes the short way round."""
     around = wrap_signed if angle else _plain
     asked = jnp.isfinite(target)
@@ -162,7 +162,7 @@ def follow_track(
     force = force + model.force(planned.rate, planned.acceleration) + loop.bias
     if loop.righting is not None:
         force = force + loop.righting.stiffness * (planned.value - loop.righting.trim)
-    kept = TrackMemory(inner, around(planned.value), planned.rate, filtered)
+    kept = TrackingState(inner, around(planned.value), planned.rate, filtered)
     return _when(asked, kept, begin_track(loop, measured)), jnp.where(asked, force, 0.0)
 
 
@@ -184,7 +184,7 @@ class Dive:
     """Speeds below this count as this, m/s."""
     trim_pitch: jax.Array
     """θ_0 of level flight, rad."""
-    pitch: Track
+    pitch: TrackingLoop
 
 
 class DiveMemory(NamedTuple):
@@ -194,7 +194,7 @@ class DiveMemory(NamedTuple):
     """m/s."""
     value: jax.Array
     rate: jax.Array
-    pitch: TrackMemory
+    pitch: TrackingState
 
 
 def begin_dive(loop: Dive, like: jax.Array) -> DiveMemory:

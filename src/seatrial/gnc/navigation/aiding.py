@@ -21,7 +21,7 @@ from typing import NamedTuple, Protocol
 import jax
 import jax.numpy as jnp
 
-from seatrial.gnc.navigation.kalman import Component, Group, Row, Test
+from seatrial.gnc.navigation.kalman import Component, Innovation, Row, Test
 from seatrial.pytree import pytree, static
 from seatrial.spatial.gradients import bearing, root
 from seatrial.spatial.rotations import Rotation, multiply
@@ -106,7 +106,7 @@ class Aid(Protocol):
     def groups(self) -> tuple[int, ...]:
         """Number of components of every group in a measurement."""
 
-    def compare(self, motion: Motion, values: jax.Array, own: Own) -> list[Group]:
+    def compare(self, motion: Motion, values: jax.Array, own: Own) -> list[Innovation]:
         """Residuals and rows of a measurement (D, N), components as the sensor gives them."""
 
 
@@ -145,7 +145,7 @@ class Fix:
         """Position, and velocity."""
         return (3,) if self.velocity_deviation is None else (3, 3)
 
-    def compare(self, motion: Motion, values: jax.Array, own: Own) -> list[Group]:
+    def compare(self, motion: Motion, values: jax.Array, own: Own) -> list[Innovation]:
         """The first three numbers are the position, the next three the velocity."""
         arm = vec3(self.arm)
         there = motion.rotation.to_world(arm)
@@ -158,7 +158,7 @@ class Fix:
                 row[own.first + i] = 1.0
                 residual = residual - own.values[i]
             parts.append(Component(residual, row, self.deviation[i] ** 2))
-        found = [Group(parts, True, POSITION)]
+        found = [Innovation(parts, True, POSITION)]
         if self.velocity_deviation is not None:
             around = motion.rotation.to_world(cross(motion.angular, arm))
             speed = add(motion.velocity, around)
@@ -169,7 +169,7 @@ class Fix:
                 row |= _rates(lever, motion)
                 variance = self.velocity_deviation[i] ** 2
                 parts.append(Component(values[3 + i] - speed[i], row, variance))
-            found.append(Group(parts, True, VELOCITY))
+            found.append(Innovation(parts, True, VELOCITY))
         return found
 
 
@@ -197,7 +197,7 @@ class Depth:
         """One."""
         return (1,)
 
-    def compare(self, motion: Motion, values: jax.Array, own: Own) -> list[Group]:
+    def compare(self, motion: Motion, values: jax.Array, own: Own) -> list[Innovation]:
         """One number."""
         there = motion.rotation.to_world(vec3(self.arm))
         read = values[self.component] * self.per_unit - self.zero
@@ -206,7 +206,7 @@ class Depth:
         if self.slow.size:
             row[own.first] = 1.0
             residual = residual - own.values[0]
-        return [Group([Component(residual, row, self.deviation**2)], True, POSITION)]
+        return [Innovation([Component(residual, row, self.deviation**2)], True, POSITION)]
 
 
 @pytree
@@ -228,7 +228,7 @@ class Ranges:
         """One for every anchor."""
         return (1,) * int(self.anchors.shape[1])
 
-    def compare(self, motion: Motion, values: jax.Array, own: Own) -> list[Group]:
+    def compare(self, motion: Motion, values: jax.Array, own: Own) -> list[Innovation]:
         """A distance that is not positive was not measured."""
         there = motion.rotation.to_world(vec3(self.arm))
         place = add(motion.position, there)
@@ -240,7 +240,7 @@ class Ranges:
             row = _spread(POSITION, towards) | _spread(ATTITUDE, cross(there, towards))
             measured = values[self.first + a]
             part = Component(measured - distance, row, self.deviation[a] ** 2)
-            found.append(Group([part], measured > 0.0, POSITION))
+            found.append(Innovation([part], measured > 0.0, POSITION))
         return found
 
 
@@ -272,7 +272,7 @@ class BodyVelocity:
         """All axes."""
         return (len(self.axes),)
 
-    def compare(self, motion: Motion, values: jax.Array, own: Own) -> list[Group]:
+    def compare(self, motion: Motion, values: jax.Array, own: Own) -> list[Innovation]:
         """All axes together."""
         arm, mounting = vec3(self.arm), frame(self.matrix)
         around = cross(motion.angular, arm)
@@ -295,7 +295,7 @@ class BodyVelocity:
             residual = values[place] - seen[i] - wrong[place]
             variance = ground + water * (through - ground)
             parts.append(Component(residual, row | rows[place], variance))
-        return [Group(parts, present, VELOCITY)]
+        return [Innovation(parts, present, VELOCITY)]
 
     def _errors(self, seen: Vec3, own: Own) -> tuple[list[Scalar], list[Row]]:
         """What the slow errors add to each axis measured of a velocity in sensor axes, and rows."""
@@ -339,7 +339,7 @@ class Heading:
         """One."""
         return (1,)
 
-    def compare(self, motion: Motion, values: jax.Array, own: Own) -> list[Group]:
+    def compare(self, motion: Motion, values: jax.Array, own: Own) -> list[Innovation]:
         """One number; of no use while the axis is near the vertical."""
         north, east, down = motion.rotation.to_world(frame(self.matrix).to_world(AXES[0]))
         level = jnp.asarray(north * north + east * east)
@@ -363,7 +363,7 @@ class Heading:
             for k, part in enumerate(parts):
                 row[own.first + k] = -part
                 residual = residual + part * own.values[k]
-        return [Group([Component(residual, row, self.deviation**2)], level > 0.03, ATTITUDE)]
+        return [Innovation([Component(residual, row, self.deviation**2)], level > 0.03, ATTITUDE)]
 
 
 @pytree
@@ -385,7 +385,7 @@ class Attitude:
         """One."""
         return (3,)
 
-    def compare(self, motion: Motion, values: jax.Array, own: Own) -> list[Group]:
+    def compare(self, motion: Motion, values: jax.Array, own: Own) -> list[Innovation]:
         """The first four numbers are the quaternion, scalar first."""
         error = attitude_error(values[:4], multiply(motion.attitude, self.mounting[:, None]))
         parts = []
@@ -396,7 +396,7 @@ class Attitude:
                 row[own.first + i] = 1.0
                 residual = residual - own.values[i]
             parts.append(Component(residual, row, self.deviation[i] ** 2))
-        return [Group(parts, True, ATTITUDE)]
+        return [Innovation(parts, True, ATTITUDE)]
 
 
 @pytree
@@ -416,7 +416,7 @@ class Field:
         """One."""
         return (3,)
 
-    def compare(self, motion: Motion, values: jax.Array, own: Own) -> list[Group]:
+    def compare(self, motion: Motion, values: jax.Array, own: Own) -> list[Innovation]:
         """Three numbers."""
         mounting, field = frame(self.matrix), vec3(self.field)
         parts = []
@@ -428,7 +428,7 @@ class Field:
                 row[own.first + i] = 1.0
                 residual = residual - own.values[i]
             parts.append(Component(residual, row, self.deviation[i] ** 2))
-        return [Group(parts, True, ATTITUDE)]
+        return [Innovation(parts, True, ATTITUDE)]
 
 
 @pytree
@@ -445,7 +445,7 @@ class Level:
         """Both tilts."""
         return (2,)
 
-    def compare(self, motion: Motion, values: jax.Array, own: Own) -> list[Group]:
+    def compare(self, motion: Motion, values: jax.Array, own: Own) -> list[Innovation]:
         """Nothing is measured: the tilt that would bring z to down is z × down."""
         del values, own
         z = motion.rotation.to_world(AXES[2])
@@ -453,7 +453,7 @@ class Level:
             Component(error, {ATTITUDE + i: 1.0}, self.deviation**2)
             for i, error in enumerate((z[1], -jnp.asarray(z[0])))
         ]
-        return [Group(parts, True, ATTITUDE)]
+        return [Innovation(parts, True, ATTITUDE)]
 
 
 def read(aid: Aid, values: jax.Array) -> jax.Array:

@@ -30,7 +30,7 @@ from seatrial.gnc.navigation.aiding import (
     Ranges,
     frame,
 )
-from seatrial.gnc.navigation.kalman import Component, Gate, Group, Row, Test
+from seatrial.gnc.navigation.kalman import Component, Gate, Innovation, Row, Test
 from seatrial.gnc.types import Estimate
 from seatrial.pytree import pytree, static
 from seatrial.spatial.gradients import bearing
@@ -188,7 +188,7 @@ def _corrected(state: NavState, taken: kalman.Absorbed) -> NavState:
     )
 
 
-def _inertial(filter: Filter, mean: jax.Array, values: jax.Array) -> list[Group]:
+def _inertial(filter: Filter, mean: jax.Array, values: jax.Array) -> list[Innovation]:
     mounting = frame(filter.matrix)
     turned = _rotation(mean)
     force = add(mounting.to_world(vec3(values[:3])), scale(GRAVITY, turned.down))
@@ -201,7 +201,7 @@ def _inertial(filter: Filter, mean: jax.Array, values: jax.Array) -> list[Group]
     ]
 
 
-def _direct(filter: Filter, aid: Aid, mean: jax.Array, values: jax.Array) -> list[Group]:
+def _direct(filter: Filter, aid: Aid, mean: jax.Array, values: jax.Array) -> list[Innovation]:
     """Rows of an aid that measures a part of the state; none for one that does not."""
     turned = _rotation(mean)
     if isinstance(aid, Fix | Depth):
@@ -209,7 +209,7 @@ def _direct(filter: Filter, aid: Aid, mean: jax.Array, values: jax.Array) -> lis
         if isinstance(aid, Depth):
             residual = values[aid.component] * aid.per_unit - aid.zero - there[2] - mean[2]
             part = Component(residual, {POSITION + 2: 1.0}, aid.deviation**2)
-            return [Group([part], True, POSITION)]
+            return [Innovation([part], True, POSITION)]
         found = [_group(mean, POSITION, subtract(vec3(values[:3]), there), aid.deviation)]
         if aid.velocity_deviation is not None:
             body = turned.to_body(vec3(values[3:6]))
@@ -223,7 +223,7 @@ def _direct(filter: Filter, aid: Aid, mean: jax.Array, values: jax.Array) -> lis
         north, east, _ = turned.to_world(frame(aid.matrix).to_world((1.0, 0.0, 0.0)))
         residual = wrap_signed(values[0] + aid.offset - bearing(east, north))
         row: Row = {EULER + 2: 1.0}
-        return [Group([Component(residual, row, aid.deviation**2)], True, EULER)]
+        return [Innovation([Component(residual, row, aid.deviation**2)], True, EULER)]
     if isinstance(aid, Attitude):
         inverse = aid.mounting * jnp.array([1.0, -1.0, -1.0, -1.0])
         euler = to_euler(multiply(values[:4], inverse[:, None]))
@@ -233,12 +233,12 @@ def _direct(filter: Filter, aid: Aid, mean: jax.Array, values: jax.Array) -> lis
             )
             for i in range(3)
         ]
-        return [Group(parts, True, EULER)]
+        return [Innovation(parts, True, EULER)]
     assert isinstance(aid, Ranges | Field)  # refused when the filter was compiled
     return []
 
 
-def _velocity(filter: Filter, aid: BodyVelocity, mean: jax.Array, values: jax.Array) -> Group:
+def _velocity(filter: Filter, aid: BodyVelocity, mean: jax.Array, values: jax.Array) -> Innovation:
     """Speed along each axis of the sensor; a lock on the water is taken for one on the ground."""
     mounting = frame(aid.matrix)
     arm = add(vec3(filter.arm), vec3(aid.arm))
@@ -250,11 +250,11 @@ def _velocity(filter: Filter, aid: BodyVelocity, mean: jax.Array, values: jax.Ar
         speed = axis[0] * believed[0] + axis[1] * believed[1] + axis[2] * believed[2]
         row = {LINEAR + j: axis[j] for j in range(3)}
         parts.append(Component(values[place] - speed, row, aid.deviation[i] ** 2))
-    return Group(parts, True if aid.lock is None else values[aid.lock] > 0.5, LINEAR)
+    return Innovation(parts, True if aid.lock is None else values[aid.lock] > 0.5, LINEAR)
 
 
-def _group(mean: jax.Array, first: int, values: Vec3, deviation: jax.Array) -> Group:
-    return Group(
+def _group(mean: jax.Array, first: int, values: Vec3, deviation: jax.Array) -> Innovation:
+    return Innovation(
         [
             Component(values[i] - mean[first + i], {first + i: 1.0}, deviation[i] ** 2)
             for i in range(3)

@@ -44,7 +44,7 @@ class Component(NamedTuple):
     variance: Scalar
 
 
-class Group(NamedTuple):
+class Innovation(NamedTuple):
     """Numbers that are believed or rejected together."""
 
     components: list[Component]
@@ -131,7 +131,7 @@ def closed_gate(groups: int, components: int, count: int, test: Test) -> Gate:
 
 def absorb(
     covariance: jax.Array,
-    groups: list[Group],
+    groups: list[Innovation],
     gate: Gate,
     test: Test,
     usable: jax.Array,
@@ -214,7 +214,7 @@ def absorb(
     return Absorbed(correction, prior - taken, after)
 
 
-def _opened(P: jax.Array, groups: list[Group], lost: jax.Array) -> jax.Array:
+def _opened(P: jax.Array, groups: list[Innovation], lost: jax.Array) -> jax.Array:
     """P + ν² g gᵀ for the components of the groups that are `lost` (G, N), g = h / |h|² in the
     block of the state that they measure."""
     size, count = P.shape[0], P.shape[-1]
@@ -299,7 +299,7 @@ class _Elimination:
         return jnp.stack(mixing), jnp.stack([y + self._zero for y in self._innovation])
 
 
-def dense(groups: list[Group], like: jax.Array) -> jax.Array:
+def dense(groups: list[Innovation], like: jax.Array) -> jax.Array:
     """The measurement matrix (D, n, N) of all components."""
     size, count = like.shape[0], like.shape[-1]
     zero = jnp.zeros(count, like.dtype)

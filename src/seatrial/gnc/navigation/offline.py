@@ -35,7 +35,7 @@ class Feed(NamedTuple):
     """(S, N) s."""
 
 
-class Track(NamedTuple):
+class Solution(NamedTuple):
     """What a filter made of the samples."""
 
     estimate: Estimate
@@ -96,7 +96,7 @@ def run(
     orders: Any = None,
     period: int = 1,
     every: int = 1,
-) -> Track:
+) -> Solution:
     """Filter all samples (S, 6, N), and report after every `every` ticks; a rest is left out.
 
     What the vehicle knows without a sensor is taken in every `period` ticks; `orders`
@@ -107,7 +107,7 @@ def run(
     cut = [part[: blocks * every] for part in (samples, valid)]
     fed = jax.tree.map(lambda a: a[: blocks * every], feeds)
     _, states, estimates, nis = _run(filter, state, *cut, fed, orders, dt, period, every)
-    return Track(estimates, states, nis)
+    return Solution(estimates, states, nis)
 
 
 @partial(

@@ -40,7 +40,7 @@ def smooth(
     orders: Any = None,
     period: int = 1,
     every: int = 1,
-) -> tuple[offline.Track, Smoothed]:
+) -> tuple[offline.Solution, Smoothed]:
     """Filter and smooth all samples (S, 6, N); reports as `offline.run` does."""
     track = offline.run(filter, start, samples, valid, dt, feeds, orders, period, every)
     states: NavState = track.state

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from seatrial.ros.sensor_messages import inertial, machinery, position, water
-from seatrial.ros.sensor_messages.common import Samples, Sensor
+from seatrial.ros.sensor_messages.common import Samples, SensorTopic
 
-KINDS: dict[str, Callable[[Sensor], list[Samples]]] = {
+KINDS: dict[str, Callable[[SensorTopic], list[Samples]]] = {
     "imu": inertial.imu,
     "ahrs": inertial.ahrs,
     "compass": inertial.compass,

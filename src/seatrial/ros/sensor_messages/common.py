@@ -28,7 +28,7 @@ _PRESSURE = "sensor_msgs/msg/FluidPressure"
 
 
 @dataclass(frozen=True)
-class Sensor:
+class SensorTopic:
     """A sensor and its names in ROS."""
 
     info: SensorInfo
@@ -98,7 +98,7 @@ def no_turn(f: MessageFactory) -> Message:
     return f.make(QUATERNION, 0.0, 0.0, 0.0, 1.0)
 
 
-def twist(sensor: Sensor, frame: str, *names: str) -> Callable[[MessageFactory], Message]:
+def twist(sensor: SensorTopic, frame: str, *names: str) -> Callable[[MessageFactory], Message]:
     """A twist of the linear velocities `names`, in ROS's order; the rest is unmeasured."""
     variances = [*sensor.variances(*names), *[UNMEASURED] * (6 - len(names))]
 
@@ -119,7 +119,7 @@ def pose(f: MessageFactory, point: Message, *variances: float) -> Message:
     return f.make(POSE, f.header(WORLD_FRAME), spread)
 
 
-def fluid_pressure(sensor: Sensor, suffix: str) -> Samples:
+def fluid_pressure(sensor: SensorTopic, suffix: str) -> Samples:
     """The component `pressure`, in Pa and absolute as in ROS."""
     (variance,) = sensor.variances("pressure")
 

@@ -7,7 +7,7 @@ from seatrial.ros.layout import Array, Message, MessageFactory
 from seatrial.ros.sensor_messages.common import (
     UNMEASURED,
     Samples,
-    Sensor,
+    SensorTopic,
     diagonal,
     no_turn,
     no_vector,
@@ -20,7 +20,7 @@ _ABSENT = np.array([-1.0, *[0.0] * 8])
 """Covariance by which an Imu message says that it holds no such measurement."""
 
 
-def imu(sensor: Sensor) -> list[Samples]:
+def imu(sensor: SensorTopic) -> list[Samples]:
     """Specific force and rate, without an orientation."""
     rates, forces = xyz("angular_velocity"), xyz("acceleration")
 
@@ -42,7 +42,7 @@ def imu(sensor: Sensor) -> list[Samples]:
     return [sensor.publish("", _IMU, [*rates, *forces], build, swap)]
 
 
-def ahrs(sensor: Sensor) -> list[Samples]:
+def ahrs(sensor: SensorTopic) -> list[Samples]:
     """Orientation and rate, without a specific force."""
     turns, rates = [f"orientation_{part}" for part in "wxyz"], xyz("angular_velocity")
     angles = [angle**2 for angle in sensor.info.facts["attitude_deviation"]]
@@ -68,7 +68,7 @@ def ahrs(sensor: Sensor) -> list[Samples]:
     return [sensor.publish("", _IMU, [*turns, *rates], build, there, back)]
 
 
-def compass(sensor: Sensor) -> list[Samples]:
+def compass(sensor: SensorTopic) -> list[Samples]:
     """An Imu message of the heading alone, level: stamped, with a variance, and what estimators
     take a heading from; a bare Float64 in degrees has neither. Yaw counts from east, as in ROS."""
     (variance,) = sensor.variances("heading")
@@ -98,7 +98,7 @@ def compass(sensor: Sensor) -> list[Samples]:
     return [sensor.publish("", _IMU, ["heading"], build, there, back, slots=4)]
 
 
-def magnetometer(sensor: Sensor) -> list[Samples]:
+def magnetometer(sensor: SensorTopic) -> list[Samples]:
     """The field in the sensor's axes, T."""
     names, typename = xyz("field"), "sensor_msgs/msg/MagneticField"
 

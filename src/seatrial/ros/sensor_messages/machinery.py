@@ -3,11 +3,11 @@
 import numpy as np
 
 from seatrial.ros.layout import Message, MessageFactory
-from seatrial.ros.sensor_messages.common import Samples, Sensor
+from seatrial.ros.sensor_messages.common import Samples, SensorTopic
 from seatrial.ros.topics import JOINT_STATE, named_numbers
 
 
-def encoder(sensor: Sensor) -> list[Samples]:
+def encoder(sensor: SensorTopic) -> list[Samples]:
     """A joint's position, with the sign of the actuator channel."""
 
     def build(f: MessageFactory) -> Message:
@@ -16,7 +16,7 @@ def encoder(sensor: Sensor) -> list[Samples]:
     return [sensor.publish("", JOINT_STATE, ["angle"], build)]
 
 
-def shaft(sensor: Sensor) -> list[Samples]:
+def shaft(sensor: SensorTopic) -> list[Samples]:
     """A joint's velocity is in rad/s."""
 
     def build(f: MessageFactory) -> Message:
@@ -32,7 +32,7 @@ def shaft(sensor: Sensor) -> list[Samples]:
     ]
 
 
-def battery(sensor: Sensor) -> list[Samples]:
+def battery(sensor: SensorTopic) -> list[Samples]:
     """In ROS a current is negative while the battery gives it."""
     names, typename = ["voltage", "current", "charge"], "sensor_msgs/msg/BatteryState"
     discharging, good, unknown = 2, 1, 0

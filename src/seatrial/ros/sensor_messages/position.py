@@ -9,7 +9,7 @@ from seatrial.ros.sensor_messages.common import (
     TWIST,
     UNMEASURED,
     Samples,
-    Sensor,
+    SensorTopic,
     diagonal,
     fluid_pressure,
     pose,
@@ -20,7 +20,7 @@ from seatrial.signals import Measurements
 from seatrial.spatial.geodesy import to_geodetic, to_ned
 
 
-def gnss(sensor: Sensor) -> list[Samples]:
+def gnss(sensor: SensorTopic) -> list[Samples]:
     """NavSatFix tells no RTK float from RTK fixed, so the fix is told once more beside it.
 
     A receiver that has lost its fix says so, with a position that is not a number.
@@ -76,7 +76,7 @@ def gnss(sensor: Sensor) -> list[Samples]:
     ]
 
 
-def uwb(sensor: Sensor) -> list[Samples]:
+def uwb(sensor: SensorTopic) -> list[Samples]:
     """The solved position of the tag, and the ranges to the anchors."""
     names = ["north", "east", "down"]
     north, east, down = sensor.variances(*names)
@@ -90,7 +90,7 @@ def uwb(sensor: Sensor) -> list[Samples]:
     ]
 
 
-def pressure(sensor: Sensor) -> list[Samples]:
+def pressure(sensor: SensorTopic) -> list[Samples]:
     """The depth is the height of a pose: estimators take one coordinate of a pose alone."""
     (variance,) = sensor.variances("depth")
 

@@ -10,7 +10,7 @@ from seatrial.ros.sensor_messages.common import (
     TWIST,
     UNMEASURED,
     Samples,
-    Sensor,
+    SensorTopic,
     diagonal,
     fluid_pressure,
     no_vector,
@@ -20,7 +20,7 @@ from seatrial.ros.sensor_messages.common import (
 from seatrial.ros.topics import VECTOR
 
 
-def dvl(sensor: Sensor) -> list[Samples]:
+def dvl(sensor: SensorTopic) -> list[Samples]:
     """Velocity in the sensor's axes, the altitude, and the four beams with the kind of lock.
 
     The covariance of the velocity is that of the lock in force.
@@ -59,7 +59,7 @@ def dvl(sensor: Sensor) -> list[Samples]:
     ]
 
 
-def speed_log(sensor: Sensor) -> list[Samples]:
+def speed_log(sensor: SensorTopic) -> list[Samples]:
     """Velocity through the water."""
     names = ["speed_x", "speed_y"]
     flip = np.array([1.0, -1.0])
@@ -67,7 +67,7 @@ def speed_log(sensor: Sensor) -> list[Samples]:
     return [sensor.publish("", TWIST, names, build, lambda v: v * flip)]
 
 
-def anemometer(sensor: Sensor) -> list[Samples]:
+def anemometer(sensor: SensorTopic) -> list[Samples]:
     """The apparent wind as the vector in which the air moves past the sensor, and as it is read:
     the vector of a calm has no direction."""
     names, typename = ["speed", "angle"], "geometry_msgs/msg/Vector3Stamped"
@@ -84,7 +84,7 @@ def anemometer(sensor: Sensor) -> list[Samples]:
     return [replace(vector, unpack=None), sensor.publish_numbers("/reading", names)]
 
 
-def ctd(sensor: Sensor) -> list[Samples]:
+def ctd(sensor: SensorTopic) -> list[Samples]:
     """Temperature and pressure have messages of their own; the rest are named numbers."""
     (variance,) = sensor.variances("temperature")
     typename = "sensor_msgs/msg/Temperature"

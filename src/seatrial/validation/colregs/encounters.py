@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.gnc.avoidance import Avoidance, Contacts, Memory, avoid, begin
+from seatrial.gnc.avoidance import Avoidance, AvoidanceState, Contacts, avoid, begin
 from seatrial.gnc.avoidance.roles import ABAFT, AHEAD, NONE, PATIENCE, RECIPROCAL, STAND_ON
 from seatrial.gnc.types import Estimate
 from seatrial.programs import compile_program
@@ -269,7 +269,7 @@ def _sail(
         _, *carry = jax.lax.fori_loop(0, STEPS_PER_SAMPLE, step, (first, *carry))
         return tuple(carry), seen
 
-    memory: Memory = begin(avoidance, vessels, live=1)
+    memory: AvoidanceState = begin(avoidance, vessels, live=1)
     nobody = jnp.zeros(vessels, bool)
     phase = jnp.zeros(vessels, jnp.int32)
     carry = (start, memory, jnp.full(pairs, jnp.inf), phase, nobody, nobody)

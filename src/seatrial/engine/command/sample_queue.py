@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from seatrial.engine.compiled.suite import Sample
 
 
-class Mailbox(NamedTuple):
+class SampleQueue(NamedTuple):
     """What was posted and has not been picked up; a row per sample, the newest first."""
 
     rows: jax.Array
@@ -17,7 +17,7 @@ class Mailbox(NamedTuple):
     """(L, N) when each was taken, s."""
 
 
-class Letter(NamedTuple):
+class Arrival(NamedTuple):
     """What arrived; the oldest where several did."""
 
     values: jax.Array
@@ -28,19 +28,21 @@ class Letter(NamedTuple):
     """(N,) when it was taken, s."""
 
 
-def begin(length: int, size: int, count: int, dtype: jnp.dtype) -> Mailbox:
-    """An empty mailbox for samples of `size` numbers."""
-    return Mailbox(jnp.zeros((length, size + 3, count), dtype), jnp.full((length, count), -jnp.inf))
+def begin(length: int, size: int, count: int, dtype: jnp.dtype) -> SampleQueue:
+    """An empty queue for samples of `size` numbers."""
+    return SampleQueue(
+        jnp.zeros((length, size + 3, count), dtype), jnp.full((length, count), -jnp.inf)
+    )
 
 
-def post(box: Mailbox, sample: Sample, due: jax.Array, t: jax.Array) -> Mailbox:
+def post(box: SampleQueue, sample: Sample, due: jax.Array, t: jax.Array) -> SampleQueue:
     """Put in a sample that was taken now, where one is due."""
     rows = jnp.concatenate([sample.rows[None], box.rows[:-1]])
     stamp = jnp.concatenate([jnp.broadcast_to(t, box.stamp[:1].shape), box.stamp[:-1]])
-    return Mailbox(jnp.where(due, rows, box.rows), jnp.where(due, stamp, box.stamp))
+    return SampleQueue(jnp.where(due, rows, box.rows), jnp.where(due, stamp, box.stamp))
 
 
-def collect(box: Mailbox, t: jax.Array) -> tuple[Mailbox, Letter]:
+def collect(box: SampleQueue, t: jax.Array) -> tuple[SampleQueue, Arrival]:
     """Take out the oldest sample that has arrived."""
     delay = box.rows[:, -2]
     here = (box.rows[:, -3] > 0.5) & (box.stamp + delay <= t + 1e-9)
@@ -50,4 +52,4 @@ def collect(box: Mailbox, t: jax.Array) -> tuple[Mailbox, Letter]:
     stamp = jnp.sum(jnp.where(chosen, box.stamp, 0.0), axis=0)
     valid = jnp.where(chosen, 0.0, box.rows[:, -3])
     rows = box.rows.at[:, -3].set(valid)
-    return Mailbox(rows, box.stamp), Letter(values, jnp.any(chosen, axis=0), stamp)
+    return SampleQueue(rows, box.stamp), Arrival(values, jnp.any(chosen, axis=0), stamp)
