@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from seatrial.core.types import State
-from seatrial.engine.command import pilot
+from seatrial.engine.command import piloting
 from seatrial.engine.command.pilot import Pilot, Wishes
 from seatrial.engine.compiled.suite import Fitted, Sensing
 from seatrial.ocean import Ocean
@@ -78,7 +78,7 @@ class Given(NamedTuple):
 def begin(commander: Commander, suite: tuple[Fitted, ...], initial: State, channels: int) -> Any:
     """Memory before the first order; arrays with the vehicles last."""
     if isinstance(commander, Pilot):
-        return pilot.begin(commander, suite, initial, channels)
+        return piloting.begin(commander, suite, initial, channels)
     return jnp.asarray(np.zeros((MEMORY, initial.position.shape[-1])))
 
 
@@ -93,7 +93,7 @@ def hear(
 ) -> Any:
     """Memory after hearing what some sensors, none of them inertial, deliver at this instant."""
     if isinstance(commander, Pilot):
-        return pilot.hear(commander, memory, suite, sensing, which, index, t)
+        return piloting.hear(commander, memory, suite, sensing, which, index, t)
     return memory
 
 
@@ -107,14 +107,14 @@ def feel(
 ) -> Any:
     """Memory after the inertial sample of this instant."""
     if isinstance(commander, Pilot):
-        return pilot.feel(commander, memory, suite, sensing, index, tick)
+        return piloting.feel(commander, memory, suite, sensing, index, tick)
     return memory
 
 
 def report(commander: Commander, memory: Any, state: State) -> tuple[jax.Array, jax.Array]:
     """For the record: what is believed, and where a mission stands; no rows without them."""
     if isinstance(commander, Pilot):
-        return pilot.report(commander, memory, state)
+        return piloting.report(commander, memory, state)
     none = state.velocity[:0]
     return none, none
 
@@ -133,9 +133,9 @@ def command(
     `since` (F, N) is when each fault set in, of which a pilot is told what monitoring would report.
     """
     if isinstance(commander, Pilot):
-        memory, own = pilot.decide(commander, memory, state, t, ocean, given.wishes, since)
+        memory, own = piloting.decide(commander, memory, state, t, ocean, given.wishes, since)
         orders = jnp.where(given.channels, given.orders, own)
-        return pilot.overrule(commander, memory, state, orders, given.channels), orders
+        return piloting.overrule(commander, memory, state, orders, given.channels), orders
     memory, own = _scripted(commander, memory, state, t)
     return memory, jnp.where(given.channels, given.orders, own)
 

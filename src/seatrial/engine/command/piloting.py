@@ -1,0 +1,370 @@
+"""A vehicle that finds its own way: navigation, mission, guidance, control and allocation.
+
+Once per control period the pilot is asked for orders, like any commander. In between it hears what
+its sensors deliver. It sees the truth only where the scenario says `feedback: truth`.
+"""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from seatrial.core.types import State
+from seatrial.engine.command import passage, sample_queue
+from seatrial.engine.command.pilot import Navigator, Pilot, PilotState, Wishes
+from seatrial.engine.compiled.suite import Fitted, Sample, Sensing
+from seatrial.gnc import avoidance as avoiding
+from seatrial.gnc import mission as legs
+from seatrial.gnc.allocation import allocate, wrench
+from seatrial.gnc.avoidance import Avoidance, Contacts, Watch, tracking
+from seatrial.gnc.control import autopilot as steering
+from seatrial.gnc.guidance.fence import inside
+from seatrial.gnc.guidance.track import track_errors
+from seatrial.gnc.mission import HOLD, TRACK
+from seatrial.gnc.navigation import dispatch as navigation
+from seatrial.gnc.navigation.eskf import SILENT, USED
+from seatrial.gnc.types import Estimate, Setpoint
+from seatrial.ocean import Ocean, current
+from seatrial.spatial.gradients import bearing
+from seatrial.spatial.rotations import rotation
+from seatrial.spatial.vectors import vec3
+
+
+def begin(pilot: Pilot, suite: tuple[Fitted, ...], initial: State, channels: int) -> PilotState:
+    """Before the first instant."""
+    count = initial.position.shape[-1]
+    dtype = initial.velocity.dtype
+    navigator, watch = pilot.navigator, pilot.watch
+    return PilotState(
+        filter=None
+        if navigator is None
+        else navigation.begin(navigator.filter, navigator.start, count),
+        boxes=()
+        if navigator is None
+        else tuple(
+            sample_queue.begin(length, suite[i].size, count, dtype)
+            for i, length in zip(navigator.aids, navigator.boxes, strict=True)
+        ),
+        progress=legs.begin(pilot.mission),
+        law=pilot.law.begin(count).astype(dtype),
+        autopilot=steering.begin(pilot.autopilot, count, dtype),
+        avoidance=None
+        if pilot.avoidance is None
+        else avoiding.begin(pilot.avoidance, count, 0 if watch is None else watch.tracks),
+        reports=()
+        if watch is None
+        else tuple(
+            sample_queue.begin(e.box, suite[e.place].size, count, dtype) for e in watch.ears
+        ),
+        tracks=None if watch is None else tracking.begin(watch, count, dtype),
+        orders=jnp.zeros((channels, count), dtype),
+        achieved=jnp.zeros((6, count), dtype),
+        refuge=initial.position,
+        stream=jnp.zeros_like(initial.position),
+    )
+
+
+def hear(
+    pilot: Pilot,
+    memory: PilotState,
+    suite: tuple[Fitted, ...],
+    sensing: tuple[Sensing, ...],
+    which: list[int],
+    index: jax.Array,
+    t: jax.Array,
+) -> PilotState:
+    """Take in what some sensors deliver at this instant, but not the inertial ones."""
+    if pilot.watch is not None:
+        reports = list(memory.reports)
+        for k, ear in enumerate(pilot.watch.ears):
+            if ear.place in which:
+                due = index % suite[ear.place].period == 0
+                reports[k] = sample_queue.post(reports[k], sensing[ear.place].last, due, t)
+        memory = memory._replace(reports=tuple(reports))
+    navigator = pilot.navigator
+    if navigator is None:
+        return memory
+    # The filter stands at the last inertial sample, one of its periods ago.
+    last = t - suite[navigator.imu].interval
+    for k, i in enumerate(navigator.aids):
+        if i in which:
+            due = index % suite[i].period == 0
+            memory = _correct(navigator, memory, k, sensing[i].last, due, t, last)
+    return memory
+
+
+def _correct(
+    navigator: Navigator,
+    memory: PilotState,
+    k: int,
+    sample: Sample,
+    due: jax.Array,
+    t: jax.Array,
+    last: jax.Array,
+) -> PilotState:
+    """Correct the filter, which stands at `last`, by what aid `k` delivers."""
+
+    def update(before: Any, values: jax.Array, usable: jax.Array, age: jax.Array) -> Any:
+        return navigation.update(navigator.filter, before, k, values, usable, age)
+
+    if navigator.boxes[k] == 0:
+        filter = jax.lax.cond(
+            due,
+            lambda before: update(before, sample.values, sample.valid, last - t),
+            lambda before: before,
+            memory.filter,
+        )
+        return memory._replace(filter=filter)
+    box, arrival = sample_queue.collect(sample_queue.post(memory.boxes[k], sample, due, t), t)
+    filter = jax.lax.cond(
+        jnp.any(arrival.arrived),
+        lambda before: update(before, arrival.values, arrival.arrived, last - arrival.stamp),
+        lambda before: before,
+        memory.filter,
+    )
+    boxes = tuple(box if j == k else other for j, other in enumerate(memory.boxes))
+    return memory._replace(filter=filter, boxes=boxes)
+
+
+def feel(
+    pilot: Pilot,
+    memory: PilotState,
+    suite: tuple[Fitted, ...],
+    sensing: tuple[Sensing, ...],
+    index: jax.Array,
+    tick: int,
+) -> PilotState:
+    """Move the filter on by the inertial sample of this instant."""
+    navigator = pilot.navigator
+    if navigator is None:
+        return memory
+    fitted, sample = suite[navigator.imu], sensing[navigator.imu].last
+
+    def predict(before: Any) -> Any:
+        return navigation.predict(
+            navigator.filter, before, sample.values, fitted.interval, sample.valid
+        )
+
+    if fitted.period == tick:
+        return memory._replace(filter=predict(memory.filter))
+    due = index % fitted.period == 0
+    moved = jax.lax.cond(due, predict, lambda before: before, memory.filter)
+    return memory._replace(filter=moved)
+
+
+def decide(
+    pilot: Pilot,
+    memory: PilotState,
+    state: State,
+    t: jax.Array,
+    ocean: Ocean,
+    wishes: Wishes | None = None,
+    since: jax.Array | None = None,
+) -> tuple[PilotState, jax.Array]:
+    """Orders for the next control period.
+
+    `wishes` stand above the mission; faults set in at `since` (F, N), infinite while away.
+    """
+    navigator = pilot.navigator
+    dtype = state.velocity.dtype
+    if navigator is not None:
+        everywhere = jnp.ones(state.velocity.shape[1:], bool)
+        filter = navigation.aid_by_knowledge(
+            navigator.filter, memory.filter, memory.orders, pilot.period, everywhere
+        )
+        memory = memory._replace(filter=filter)
+    elif ocean.current is not None:
+        flow = current.sample(ocean.current, vec3(state.position), t)
+        stream = jnp.stack([jnp.broadcast_to(part, state.position[0].shape) for part in flow])
+        memory = memory._replace(stream=stream.astype(state.position.dtype))
+    believed = _estimate(pilot, memory, state, dtype)
+    progress, leg = legs.follow(pilot.mission, memory.progress, believed, t)
+    refuge = memory.refuge
+    if pilot.fence is not None:
+        within = inside(pilot.fence, believed.position[:2])
+        refuge = jnp.where(within, believed.position, refuge)
+        # Outside, the last place inside is a station to come back to.
+        leg = leg._replace(
+            kind=jnp.where(within, leg.kind, HOLD), end=jnp.where(within, leg.end, refuge)
+        )
+    aim = passage.soft_aim(leg, believed) if pilot.soft else leg.end
+    pace = passage.pace(pilot, leg, believed)
+    # What a law has learnt of the drift belongs to the course on which it learnt it.
+    before = legs.leg_of(pilot.mission, memory.progress.leg)
+    learnt = jnp.where(passage.turned(before, leg), 0.0, memory.law)
+    law, setpoint, _ = pilot.law.guide(learnt, believed, leg.start, aim, pace.level, pilot.period)
+    setpoint = setpoint._replace(velocity=setpoint.velocity.at[2].set(pace.sinking))
+    setpoint = passage.at_station(pilot, leg, believed, setpoint)
+    if wishes is not None:
+        setpoint = _as_wished(wishes, believed, setpoint)
+    avoidance, live = memory.avoidance, None
+    if pilot.watch is not None:
+        memory, live = _look_out(pilot.watch, memory, believed, t)
+    if pilot.avoidance is not None:
+        avoidance, setpoint = _keep_clear(pilot.avoidance, avoidance, believed, setpoint, t, live)
+    if pilot.holds_station:
+        setpoint = passage.in_line(pilot, setpoint, believed)
+    held, demand = steering.control(
+        pilot.autopilot, memory.autopilot, setpoint, believed, memory.achieved, pilot.period
+    )
+    health = _health(pilot, since, t)
+    through = _through_water(believed)
+    given = allocate(pilot.effectors, demand, through, memory.orders, pilot.period, health)
+    memory = PilotState(
+        filter=memory.filter,
+        boxes=memory.boxes,
+        progress=progress,
+        law=law.astype(dtype),
+        autopilot=held,
+        avoidance=avoidance,
+        reports=memory.reports,
+        tracks=memory.tracks,
+        orders=given.orders.astype(dtype),
+        achieved=given.wrench.astype(dtype),
+        refuge=refuge,
+        stream=memory.stream,
+    )
+    return memory, memory.orders
+
+
+def overrule(
+    pilot: Pilot, memory: PilotState, state: State, orders: jax.Array, taken: jax.Array
+) -> PilotState:
+    """Memory of a pilot that knows which orders are in force, its own or, where `taken`, others.
+
+    The next allocation starts from them, the filter's model of the vehicle obeys them, and the
+    autopilot's integrals see the wrench that they make.
+    """
+
+    def achieved() -> jax.Array:
+        through = _through_water(_estimate(pilot, memory, state, orders.dtype))
+        made = wrench(pilot.effectors, through, orders).astype(orders.dtype)
+        return jnp.where(jnp.any(taken, axis=0), made, memory.achieved)
+
+    made = jax.lax.cond(jnp.any(taken), achieved, lambda: memory.achieved)
+    return memory._replace(orders=orders, achieved=made)
+
+
+def report(pilot: Pilot, memory: PilotState, state: State) -> tuple[jax.Array, jax.Array]:
+    """For the record: what is believed, laid out as `frames.ESTIMATE`, and `frames.GUIDANCE`.
+
+    Errors from the track are those of the true position, whatever the vehicle believes.
+    """
+    count, dtype = state.position.shape[-1], state.velocity.dtype
+    progress = memory.progress
+    leg = legs.leg_of(pilot.mission, progress.leg)
+    errors = track_errors(state.position, leg.start, leg.end, flat=pilot.mission.flat)
+    rows = jnp.arange(pilot.mission.kind.shape[0])[:, None]
+    ended = jnp.max(jnp.where(rows == progress.leg - 1, progress.outcome, 0), axis=0)
+    cross = jnp.where(leg.kind == TRACK, errors.cross, 0.0)
+    rule = _rule(memory.avoidance, count)
+    guidance = jnp.stack([progress.leg, ended, cross, errors.remaining, rule]).astype(dtype)
+    if pilot.navigator is None:
+        return jnp.zeros((0, count), dtype), guidance
+    believed = _estimate(pilot, memory, state, dtype)
+    spread = navigation.deviations(pilot.navigator.filter, memory.filter)
+    parts = [*believed, spread, _sensor_masks(pilot.navigator, memory.filter)]
+    return jnp.concatenate([part.astype(dtype) for part in parts]), guidance
+
+
+def _sensor_masks(navigator: Navigator, filter: Any) -> jax.Array:
+    """(2, N) bit i for sensor i: those that the filter rejects, and those that are silent."""
+    health = navigation.health(navigator.filter, filter)
+    bits = jnp.asarray([1 << place for place in (navigator.imu, *navigator.aids)])[:, None]
+    silent = health == SILENT
+    wrong = (health > USED) & ~silent
+    return jnp.stack([jnp.sum(jnp.where(which, bits, 0), axis=0) for which in (wrong, silent)])
+
+
+def _rule(avoidance: Any, count: int) -> jax.Array:
+    """The rule towards the vessel that is predicted to come nearest, where one applies."""
+    if avoidance is None or avoidance.role.shape[0] == 0:
+        return jnp.zeros(count, jnp.int32)
+    near = jnp.where(avoidance.role > 0, avoidance.closest, jnp.inf)
+    chosen = (near == jnp.min(near, axis=0)) & (avoidance.role > 0)
+    found: jax.Array = jnp.max(jnp.where(chosen, avoidance.role, 0), axis=0)
+    return found
+
+
+def _health(pilot: Pilot, since: jax.Array | None, t: jax.Array) -> jax.Array | None:
+    """Share (A, N) of its wrench that each effector is known to make; None where all are well."""
+    if since is None or not pilot.alarms:
+        return None
+    health = jnp.ones((len(pilot.effectors.names), *since.shape[1:]), since.dtype)
+    for alarm in pilot.alarms:
+        reported = t >= since[alarm.fault] + alarm.delay
+        health = health.at[alarm.effector].multiply(jnp.where(reported, 0.0, 1.0))
+    return health
+
+
+def _estimate(pilot: Pilot, memory: PilotState, state: State, dtype: Any) -> Estimate:
+    if pilot.navigator is None:
+        return Estimate(state.position, state.attitude, state.velocity, memory.stream)
+    found = navigation.estimate(pilot.navigator.filter, memory.filter)
+    return Estimate(*(part.astype(dtype) for part in found))
+
+
+def _through_water(believed: Estimate) -> jax.Array:
+    """Velocity relative to the water, (6, N), body axes."""
+    water = rotation(believed.attitude).to_body(vec3(believed.current))
+    return believed.velocity.at[:3].add(-jnp.stack(water))
+
+
+def _as_wished(wishes: Wishes, believed: Estimate, own: Setpoint) -> Setpoint:
+    """What is asked from outside where something is, else what the mission asks.
+
+    A depth that nobody asks for stays the mission's.
+    """
+    there = jnp.isfinite(wishes.waypoint[0])
+    away = jnp.where(there, wishes.waypoint, 0.0) - believed.position[:2]
+    nothing = jnp.full_like(wishes.surge, jnp.nan)
+    asked = Setpoint(
+        position=jnp.stack([nothing, nothing, nothing]),
+        heading=wishes.heading,
+        course=jnp.where(there, bearing(away[1], away[0]), wishes.course),
+        velocity=jnp.stack([wishes.surge, nothing, nothing]),
+        yaw_rate=wishes.yaw_rate,
+        depth=jnp.where(jnp.isfinite(wishes.depth), wishes.depth, own.depth),
+        pitch=own.pitch,
+    )
+    chosen = [jnp.where(wishes.steered, a, b) for a, b in zip(asked, own, strict=True)]
+    return Setpoint(*chosen)
+
+
+def _look_out(
+    watch: Watch, memory: PilotState, believed: Estimate, t: jax.Array
+) -> tuple[PilotState, Contacts]:
+    """Take in the reports that have arrived, and say where the others are."""
+    tracks, reports = memory.tracks, list(memory.reports)
+    assert tracks is not None
+    tracks = tracking.forget(watch, tracks, t)
+    for k, ear in enumerate(watch.ears):
+        reports[k], arrival = sample_queue.collect(reports[k], t)
+        age = (t - arrival.stamp).astype(arrival.values.dtype)
+        heard = tracking.read(ear, arrival.values, believed, age)
+        tracks = tracking.update(tracks, heard, arrival.stamp, arrival.arrived)
+    return memory._replace(reports=tuple(reports), tracks=tracks), tracking.plot(tracks, t)
+
+
+def _keep_clear(
+    avoidance: Avoidance,
+    memory: Any,
+    believed: Estimate,
+    wish: Setpoint,
+    t: jax.Array,
+    live: Contacts | None,
+) -> tuple[Any, Setpoint]:
+    """Another course and speed where something is in the way."""
+    steered = jnp.where(jnp.isfinite(wish.course), wish.course, wish.heading)
+    moving = jnp.isfinite(steered) & jnp.isfinite(wish.velocity[0])
+    course = jnp.where(moving, steered, 0.0)
+    speed = jnp.where(moving, wish.velocity[0], 0.0)
+    memory, course, speed, info = avoiding.avoid(
+        avoidance, memory, believed, course, speed, t, live
+    )
+    altered = info.altered & moving
+    return memory, wish._replace(
+        course=jnp.where(altered, course, wish.course),
+        heading=jnp.where(altered, jnp.nan, wish.heading),
+        velocity=wish.velocity.at[0].set(jnp.where(altered, speed, wish.velocity[0])),
+    )
