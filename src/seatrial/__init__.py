@@ -15,7 +15,7 @@ from seatrial.errors import RecordingError, SpecError
 if TYPE_CHECKING:
     from seatrial.api import Batch, Run, compile_scenario, run, run_batch
     from seatrial.record.reader import read
-    from seatrial.signals import Command, Setpoint
+    from seatrial.signals import RELEASE, Command, Setpoint
     from seatrial.simulation import Simulation
     from seatrial.spec.library import library_names
     from seatrial.spec.loading import load
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Batch": "seatrial.api",
     "Command": "seatrial.signals",
+    "RELEASE": "seatrial.signals",
     "Run": "seatrial.api",
     "Scenario": "seatrial.spec.scenario",
     "Setpoint": "seatrial.signals",
@@ -41,6 +42,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "RELEASE",
     "Batch",
     "Command",
     "RecordingError",

@@ -1,5 +1,6 @@
 """What a Python program uses to run a scenario."""
 
+import operator
 import time as wall_clock
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -46,7 +47,8 @@ class Run:
 
     @property
     def status(self) -> str:
-        """completed, stopped, grounded, capsized, diverged or failed: the worst of the vehicles."""
+        """The worst of the vehicles': completed, stopped, grounded, capsized, collided, diverged or
+        failed."""
         return self.summary.status
 
     @property
@@ -123,7 +125,11 @@ def run_batch(
     """
     began = wall_clock.perf_counter()
     described = described_by(scenario)
-    chosen = tuple(seeds)
+    try:
+        chosen = tuple(operator.index(seed) for seed in seeds)
+    except TypeError as error:
+        expected = "whole numbers, for example `range(100)`"
+        raise SpecError(Problem(f"these are no seeds: {error}", expected=expected)) from None
     if not chosen:
         raise SpecError(Problem("a batch needs at least one seed", value=()))
     for i, participant in enumerate(described.vehicles):

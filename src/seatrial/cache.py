@@ -209,7 +209,9 @@ def _is_ours(found: os.stat_result) -> bool:
 
 def _read(path: Path) -> tuple[dict[str, object], bytes] | None:
     """Head and packed content of an entry whose checksum is right."""
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
+    # Not waiting: somebody's pipe may lie there.
+    flags = [getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_BINARY", "O_NONBLOCK")]
+    handle = os.open(path, os.O_RDONLY | sum(flags))
     with open(handle, "rb") as file:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode) or not _is_ours(found) or found.st_size > limit():
@@ -238,7 +240,9 @@ def _files(suffix: str = _SUFFIX) -> Iterator[tuple[Path, os.stat_result]]:
     for path in paths:
         if path.suffix == suffix:
             with contextlib.suppress(OSError):
-                yield path, path.stat(follow_symlinks=False)
+                status = path.stat(follow_symlinks=False)
+                if stat.S_ISREG(status.st_mode):
+                    yield path, status
 
 
 def _make_room() -> None:

@@ -64,9 +64,9 @@ class Simulation:
 
     def step(self, command: Command | Mapping[str, Any] | None = None) -> dict[str, VehicleState]:
         """Advance by one control period; a controller that fails raises ControllerError."""
-        commands = as_commands(command, self._names)
+        self._engine.order(as_commands(command, self._names))
         self._controllers.steer(self._engine, self._deliveries)
-        block = self._engine.advance(1, commands)
+        block = self._engine.advance(1)
         self._deliveries.take([group.measurements for group in block.frames.groups])
         return self.vehicles
 

@@ -59,3 +59,11 @@ def test_a_scenario_with_a_controller_is_no_batch():
     )
     with pytest.raises(SpecError, match="cannot ask a controller"):
         st.run_batch(described.model_copy(update={"vehicles": (boat,)}), (1, 2))
+
+
+def test_seeds_may_be_numbers_of_numpy_and_nothing_else():
+    assert st.run_batch("smarty-drift", np.arange(2), duration=0.2).seeds == (0, 1)
+    with pytest.raises(st.SpecError, match="these are no seeds"):
+        st.run_batch("smarty-drift", [None])
+    with pytest.raises(st.SpecError, match="these are no seeds"):
+        st.run_batch("smarty-drift", 5)

@@ -88,6 +88,16 @@ def test_a_link_is_not_followed(folder, tmp_path):
     assert cache.load("thing", "k") is None
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes in folders here")
+def test_nobody_waits_for_a_pipe_that_lies_there(folder):
+    cache.save("thing", "k", "a thing", CONTENT)
+    path = only_entry(folder)
+    path.unlink()
+    os.mkfifo(path)
+    assert cache.entries() == []
+    assert cache.load("thing", "k") is None
+
+
 def test_what_was_not_used_for_longest_makes_room(folder, monkeypatch):
     noise = os.urandom(10_000)
     for i in range(5):

@@ -71,23 +71,26 @@ def test_five_in_a_channel_keep_clear_of_each_other_and_arrive():
         assert vehicle.indices["legs_reached"] == 1
 
 
-def test_who_touches_another_has_collided_and_others_go_on():
-    """Without avoidance two boats meet on one line; a third that hears them sails on."""
+@pytest.mark.parametrize("sensors", ["[]", "[{type: ais, name: ais}]"])
+def test_who_touches_another_has_collided_and_others_go_on(sensors):
+    """Without avoidance two boats meet on one line, whether or not they hear each other; a third
+    sails on."""
     text = """
 kind: scenario
 name: collision
 duration: 20
+stop_when_collided: true
 vehicles:
-  - {name: a, vehicle: otter, start: {speed: 1.5}, sensors: [{type: ais, name: ais}],
+  - {name: a, vehicle: otter, start: {speed: 1.5}, sensors: SENSORS,
      commands: {left_rpm: 600, right_rpm: 600}}
   - {name: b, vehicle: otter, start: {position: [20, 0.3, 0], heading_deg: 180, speed: 1.5},
-     sensors: [{type: ais, name: ais}], commands: {left_rpm: 600, right_rpm: 600}}
-  - {name: c, vehicle: otter, start: {position: [0, 50, 0]}, sensors: [{type: ais, name: ais}]}
+     sensors: SENSORS, commands: {left_rpm: 600, right_rpm: 600}}
+  - {name: c, vehicle: otter, start: {position: [0, 50, 0]}, sensors: SENSORS}
 """
     from seatrial.spec.loading import load_text
     from seatrial.spec.scenario import Scenario
 
-    run = st.run(load_text(text, Scenario))
+    run = st.run(load_text(text.replace("SENSORS", sensors), Scenario))
     assert {n: v.status for n, v in run.summary.vehicles.items()} == {
         "a": "collided",
         "b": "collided",

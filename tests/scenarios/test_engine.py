@@ -252,6 +252,69 @@ def test_an_order_stands_until_it_is_released(sailing):
     assert both.velocity[0] == pytest.approx(1.2, abs=0.15)
 
 
+class Steady:
+    """A controller that turns both propellers."""
+
+    def start(self, vehicle):
+        pass
+
+    def control(self, time, measurements, truth=None):
+        return {"left": 5.0, "right": 5.0}
+
+
+def test_orders_from_outside_stand_above_a_controller_until_they_are_released():
+    scenario = described("""
+        kind: scenario
+        name: two-hands
+        duration: 60
+        vehicles:
+          - {name: boat, vehicle: otter, sensors: [], commands: {left: 9, right: 9}}
+    """)
+    simulation = st.Simulation(scenario, controllers={"boat": Steady()})
+    held = advance(simulation, 8.0, Command(channels={"left": 12.0}))
+    assert held.actuators["left"] == pytest.approx(12.0, abs=0.1)
+    assert held.actuators["right"] == pytest.approx(5.0, abs=0.1)
+    back = advance(simulation, 8.0, RELEASE)
+    assert back.actuators["left"] == pytest.approx(5.0, abs=0.1)
+
+
+def test_a_step_that_is_refused_orders_nothing(sailing):
+    scenario = described("""
+        kind: scenario
+        name: two-boats
+        duration: 60
+        vehicles:
+          - {name: a, vehicle: otter, sensors: []}
+          - {name: b, vehicle: otter, sensors: [], start: {position: [0, 20, 0]}}
+    """)
+    simulation = st.Simulation(scenario)
+    with pytest.raises(st.SpecError, match="no command channel"):
+        simulation.step({"a": {"left": 3.0}, "b": {"xx": 1.0}})
+    simulation.step()
+    assert simulation.vehicles["a"].actuators["left"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (Command(channels=None), "`channels` of a command cannot be None"),
+        (Command(release=None), "`release` of a command cannot be None"),
+        (Command(release="left"), "`release` of a command cannot be 'left'"),
+        (Command(setpoint={"surge": 1.0}), "`setpoint` of a command cannot be"),
+        (Command(setpoint=Setpoint(surge=1.0, waypoint=3)), "says in one way where to go"),
+        (
+            Command(setpoint=Setpoint(surge=1.0, heading=0.0, depth=5.0)),
+            "this depth cannot be kept",
+        ),
+        (Command(channels={"left": 5.0, "left_rpm": 600.0}), "are orders to one channel"),
+    ],
+)
+def test_what_is_no_command_is_refused_with_the_reason(sailing, command, message):
+    sailing.reset()
+    with pytest.raises(st.SpecError, match=message):
+        sailing.step(command)
+
+
 def test_the_pilot_knows_the_orders_that_are_in_force(sailing):
     """Its allocator starts from them and its filter's model obeys them, not its own."""
     sailing.reset()
@@ -393,6 +456,17 @@ def test_a_sink_that_fails_takes_nothing_from_the_others():
     assert [(f.sink, type(f.error)) for f in ending.lost] == [("Failing", OSError)]
 
 
+class Shut(MemoryRecorder):
+    def open(self, header, scene):
+        raise OSError("cannot begin")
+
+
+def test_a_sink_that_cannot_begin_leaves_no_other_open(tmp_path):
+    for _ in range(2):  # the second time nobody holds the file any more
+        with pytest.raises(OSError, match="cannot begin"):
+            run(long(), [McapRecorder(tmp_path / "run.mcap"), Shut()])
+
+
 def test_a_run_whose_only_sink_fails_says_so():
     with pytest.raises(OSError, match="no space left"):
         run(long(), [Failing()])
@@ -407,7 +481,8 @@ def test_a_sink_that_stalls_is_given_up_and_the_others_have_everything(monkeypat
     assert [(f.sink, type(f.error)) for f in ending.lost] == [("Stalled", TimeoutError)]
 
 
-def test_a_lossy_sink_drops_frames_and_holds_nobody_up():
+def test_a_lossy_sink_drops_frames_and_holds_nobody_up(monkeypatch):
+    monkeypatch.setattr(handing_out, "MOST_BYTES", 1)  # at which a recorder would be waited for
     lossy, good = Slowly(), MemoryRecorder()
     ending = run(long(), [lossy, good])
     assert not ending.lost

@@ -292,7 +292,7 @@ def _fleet(scenario: spec.Scenario, members: list[Member], kinds: _Kinds) -> Fle
         commander = _commander(scenario, members, vehicle, dtype)
     suite = kind.sensors.suite(names, faults.sensors)
     passing = None
-    if looks_out(suite):
+    if looks_out(suite) or scenario.stop_when_collided:
         from seatrial.compile.autonomy.obstacles import build_passing
 
         passing = build_passing(scenario.obstacles)
@@ -319,6 +319,7 @@ def _limits(scenario: spec.Scenario, vehicle: Vehicle, ocean: Ocean) -> Limits:
         spin=constant(MOST_SPIN),
         stop_when_grounded=scenario.stop_when_grounded,
         stop_when_capsized=scenario.stop_when_capsized,
+        stop_when_collided=scenario.stop_when_collided,
     )
 
 

@@ -10,7 +10,7 @@ from seatrial.spec.sensors.base import SensorSpec
 LONGEST_STEP = Fraction(1, 50)
 """Time step of a scenario that names none, unless something is sampled more often, s."""
 
-SHORTEST_STEP = 1e-4
+SHORTEST_STEP = 5e-4
 """Rates that need a shorter common time step than this do not fit together, s."""
 
 
@@ -31,7 +31,8 @@ def settle_time_step(scenario: Scenario) -> Scenario:
                 f"{SHORTEST_STEP:g} s",
                 value=sensor.rate,
                 expected="rates whose periods are multiples of one time, such as 1, 5, 50, 200 Hz",
-                mend="choose a rate that divides the highest one",
+                mend="choose a rate that divides the highest one; "
+                f"for this one, {float(_near(_period(sensor))):.6g} would do",
             )
     step = common / math.ceil(common / LONGEST_STEP)
     return scenario.model_copy(update={"time_step": float(step)})
@@ -54,6 +55,11 @@ def steps_between_samples(sensor: SensorSpec, time_step: float) -> int:
 
 def _period(sensor: SensorSpec) -> Fraction:
     return 1 / Fraction(sensor.rate).limit_denominator(10_000)
+
+
+def _near(period: Fraction) -> Fraction:
+    """The rate whose period is the nearest whole number of the longest time steps."""
+    return 1 / (max(1, round(period / LONGEST_STEP)) * LONGEST_STEP)
 
 
 def _divisor(a: Fraction, b: Fraction) -> Fraction:

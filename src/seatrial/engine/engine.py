@@ -20,7 +20,7 @@ from seatrial.engine.compiled import block as programs
 from seatrial.engine.compiled import loop
 from seatrial.engine.compiled.judging import RUNNING, STATUS
 from seatrial.engine.exchange.deliveries import Measured
-from seatrial.engine.exchange.orders import Orders
+from seatrial.engine.exchange.orders import By, Orders
 from seatrial.engine.exchange.samples import measured_at_start
 from seatrial.engine.frames import Array, euler_angles
 from seatrial.engine.parts import Part, parts_of
@@ -146,14 +146,13 @@ class Engine:
                 )
         return {v.name: found[v.name] for v in self.plan.header.vehicles}
 
-    def order(self, vehicle: str, command: Command) -> None:
-        """Tell a vehicle something; raises SpecError for what it cannot obey."""
-        self._orders.take(vehicle, command)
+    def order(self, orders: Mapping[str, Command], by: By = "outside") -> None:
+        """Tell vehicles something; raises SpecError, and tells nobody, if one cannot obey."""
+        self._orders.take(orders, by)
 
     def advance(self, periods: int = 1, orders: Mapping[str, Command] | None = None) -> Block:
         """Go on by some control periods, at most `block` of them, under orders by vehicle."""
-        for vehicle, command in (orders or {}).items():
-            self.order(vehicle, command)
+        self.order(orders or {})
         if not 0 < periods <= self.block:
             raise ValueError(f"a block has 1 to {self.block} control periods, not {periods}")
         outcomes = list(self._pool.map(lambda i: self._turn(i, periods), range(len(self._parts))))

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from seatrial.engine.command.pilot import Pilot
 from seatrial.engine.compiled.loop import Group
-from seatrial.engine.compiled.traffic import looks_out
 from seatrial.engine.plan import Plan
 from seatrial.ocean import Ocean
 from seatrial.pytree import take
@@ -48,8 +47,8 @@ Part = tuple[Member, ...]
 
 
 def parts_of(plan: Plan) -> list[Part]:
-    """All vehicles of a plan, each in one part; where some look at others, all of them in one."""
-    if any(looks_out(fleet.group.suite) for fleet in plan.fleets):
+    """All vehicles of a plan, each in one part; where some meet others, all of them in one."""
+    if any(fleet.group.meets_others for fleet in plan.fleets):
         return [
             tuple(
                 Member(i, 0, fleet.group.count, fleet.group, fleet.ocean)

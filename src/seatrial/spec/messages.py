@@ -248,7 +248,7 @@ def _mend(finding: _Finding) -> str:
     elif isinstance(value, int | float):
         if any(o.base is str and not o.pattern for o in finding.options):
             return f'put it in quotes: "{value}"'
-        if int in bases and not isinstance(value, bool) and value == int(value):
+        if int in bases and isinstance(value, float) and value.is_integer():
             return f"write `{int(value)}`"
     return ""
 

@@ -260,6 +260,9 @@ class Scenario(Spec):
     """Whether a vehicle that touches the bottom ends its run there, or goes on."""
     stop_when_capsized: bool = True
     """Whether a vehicle that has been upside down for five seconds ends its run, or goes on."""
+    stop_when_collided: bool = False
+    """Whether vehicles that touch each other, or a moving obstacle, end their runs there; otherwise
+    they pass through each other. All vehicles are then computed together, on one core."""
     world: World = World(kind="world", name="calm")
     """The world: a library name, a path to a file, or its description in place."""
     vehicles: Annotated[tuple[Participant, ...], Field(strict=False, min_length=1)]

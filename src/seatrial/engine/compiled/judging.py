@@ -42,6 +42,7 @@ class Limits:
     """Nor turns faster, rad/s."""
     stop_when_grounded: bool = static()
     stop_when_capsized: bool = static()
+    stop_when_collided: bool = static()
 
 
 def judge(
@@ -69,7 +70,8 @@ def judge(
     if model.grounding is not None and ocean.seabed is not None and limits.stop_when_grounded:
         touched = penetration(model.grounding, ocean.seabed, vec3(kept.state.position)) > 0
         status = jnp.where(moved & touched, GROUNDED, status)
-    if traffic is not None:
+    if limits.stop_when_collided:
+        assert traffic is not None
         status = jnp.where(moved & touching(traffic), COLLIDED, status)
     upset = kept.upset
     if limits.stop_when_capsized:

@@ -50,6 +50,11 @@ class Group:
     """For each array of the Model whether its last axis counts the vehicles."""
 
     @property
+    def meets_others(self) -> bool:
+        """Whether a vehicle of it looks for others, or may touch them."""
+        return looks_out(self.suite) or self.limits.stop_when_collided
+
+    @property
     def count(self) -> int:
         """Number of vehicles."""
         return int(self.initial.position.shape[-1])
@@ -152,8 +157,8 @@ class Turn(NamedTuple):
 
 
 def gather(groups: Groups, states: list[State], t: jax.Array) -> list[Traffic | None]:
-    """For each group everybody as it sees them; nothing where nobody looks for others."""
-    if not any(looks_out(group.suite) for group in groups):
+    """For each group everybody as it sees them; nothing where nobody meets others."""
+    if not any(group.meets_others for group in groups):
         return [None] * len(groups)
     passing = next((group.passing for group in groups if group.passing is not None), None)
     return everybody(states, [group.size for group in groups], passing, t)

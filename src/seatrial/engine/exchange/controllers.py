@@ -114,7 +114,7 @@ class Controllers:
                 raise _bad_orders(control, name, time, problem)
             command = orders if isinstance(orders, Command) else Command(channels=orders)
             try:
-                engine.order(name, command)
+                engine.order({name: command}, by="controller")
             except SpecError as error:
                 raise _bad_orders(control, name, time, error.problems[0]) from None
         deliveries.forget(min(self._heard.values(), default=time))

@@ -1,9 +1,9 @@
 """Orders from outside: taken, kept until they are replaced or released, and handed to the loop."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,12 @@ from seatrial.errors import Problem, SpecError, shorten
 from seatrial.signals import Command, Setpoint
 
 Array = NDArray[np.float64]
+
+By = Literal["controller", "outside"]
+"""Who gives an order; those from outside stand above those of a controller of the user's own."""
+
+_Held = tuple[Array, Setpoint | None]
+"""Orders to a vehicle's channels, NaN in those that are its own, and a setpoint."""
 
 STEERING = ("heading", "course", "yaw_rate", "waypoint")
 """Of a setpoint: ways to say where to go, one at a time."""
@@ -36,15 +42,18 @@ class Orders:
             if isinstance(fleet.group.commander, Pilot)
         }
         self._names = [fleet.names for fleet in plan.fleets]
-        self._held: dict[str, Array] = {}
-        """Orders by vehicle, NaN in channels that are its own."""
-        self._setpoints: dict[str, Setpoint] = {}
+        self._submerged = {v.name for v in plan.header.vehicles if v.craft == "submerged"}
+        self._held: dict[By, dict[str, _Held]] = {"controller": {}, "outside": {}}
 
-    def take(self, vehicle: str, command: Command) -> None:
-        """Take a command; one that the vehicle cannot obey raises SpecError and changes nothing."""
+    def take(self, commands: Mapping[str, Command], by: By) -> None:
+        """Take commands by vehicle; if one cannot be obeyed, SpecError is raised and none is."""
+        self._held[by] |= {v: self._taken(v, command, by) for v, command in commands.items()}
+
+    def _taken(self, vehicle: str, command: Command, by: By) -> _Held:
+        _check_sorts(vehicle, command)
         channels = self._channels[vehicle]
-        held = self._held.get(vehicle, np.full(len(channels), np.nan)).copy()
-        setpoint = self._setpoints.get(vehicle)
+        held, setpoint = self._of(vehicle, by)
+        held = held.copy()
         if command.release == "all":
             held[:], setpoint = np.nan, None
         else:
@@ -53,24 +62,33 @@ class Orders:
                     setpoint = None
                 else:
                     held[find_channel(channels, str(name), (vehicle, "release"), 0.0)[0]] = np.nan
+        given: dict[int, str] = {}
         for name, value in command.channels.items():
             key = str(name)
             i, converted = find_channel(channels, key, (vehicle,), _number((vehicle, key), value))
-            held[i] = converted
+            if i in given:
+                problem = f"`{given[i]}` and `{key}` are orders to one channel"
+                raise SpecError(Problem(problem, (vehicle, key), mend="leave out one of them"))
+            held[i], given[i] = converted, key
         if command.setpoint is not None:
             setpoint = self._checked(vehicle, command.setpoint)
-        self._held[vehicle] = held
-        if setpoint is None:
-            self._setpoints.pop(vehicle, None)
-        else:
-            self._setpoints[vehicle] = setpoint
+        return held, setpoint
+
+    def _of(self, vehicle: str, by: By) -> _Held:
+        unset = np.full(len(self._channels[vehicle]), np.nan)
+        return self._held[by].get(vehicle, (unset, None))
+
+    def _in_force(self, vehicle: str) -> _Held:
+        if not any(vehicle in held for held in self._held.values()):
+            return self._of(vehicle, "outside")
+        (own, ours), (above, theirs) = self._of(vehicle, "controller"), self._of(vehicle, "outside")
+        return np.where(np.isfinite(above), above, own), ours if theirs is None else theirs
 
     def given(self, member: Member) -> Given:
         """The orders of some vehicles as arrays."""
         names = [self._names[member.fleet][i] for i in member.columns]
         group = member.group
-        unset = np.full(group.model.channels, np.nan)
-        values = np.stack([self._held.get(n, unset) for n in names], axis=-1)
+        values = np.stack([self._in_force(n)[0] for n in names], axis=-1)
         taken = np.isfinite(values)
         orders = np.where(taken, values, 0.0).astype(group.initial.velocity.dtype)
         wishes = None
@@ -79,7 +97,7 @@ class Orders:
         return Given(taken, orders, wishes)  # type: ignore[arg-type]  # NumPy for the program
 
     def _wishes(self, names: list[str], dtype: Any) -> Wishes:
-        asked = [self._setpoints.get(name) for name in names]
+        asked = [self._in_force(name)[1] for name in names]
 
         def row(name: str) -> Any:
             found = [None if s is None else getattr(s, name) for s in asked]
@@ -103,17 +121,18 @@ class Orders:
                     f"`{vehicle}` has no autopilot to give a setpoint to",
                     path,
                     expected="a vehicle with a `mission`",
-                    mend="give it a mission (`- velocity: …` will do), or orders by channel",
+                    mend="give it a mission (`- {do: velocity, …}` will do), or orders by channel",
                 )
             )
         given = {f.name: getattr(setpoint, f.name) for f in fields(setpoint)}
         for name, value in given.items():
-            parts = value if name == "waypoint" and value is not None else (value,)
+            parts = value if name == "waypoint" and np.ndim(value) == 1 else (value,)
             for part in parts:
                 if part is not None:
                     _number((*path, name), part)
         ways = [name for name in STEERING if given[name] is not None]
-        if len(ways) != 1 or (setpoint.waypoint is not None and len(setpoint.waypoint) != 2):
+        whole = setpoint.waypoint is None or np.shape(setpoint.waypoint) == (2,)
+        if len(ways) != 1 or not whole:
             raise SpecError(
                 Problem(
                     "a setpoint says in one way where to go",
@@ -122,7 +141,34 @@ class Orders:
                     expected="one of `heading`, `course`, `yaw_rate` and `waypoint` (north, east)",
                 )
             )
+        if setpoint.depth is not None and not (vehicle in self._submerged and setpoint.depth >= 0):
+            raise SpecError(
+                Problem(
+                    "this depth cannot be kept",
+                    (*path, "depth"),
+                    value=setpoint.depth,
+                    expected="a depth of 0 or more, for a vehicle that dives",
+                )
+            )
         return setpoint
+
+
+def _check_sorts(vehicle: str, command: Command) -> None:
+    """Refuse what is no orders, setpoint or names at all."""
+    channels, setpoint, release = command.channels, command.setpoint, command.release
+    for key, value, fits, expected in (
+        ("channels", channels, isinstance(channels, Mapping), "orders by channel: {'left': 5.0}"),
+        ("setpoint", setpoint, setpoint is None or isinstance(setpoint, Setpoint), "a `Setpoint`"),
+        (
+            "release",
+            release,
+            release == "all" or (isinstance(release, Collection) and not isinstance(release, str)),
+            "names of channels, as in `('left',)`, or `'all'`",
+        ),
+    ):
+        if not fits:
+            message = f"`{key}` of a command cannot be {shorten(value)}"
+            raise SpecError(Problem(message, (vehicle, key), expected=expected))
 
 
 def as_commands(

@@ -8,6 +8,7 @@ long as it goes on writing. A sink that may drop frames (`lossy`) is never waite
 import threading
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from seatrial.engine.frames import Frames, RunHeader, RunSummary, Scene, Sink
@@ -37,8 +38,14 @@ class Outlets:
 
     def __init__(self, sinks: Sequence[Sink], header: RunHeader, scene: Scene) -> None:
         opened: list[Sink] = []
-        for sink in sinks:  # one that cannot even begin is an error of the caller's
-            sink.open(header, scene)
+        for sink in sinks:
+            try:
+                sink.open(header, scene)
+            except BaseException:  # one that cannot even begin is an error of the caller's
+                for other in opened:
+                    with suppress(Exception):
+                        other.close(RunSummary("stopped", 0.0, {}))
+                raise
             opened.append(sink)
         self._outlets = [_Outlet(sink) for sink in opened]
 
@@ -81,8 +88,8 @@ class _Outlet:
         with self._changed:
             if self._lossy and isinstance(item, Frames):
                 while len(self._waiting) >= LOSSY_BLOCKS:
-                    self._waiting.popleft()
-            while self.failure is None and self._bytes > MOST_BYTES:
+                    self._bytes -= _size(self._waiting.popleft())
+            while self.failure is None and not self._lossy and self._bytes > MOST_BYTES:
                 self._wait_for_progress()
             if self.failure is None:
                 self._waiting.append(item)
