@@ -13,11 +13,18 @@ help: ## show this list
 demo: $(STAMP) ## sail two vehicles through a sea state 4 and draw what happened
 	@$(BIN)/seatrial demo
 
-test: lint ## check style, types and imports, then run every test
-	$(BIN)/pytest -n 2 --dist worksteal --durations=10 -m "not rest"
+# Statistics and studies run long and are compiled as for users; the others wait for their programs
+# longer than they run them, see tests/conftest.py.
+LONG := tests/stochastic tests/oracle
+PYTEST := $(BIN)/pytest -n 2 --dist worksteal --durations=10
+
+test: lint ## check style, types and imports, then run the tests
+	XLA_FLAGS= $(PYTEST) -m "not rest" $(LONG)
+	$(PYTEST) -m "not rest" $(addprefix --ignore=,$(LONG))
 
 test-all: lint ## as test, with the rest of the library where test takes a sample of it
-	$(BIN)/pytest -n 2 --dist worksteal --durations=10
+	XLA_FLAGS= $(PYTEST) $(LONG)
+	$(PYTEST) $(addprefix --ignore=,$(LONG))
 
 lint: $(STAMP) ## check style, types and the import rules of the rooms
 	$(BIN)/ruff check .

@@ -22,9 +22,9 @@ settings.load_profile("seatrial")
 def pytest_configure(config: pytest.Config) -> None:
     """Keep compiled programs in pytest's own cache folder, for this process and those it starts.
 
-    Most tests wait longer for a program than they run it, so it is compiled with few optimisations;
-    the commands of the README are compiled as users have them. JAX reads these
-    variables when it is first imported, which is after this hook.
+    Most tests wait longer for a program than they run it, so it is compiled with few optimisations
+    unless `XLA_FLAGS` says otherwise; the commands of the README are compiled as users have them.
+    JAX reads these variables when it is first imported, which is after this hook.
     """
     folder = ROOT / ".pytest_cache"
     os.environ.setdefault("SEATRIAL_CACHE_DIR", str(folder / "seatrial"))
