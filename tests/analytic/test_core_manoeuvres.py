@@ -166,7 +166,9 @@ def obey(manoeuvre, headings, speeds=None, dt=0.5):
                 jnp.asarray([[speed]] + [[0.0]] * 5, jnp.float64),
                 jnp.zeros((2, 1)),
             )
-            memory, value = command(manoeuvre, memory, at, jnp.float64(dt * i), unordered(2))
+            memory, value = command(
+                manoeuvre, memory, at, jnp.float64(dt * i), unordered(2), craft.calm()
+            )
             commands.append(np.asarray(value)[:, 0])
     return np.array(commands)
 
@@ -234,7 +236,11 @@ def test_timetable_holds_each_row_until_the_next():
     at = craft.State(*(jnp.zeros((n, 1)) for n in (3, 4, 6, 1)))
     with jax.enable_x64(True):
         found = [
-            float(command(table, jnp.zeros((MEMORY, 1)), at, jnp.float64(t), unordered(1))[1][0, 0])
+            float(
+                command(
+                    table, jnp.zeros((MEMORY, 1)), at, jnp.float64(t), unordered(1), craft.calm()
+                )[1][0, 0]
+            )
             for t in (0.0, 2.9, 0.1 * 30, 6.999, 7.0, 100.0)
         ]
     assert found == [0.0, 0.0, 1.5, 1.5, -2.0, -2.0]
