@@ -154,12 +154,13 @@ def test_what_has_no_shaft_stays_where_it_was_at_the_onset(channel, kind):
     healthy = run(model, strike("comms: loss")[1].faults, 2.0)[1]
     i = CHANNELS.index(channel)
     before, during = times < 0.2 + 1e-9, (times > 0.2) & (times < 1.2 + 1e-9)
-    np.testing.assert_array_equal(states[before], healthy[before])
+    # Other faults are another program, which may round otherwise.
+    np.testing.assert_allclose(states[before], healthy[before], rtol=1e-14)
     assert np.all(states[during, i] == states[20, i])
     assert states[20, i] != 0.0
     assert abs(states[-1, i] - ORDERS[i]) < abs(states[20, i] - ORDERS[i]) + 1e-12
     others = [k for k in range(len(CHANNELS)) if k != i]
-    np.testing.assert_array_equal(states[:, others], healthy[:, others])
+    np.testing.assert_allclose(states[:, others], healthy[:, others], rtol=1e-14)
     assert_label(times, since, 0.2, 1.2)
 
 
