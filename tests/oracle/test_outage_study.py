@@ -1,4 +1,7 @@
-"""An outage of 18 minutes set beside a published dead reckoning, by `seatrial study outage`."""
+"""An outage of 18 minutes set beside a published dead reckoning, by `seatrial study outage`.
+
+The study itself takes minutes and is left to `make test-all`.
+"""
 
 import json
 
@@ -20,16 +23,19 @@ def document(tmp_path_factory):
     return json.loads((folder / "outage.json").read_text(encoding="utf-8")) | {"holds": holds}
 
 
+@pytest.mark.rest
 def test_claims_about_the_outage_hold(document):
     assert document["holds"]
     assert len(document["claims"]) == 5
 
 
+@pytest.mark.rest
 def test_outage_lasts_eighteen_minutes_at_the_ordered_speed(document):
     # 1.5 m/s over ground, and 2 % for turns and for the way down.
     assert document["distance"] == pytest.approx([1.5 * 1080.0] * 2, rel=0.02)
 
 
+@pytest.mark.rest
 def test_the_worse_the_model_the_larger_the_error(document):
     shares = {m: np.array(document["share"][outage.wrong(m)]) for m in outage.MISTAKES}
     assert np.all(shares[0.1] < shares[0.3])

@@ -64,8 +64,15 @@ def slant(degrees):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("vehicle", ["bluerov2", "bluerov2_heavy"])
-@pytest.mark.parametrize("current", [None, CURRENT])
+@pytest.mark.parametrize(
+    ("vehicle", "current"),
+    [
+        ("bluerov2", CURRENT),
+        ("bluerov2_heavy", None),
+        pytest.param("bluerov2", None, marks=pytest.mark.rest),
+        pytest.param("bluerov2_heavy", CURRENT, marks=pytest.mark.rest),
+    ],
+)
 def test_an_rov_stays_upright_and_reaches_every_waypoint(vehicle, current):
     ways = {
         "square": goto((6, 0, 10), (6, 6, 10), (0, 6, 10), speed=0.5),
