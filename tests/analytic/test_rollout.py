@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from sampling import sampled
 from seatrial.compile.scenario import compile_scenario
 from seatrial.engine.rollout import rollout
 from seatrial.engine.run import run
@@ -24,8 +25,8 @@ QUICK = {
 """A program that runs once need not be fast."""
 
 
-def mission():
-    """An Otter that turns towards a waypoint abeam, in a current."""
+def mission(feedback):
+    """An Otter that turns towards a waypoint a little to starboard, in a current."""
     return load_text(
         textwrap.dedent(f"""
         kind: scenario
@@ -38,13 +39,14 @@ def mission():
         vehicles:
           - name: boat
             vehicle: otter
+            feedback: {feedback}
             start: {{speed: 1.0}}
             sensors:
               - {{type: imu, name: imu, rate: 25, errors: adis16448}}
               - {{type: compass, name: compass, rate: 5}}
               - {{type: gnss, name: gnss, rate: 5, position: [-0.5, 0.0, -1.0], latency: 0.1}}
             mission:
-              - {{do: goto, waypoints: [[30, 20]], speed: 1.2}}
+              - {{do: goto, waypoints: [[30, 1]], speed: 1.2}}
     """),
         Scenario,
     )
@@ -72,17 +74,18 @@ def aimed(plan, x):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("x64")
-def test_a_rollout_is_the_run_and_its_gradients_are_those_of_differences():
+@pytest.mark.parametrize("feedback", sampled(["truth", "estimate"], "truth"))
+def test_a_rollout_is_the_run_and_its_gradients_are_those_of_differences(feedback):
     """Of where the boat ends, with respect to its waypoint and the gains of its speed loop, through
-    sensors, filter, guidance, control and allocation."""
-    plan = compile_scenario(mission())
+    sensors, guidance, control and allocation; with its own estimate also through the filter."""
+    plan = compile_scenario(mission(feedback))
     ocean, schedule = plan.fleets[0].ocean, plan.schedule
 
     def final(x):
         states = rollout(aimed(plan, x), ocean, schedule, PERIODS)
         return jnp.sum(states.position[-1] * jnp.array([[1.0], [2.0], [0.0]])), states.position
 
-    x = jnp.array([30.0, 20.0, 1.0])
+    x = jnp.array([30.0, 1.0, 1.0])
     both = jax.jit(jax.value_and_grad(final, has_aux=True)).lower(x).compile(QUICK)
     (_, track), slope = both(x)
     memory = MemoryRecorder()

@@ -307,7 +307,7 @@ def test_speed_log_gives_the_velocity_through_current_and_waves_at_its_place():
     ocean = craft.ocean_of(current=CURRENT, waves=WAVE)
     k, omega = float(ocean.waves.wavenumber[0]), 2.0 * math.pi / 5.0
     t = 0.9
-    phase = omega * t - k * PLACE[0]
+    phase = (omega + k * DRIFT[0]) * t - k * PLACE[0]  # the current carries the waves
     orbital = 0.5 * omega * math.exp(-k * PLACE[2])
     water = DRIFT + orbital * np.array([math.cos(phase), 0.0, math.sin(phase)])
     values, valid, _ = read(fit("speed_log", ocean, fidelity="ideal", **MOUNT), ocean, moving(), t)
