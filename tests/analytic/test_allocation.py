@@ -13,7 +13,7 @@ import craft
 from seatrial.compile.autonomy.allocation import build_effectors, reference_speed
 from seatrial.compile.vehicle import compile_vehicle
 from seatrial.errors import SpecError
-from seatrial.gnc.allocation import Group, allocate, sectors
+from seatrial.gnc.allocation import EffectorGroup, allocate, sectors
 from seatrial.gnc.allocation.authority import DOFS, strength
 from seatrial.spec.library import library_names
 from seatrial.spec.loading import load
@@ -131,7 +131,9 @@ def in_one_group(effectors, dofs):
     """All effectors for these degrees of freedom, whether they can be had independently or not."""
     turning = () if effectors.azimuths is None else effectors.azimuths.effectors
     fixed = tuple(i for i in range(len(effectors.names)) if i not in turning)
-    return dataclasses.replace(effectors, groups=(Group(dofs, fixed, tuple(range(len(turning)))),))
+    return dataclasses.replace(
+        effectors, groups=(EffectorGroup(dofs, fixed, tuple(range(len(turning)))),)
+    )
 
 
 def sample(effectors, share, speed=0.0):

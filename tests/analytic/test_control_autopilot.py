@@ -7,7 +7,7 @@ import pytest
 
 from seatrial.gnc.control import Autopilot, begin, control
 from seatrial.gnc.control.autopilot import at_speed
-from seatrial.gnc.control.loops import FeedForward, Speed, Station, Track
+from seatrial.gnc.control.loops import FeedForward, Speed, Station, TrackingLoop
 from seatrial.gnc.control.pid import Pid
 from seatrial.gnc.control.reference import Reference
 from seatrial.gnc.control.sliding import SlidingMode
@@ -28,7 +28,7 @@ def parts(kind=jnp.float64):
         given = (mass * OMEGA**2, 0.1 * mass * OMEGA**3, 2 * OMEGA * mass - drag, 0.2 * OMEGA)
         return Pid(*numbers(*given, None))
 
-    heading = Track(
+    heading = TrackingLoop(
         pid(INERTIA, TURNING_DRAG),
         FeedForward(*numbers(INERTIA, TURNING_DRAG, 0.0)),
         Reference(*numbers(OMEGA, 0.4, 0.3)),
@@ -150,7 +150,7 @@ def test_sliding_mode_bounds_the_error_of_an_unknown_moment():
         *(jnp.asarray([v]) for v in (slope, gain, unknown, unknown / gain, 0.1 * slope))
     )
     plain = autopilot()
-    sliding = autopilot(heading=Track(law, track.feed_forward, track.reference, track.bias))
+    sliding = autopilot(heading=TrackingLoop(law, track.feed_forward, track.reference, track.bias))
     errors = {}
     for name, pilot in (("plain", plain), ("sliding", sliding)):
         way = voyage(pilot, asked(heading=0.0), 60.0, moment=4.0)

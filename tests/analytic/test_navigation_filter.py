@@ -8,7 +8,7 @@ from scipy.stats import chi2
 
 from seatrial.gnc.navigation import aiding, consistency, eskf, kalman
 from seatrial.gnc.navigation.aiding import SIZE
-from seatrial.gnc.navigation.kalman import Component, Group
+from seatrial.gnc.navigation.kalman import Component, Innovation
 from seatrial.gnc.navigation.offline import Feed
 from seatrial.gnc.navigation.smoother import difference
 from seatrial.gnc.types import Estimate
@@ -144,7 +144,7 @@ def _groups(H, residual, variance, sizes):
     for size in sizes:
         rows = range(first, first + size)
         groups.append(
-            Group(
+            Innovation(
                 [
                     Component(
                         jnp.asarray(residual[d : d + 1]),
