@@ -281,3 +281,11 @@ def test_a_dump_is_readable():
     assert text.startswith("kind: vehicle\nname: tug\n")
     assert "  centre_of_gravity: [0.2, 0.0, -0.2]\n" in text
     assert "stable: true\n" in text, "defaults are written out"
+
+
+def test_the_direct_filter_does_without_dynamics_also_when_it_is_written_out_and_read_again():
+    """Every default is written out; one that this filter cannot use would be refused."""
+    text = SCENARIO + "    navigation: {filter: direct}\n"
+    described = load_text(text, Scenario)
+    assert described.vehicles[-1].navigation.dynamics is None
+    assert load_text(dump(described), Scenario) == described

@@ -152,15 +152,11 @@ def _advance(
     schedule: Schedule,
     capacity: int,
 ) -> tuple[Carries, tuple[programs.Outcome, ...]]:
-    def one(
-        groups: Groups, oceans: Oceans, carries: Carries
-    ) -> tuple[Carries, tuple[programs.Outcome, ...]]:
-        moved: tuple[Carries, tuple[programs.Outcome, ...]] = programs.advance(
-            groups, oceans, carries, given, index, periods, schedule, capacity
-        )
-        return moved
-
-    advanced: tuple[Carries, tuple[programs.Outcome, ...]] = jax.vmap(one)(groups, oceans, carries)
+    one = partial(programs.advance, schedule=schedule, capacity=capacity)
+    shared = (None, None, None)
+    advanced: tuple[Carries, tuple[programs.Outcome, ...]] = jax.vmap(one, (0, 0, 0, *shared))(
+        groups, oceans, carries, given, index, periods
+    )
     return advanced
 
 

@@ -1,9 +1,9 @@
 """Description of how a vehicle finds out where it is."""
 
 import math
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from seatrial.spec.base import Metres, MetresPerSecond, Number, Plain, Radians, Seconds, Spec, Unit
 from seatrial.spec.sensors.base import SensorName
@@ -56,7 +56,7 @@ class Navigation(Spec):
     """Sensors that correct it; all that can when left out."""
     dynamics: Dynamics | None = Dynamics()
     """The vehicle's own dynamics as a velocity aid, which also stand in for an IMU that is lost;
-    `null` does without. Only the filter `error_state` can."""
+    `null` does without. Only the filter `error_state` can; `direct` does without."""
     heave: Annotated[Metres, Field(gt=0, le=20)] = 0.25
     """Standard deviation of the height of a surface craft's origin about the mean water level; a
     quarter of the significant wave height for one that follows the waves. The filter knows that
@@ -75,3 +75,10 @@ class Navigation(Spec):
     current_walk: Annotated[Number, Field(ge=0, le=1), Unit("(m/s^2)/sqrt(Hz)")] = 1e-3
     """How fast the current changes, as a random walk, (m/s²)/√Hz; after an hour at 0.001 it has
     changed by 0.06 m/s."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _direct_does_without_dynamics(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("filter") == "direct":
+            return {"dynamics": None} | data
+        return data

@@ -100,8 +100,12 @@ def build_navigator(
         )
     floats = isinstance(vehicle.buoyancy, SurfaceBuoyancy)
     common = {"arm": constant(info.position), "matrix": constant(matrix_of(info).ravel())}
+    known: tuple[str, ...] = ()
+    if floats:
+        known += ("floating",)
+        aids.append(makers.floating(control_period))
     if described.filter == "direct":
-        if described.dynamics is not None and "dynamics" in described.model_fields_set:
+        if described.dynamics is not None:
             raise described.error(
                 ("dynamics",),
                 "only the filter `error_state` can use the vehicle's own dynamics",
@@ -109,13 +113,9 @@ def build_navigator(
                 expected="`filter: error_state`",
                 mend="remove `dynamics` or change `filter`",
             )
-        aids += [makers.floating(control_period)] if floats else []
-        known: tuple[str, ...] = ("floating",) if floats else ()
         filter: AnyFilter = _direct(described, errors, common, tuple(aids), floats)
     else:
         twin = None
-        known = ("floating",) if floats else ()
-        aids += [makers.floating(control_period)] if floats else []
         known += ("level",)
         aids.append(makers.level(control_period))
         if described.dynamics is not None:

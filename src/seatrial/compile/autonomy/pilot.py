@@ -310,21 +310,14 @@ def _designed(scenario: Scenario, participant: Participant) -> Design:
     vehicle, control = participant.vehicle, participant.control
     waves = control.wave_frequency
     if waves is None and vehicle.buoyancy.craft == "surface":
-        waves = wave_frequency(scenario.world)
-
-    def designed(frequency: float | None) -> Design:
-        return design(
-            vehicle,
-            period=scenario.control_period,
-            wave_frequency=frequency,
-            heading=control.heading,
-        )
-
-    if waves is None:
-        return designed(None)
-    if control.wave_frequency is None and not filters_waves(vehicle, waves):
-        return designed(None)
-    return designed(round(waves, 2))
+        met = wave_frequency(scenario.world)
+        waves = met if met is not None and filters_waves(vehicle, met) else None
+    return design(
+        vehicle,
+        period=scenario.control_period,
+        wave_frequency=None if waves is None else round(waves, 2),
+        heading=control.heading,
+    )
 
 
 def _climb(autopilot: Autopilot, dtype: DType) -> jax.Array | None:

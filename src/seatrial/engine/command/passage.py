@@ -41,7 +41,7 @@ class Pace(NamedTuple):
 def pace(pilot: Pilot, leg: Leg, believed: Estimate) -> Pace:
     """Slower towards a station, on a slope, and before a corner that is turned on the spot."""
     away = leg.end - believed.position
-    distance = root(away[0] ** 2 + away[1] ** 2)
+    distance = _level_length(away)
     stops = (leg.last | (leg.kind == HOLD) | (leg.kind == DOCK)) & (leg.kind != SURFACE)
     if isinstance(pilot.autopilot.depth, Dive):
         stops = stops & (leg.kind != TRACK)  # its fins need way on to the very waypoint
@@ -139,7 +139,7 @@ def at_station(pilot: Pilot, leg: Leg, believed: Estimate, along: Setpoint) -> S
     on_station = (leg.kind == HOLD) | (leg.kind == DOCK) | (leg.done & ~keeps)
     away = leg.end - believed.position
     nothing = jnp.full_like(away[0], jnp.nan)
-    distance = root(away[0] ** 2 + away[1] ** 2)
+    distance = _level_length(away)
     if pilot.holds_station:
         # Beside a station the surge is the speed at which it is approached.
         slow = jnp.where((leg.kind == DOCK) & ~leg.done, leg.speed, nothing)

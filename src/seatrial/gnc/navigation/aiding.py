@@ -90,6 +90,12 @@ class Own(NamedTuple):
     values: jax.Array
     """(K, N)."""
 
+    def added(self, residual: Scalar, row: Row, k: int) -> tuple[Scalar, Row]:
+        """Residual and row of a number to which error `k`, if there are any, is simply added."""
+        if not self.values.shape[0]:
+            return residual, row
+        return residual - self.values[k], row | {self.first + k: 1.0}
+
 
 class Aid(Protocol):
     """A sensor that corrects the filter: a pytree."""
@@ -154,10 +160,7 @@ class Fix:
         for i in range(3):
             row: Row = _spread(ATTITUDE, cross(there, AXES[i])) | {POSITION + i: 1.0}
             residual = values[i] - place[i]
-            if self.slow.size:
-                row[own.first + i] = 1.0
-                residual = residual - own.values[i]
-            parts.append(Component(residual, row, self.deviation[i] ** 2))
+            parts.append(Component(*own.added(residual, row, i), self.deviation[i] ** 2))
         found = [Innovation(parts, True, POSITION)]
         if self.velocity_deviation is not None:
             around = motion.rotation.to_world(cross(motion.angular, arm))
@@ -203,10 +206,8 @@ class Depth:
         read = values[self.component] * self.per_unit - self.zero
         residual = read - motion.position[2] - there[2]
         row: Row = {POSITION + 2: 1.0, ATTITUDE: there[1], ATTITUDE + 1: -there[0]}
-        if self.slow.size:
-            row[own.first] = 1.0
-            residual = residual - own.values[0]
-        return [Innovation([Component(residual, row, self.deviation**2)], True, POSITION)]
+        part = Component(*own.added(residual, row, 0), self.deviation**2)
+        return [Innovation([part], True, POSITION)]
 
 
 @pytree
@@ -390,12 +391,8 @@ class Attitude:
         error = attitude_error(values[:4], multiply(motion.attitude, self.mounting[:, None]))
         parts = []
         for i in range(3):
-            row: Row = {ATTITUDE + i: 1.0}
-            residual = error[i]
-            if self.slow.size:
-                row[own.first + i] = 1.0
-                residual = residual - own.values[i]
-            parts.append(Component(residual, row, self.deviation[i] ** 2))
+            found = own.added(error[i], {ATTITUDE + i: 1.0}, i)
+            parts.append(Component(*found, self.deviation[i] ** 2))
         return [Innovation(parts, True, ATTITUDE)]
 
 
@@ -422,12 +419,8 @@ class Field:
         parts = []
         for i in range(3):
             e = motion.rotation.to_world(mounting.to_world(AXES[i]))
-            row = _spread(ATTITUDE, cross(e, field))
-            residual = values[i] - dot(e, field)
-            if self.slow.size:
-                row[own.first + i] = 1.0
-                residual = residual - own.values[i]
-            parts.append(Component(residual, row, self.deviation[i] ** 2))
+            found = own.added(values[i] - dot(e, field), _spread(ATTITUDE, cross(e, field)), i)
+            parts.append(Component(*found, self.deviation[i] ** 2))
         return [Innovation(parts, True, ATTITUDE)]
 
 
