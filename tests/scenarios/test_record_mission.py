@@ -34,8 +34,11 @@ from seatrial.signals import SensorInfo
 VEHICLES = (rf.SENT_BOAT, rf.AUV)
 WORDS = {0: "completed", 1: "diverged"}
 EVENTS = (
+    Event(10.5, "failsafe position: hold", "failsafe", 0),
+    Event(12.0, "failsafe position is over", "failsafe over", 0),
     Event(15.0, "goto 1 reached", "reached", 0),
     Event(32.0, "goto 2 passed", "passed", 1),
+    Event(40.0, "failsafe battery: return", "failsafe", 2),
     Event(50.0, "hold 1 held", "held", 2),
 )
 
@@ -93,6 +96,8 @@ def expected(truth):
         "cross_track_error": truth.guidance[:, 2],
         "distance_to_go": truth.guidance[:, 3],
         "rule": truth.guidance[:, 4],
+        "failsafes": truth.guidance[:, 5],
+        "failsafe_action": truth.guidance[:, 6],
     }
 
 
@@ -172,7 +177,8 @@ def test_ros_reads_the_estimate_in_its_own_frames_with_its_covariance(run, recor
 
 def test_ros_reads_the_mission_by_name_and_the_path_once(run, recorded):
     _, message = messages(recorded, "/otter/mission")[-1]
-    assert message.name == ["leg", "outcome", "cross_track", "distance", "rule"]
+    names = ["leg", "outcome", "cross_track", "distance", "rule", "failsafes", "action"]
+    assert message.name == names
     assert message.position.tolist() == run.vehicles["otter"].guidance[-1].tolist()
     ((time, path),) = messages(recorded, "/otter/path")
     places = [(p.pose.position.x, p.pose.position.y) for p in path.poses]
@@ -260,7 +266,7 @@ def test_vehicles_of_a_group_are_told_apart(run):
     tally.add(run.time, group, np.zeros((len(run.time), 2), np.int32))
     found = summarise(rf.header(infos), [tally], 60.0, WORDS, {}).vehicles
     assert found["otter_0"].events == EVENTS
-    assert [e.time for e in found["otter_1"].events] == [45.0]
+    assert [e.time for e in found["otter_1"].events] == [40.5, 42.0, 45.0]
     assert found["otter_1"].indices["legs_done"] == 1
     stored = MemoryRecorder()
     stored.open(rf.header(infos))

@@ -16,7 +16,7 @@ from seatrial.engine.frames import (
     ground_speed,
 )
 from seatrial.record.swarm.columns import Columns, Pick, Values
-from seatrial.signals import RULES
+from seatrial.signals import ACTIONS, FAILSAFES, RULES
 
 if TYPE_CHECKING:
     import xarray
@@ -92,6 +92,8 @@ _GUIDANCE_VARIABLES: dict[str, tuple[str | None, str, str]] = {
     "cross_track_error": (None, "m", "distance off the track, positive to starboard of it"),
     "distance_to_go": (None, "m", "distance to go on the leg"),
     "rule": (None, "1", "rule of the road towards the nearest vessel that is watched"),
+    "failsafes": (None, "1", "sum of 2^i of the failsafes i that are on"),
+    "failsafe_action": (None, "1", "what the failsafes make the vehicle do"),
 }
 """As `_VARIABLES`, of vehicles with a mission; in the order of `GUIDANCE`."""
 _LOOP_VARIABLES = _ESTIMATE_VARIABLES | _GUIDANCE_VARIABLES
@@ -249,7 +251,12 @@ def _attributes_of(name: str) -> dict[str, str]:
     found = {"units": unit, "long_name": long_name}
     if name in _STANDARD_NAMES:
         found["standard_name"] = _STANDARD_NAMES[name]
-    words = {"leg_outcome": OUTCOMES, "rule": RULES}
+    words = {
+        "leg_outcome": OUTCOMES,
+        "rule": RULES,
+        "failsafes": dict(enumerate(FAILSAFES)),
+        "failsafe_action": ACTIONS,
+    }
     if name in words:
         found["comment"] = ", ".join(f"{code} {word}" for code, word in words[name].items())
     return found

@@ -8,6 +8,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.compile.autonomy.failsafes import build_failsafes
 from seatrial.compile.autonomy.navigation import build_navigator, first_estimate
 from seatrial.compile.autonomy.obstacles import build_avoidance, build_watch, turning_of
 from seatrial.compile.autonomy.tuning import Design, design, filters_waves
@@ -246,6 +247,16 @@ def build_pilot(
         ),
         watch=watch,
         fence=_fence(first, [leg for own in missions.values() for leg in own], dtype),
+        failsafes=build_failsafes(
+            members,
+            vehicle,
+            sensors,
+            effectors,
+            tuning,
+            [max(starts[2, i], *(leg.end[2] for leg in own)) for i, own in enumerate(legs)],
+            scenario.control_period,
+            dtype,
+        ),
         deceleration=constant(first.guidance.deceleration, dtype),
         reach=constant(length, dtype),
         climb=_climb(autopilot, dtype),

@@ -133,9 +133,14 @@ def command(
     `since` (F, N) is when each fault set in, of which a pilot is told what monitoring would report.
     """
     if isinstance(commander, Pilot):
-        memory, own = piloting.decide(commander, memory, state, t, ocean, given.wishes, since)
-        orders = jnp.where(given.channels, given.orders, own)
-        return piloting.overrule(commander, memory, state, orders, given.channels), orders
+        taken, wishes = given.channels, given.wishes
+        lost = piloting.link_lost(commander, since)
+        if lost is not False:
+            taken = taken & ~lost
+            wishes = None if wishes is None else wishes._replace(steered=wishes.steered & ~lost)
+        memory, own = piloting.decide(commander, memory, state, t, ocean, wishes, since)
+        orders = jnp.where(taken, given.orders, own)
+        return piloting.overrule(commander, memory, state, orders, taken), orders
     memory, own = _scripted(commander, memory, state, t)
     return memory, jnp.where(given.channels, given.orders, own)
 
