@@ -76,6 +76,8 @@ class Failsafes:
     """By which a leg must get shorter, m."""
     braking: jax.Array
     """Deceleration with which it can stop, m/s²."""
+    slack: jax.Array
+    """How far it drifts off a station before it comes back, m."""
     unheard: jax.Array
     """(H, 1) what is assumed of the sensors before they are heard."""
     monitors: Monitors | None
@@ -245,7 +247,7 @@ def _leaving(
     north, east, _ = rotation(believed.attitude).to_world(vec3(believed.velocity))
     reach = 0.5 * root(north * north + east * east) / failsafes.braking
     at_rest = believed.position[:2] + reach * jnp.stack([north, east])
-    leaving: jax.Array = signed_distance(fence, at_rest) < SURE * deviation
+    leaving: jax.Array = signed_distance(fence, at_rest) < failsafes.slack + SURE * deviation
     return leaving
 
 

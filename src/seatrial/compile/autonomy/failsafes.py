@@ -99,7 +99,8 @@ def build_failsafes(
             -1.0 if described.capsize is None else math.cos(described.capsize.limit), dtype
         ),
         step=constant(0.5 * length, dtype),
-        braking=constant(_braking(first, tuning), dtype),
+        braking=constant(braking_of(first, tuning), dtype),
+        slack=constant(slack_of(first, tuning), dtype),
         unheard=column([before for _, _, before in heard]),
         monitors=_monitors(first, vehicle, effectors, measured, period, dtype),
         ears=tuple((p, sensors.infos[p].components.index(c)) for p, c, _ in heard),
@@ -149,7 +150,12 @@ def _after(
     return described.after or 0.0
 
 
-def _braking(participant: Participant, tuning: "Tuning") -> float:
+def slack_of(participant: Participant, tuning: "Tuning") -> float:
+    """How far it drifts off a station before it comes back, m; nothing for those that hold it."""
+    return 0.0 if "position" in tuning.autopilot.follows else participant.vehicle.length
+
+
+def braking_of(participant: Participant, tuning: "Tuning") -> float:
     """Deceleration with which it stops: what the surge loop may ask for at its service speed."""
     surge = tuning.autopilot.surge
     if surge is None:
