@@ -180,3 +180,57 @@ def test_a_boat_upside_down_stops_its_propellers(boats):
     assert stopped.any()
     assert np.all(own.command.values[stopped] == 0.0)
     assert vehicles["capsize"].indices["legs_done"] == 1  # upright again it goes on
+
+
+AUV = """
+  - name: {name}
+    vehicle: remus100_mss
+    start: {{position: [0, {east}, 10], speed: 1.5}}
+    sensors:
+      - {{type: imu, name: imu, rate: 50, position: [0.2, 0.0, 0.0], errors: adis16448}}
+      - {{type: ahrs, name: ahrs, rate: 10, position: [0.2, 0.0, 0.0]}}
+      - {{type: pressure, name: depth, rate: 10, position: [0.3, 0.0, 0.0]}}
+      - {{type: dvl, name: dvl, rate: 5, position: [0.4, 0.0, 0.08]}}
+      - {{type: gnss, name: gnss, rate: 1, position: [0.0, 0.0, -0.15], reacquisition: 5}}
+    failsafes: {{position: {{limit: 2.5}}, altitude: {{limit: 4}}}}
+    faults:
+      - {{target: dvl, kind: dropout}}
+      - {{target: stern_plane, kind: jam, value: 12, unit: deg}}
+    mission:
+      - {{do: goto, waypoints: [[300, {east}, 10]], speed: 1.5, acceptance: 6}}
+"""
+
+
+@pytest.fixture(scope="module")
+def auvs():
+    world = "{name: shelf, seabed: {depth: 30}}"
+    with pytest.warns(st.SpecWarning, match="nothing bounds the position of `well`"):
+        plan = fleet(AUV, {"well": {}, "position": {}, "depth": {}}, 105, world)
+    acts = {100: [strike("dvl: dropout", "position"), strike("stern_plane: jam", "depth")]}
+    return sailed(plan, acts)
+
+
+def test_an_auv_that_does_not_know_where_it_is_comes_up_for_a_fix(auvs):
+    vehicles, data = auvs
+    assert alarms(vehicles["well"]) == []
+    (came, text), (went, over) = alarms(vehicles["position"])
+    assert (text, over) == ("failsafe position: surface", "failsafe position is over")
+    own = data.sel(vehicle="position")
+    deviation = own.estimate_deviation.values[:, :2].max(axis=1)
+    frames = [round(10 * t) for t in (came, went)]
+    assert deviation[frames[0] - 25] < 2.5 < deviation[frames[0]]  # two seconds of it
+    assert own.depth.values[: frames[0]].min() > 9.0
+    assert own.depth.values[frames[0] : frames[1]].min() < 0.5
+    assert deviation[frames[1]] < 2.5
+
+
+def test_an_auv_with_a_jammed_plane_says_so_before_it_is_aground(auvs):
+    vehicles, data = auvs
+    lost = vehicles["depth"]
+    (first, deep), (second, low) = alarms(lost)
+    assert (deep, low) == ("failsafe depth: surface", "failsafe altitude: surface")
+    depth = data.depth.sel(vehicle="depth").values
+    assert depth[round(10 * first) - 10] == pytest.approx(5.0 + 1.2 * 10.0, abs=0.2)
+    assert depth[round(10 * second) - 10] == pytest.approx(30.0 - 4.0, abs=0.5)
+    assert second < lost.ended_at
+    assert lost.status == "grounded"
