@@ -254,6 +254,24 @@ def test_legs_that_end_between_two_frames_are_told_without_a_guess():
     assert otter.indices["legs_reached"] == 1
 
 
+@pytest.mark.parametrize(
+    ("field", "column", "value", "status"),
+    [
+        ("estimate", 0, 1000.0, "lost"),
+        ("guidance", 6, 6.0, "aborted"),
+        ("attitude", slice(None), (0.0, 1.0, 0.0, 0.0), "capsized"),
+        ("guidance", 6, 4.0, "completed"),
+    ],
+)
+def test_a_run_is_not_completed_that_ended_lost_stopped_or_upside_down(
+    field, column, value, status
+):
+    vehicles = (rf.SENT_BOAT,)
+    whole = rf.frames(vehicles, duration=2.0)
+    getattr(whole.vehicles["otter"], field)[-1, column] = value
+    assert summary_of(whole, vehicles).vehicles["otter"].status == status
+
+
 def test_vehicles_of_a_group_are_told_apart(run):
     """Two boats of one group, the second half a minute behind the first."""
     infos = tuple(dataclasses.replace(rf.SENT_BOAT, name=f"otter_{i}") for i in range(2))

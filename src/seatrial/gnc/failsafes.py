@@ -176,19 +176,19 @@ def watch(
     fence: jax.Array | None,
     broken: jax.Array,
     since: jax.Array | None,
-    steered: jax.Array,
+    busy: jax.Array,
     t: jax.Array,
 ) -> FailsafeState:
     """Look for causes, and say what is to be done.
 
     `deviation` (N,) is that of the position, `broken` (N,) whether an actuator is known to be,
-    `since` (F, N) when each fault set in, `steered` (N,) whether somebody outside steers.
+    `since` (F, N) when each fault set in, `busy` (N,) whether somebody outside drives.
     """
     nothing = jnp.zeros(deviation.shape, bool)
     away = leg.end - believed.position
     level, rises = away[0] * away[0] + away[1] * away[1], leg.kind == SURFACE
     distance = root(jnp.where(rises, 0.0, level) + (0.0 if mission.flat else away[2] * away[2]))
-    fresh = off_mission(state) | (progress.leg != state.leg) | steered
+    fresh = off_mission(state) | (progress.leg != state.leg) | busy
     waits = leg.done | (leg.kind == VELOCITY) | jnp.isfinite(progress.arrived)
     waits |= rises & (distance < leg.acceptance)
     shorter = fresh | waits | (distance < state.closest - failsafes.step)

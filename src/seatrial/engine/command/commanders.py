@@ -138,7 +138,8 @@ def command(
         if lost is not False:
             taken = taken & ~lost
             wishes = None if wishes is None else wishes._replace(steered=wishes.steered & ~lost)
-        memory, own = piloting.decide(commander, memory, state, t, ocean, wishes, since)
+        driven = jnp.any(taken, axis=0)
+        memory, own = piloting.decide(commander, memory, state, t, ocean, wishes, since, driven)
         orders = jnp.where(taken, given.orders, own)
         return piloting.overrule(commander, memory, state, orders, taken), orders
     memory, own = _scripted(commander, memory, state, t)

@@ -172,10 +172,12 @@ def decide(
     ocean: Ocean,
     wishes: Wishes | None = None,
     since: jax.Array | None = None,
+    driven: jax.Array | bool = False,
 ) -> tuple[PilotState, jax.Array]:
     """Orders for the next control period.
 
-    `wishes` stand above the mission; faults set in at `since` (F, N), infinite while away.
+    `wishes` stand above the mission; faults set in at `since` (F, N), infinite while away; a
+    vehicle that is `driven` (N,) takes orders by channel from elsewhere.
     """
     navigator = pilot.navigator
     dtype = state.velocity.dtype
@@ -192,7 +194,8 @@ def decide(
     believed = _estimate(pilot, memory, state, dtype)
     progress, leg = legs.follow(pilot.mission, memory.progress, believed, t)
     steered = jnp.zeros(believed.position.shape[1:], bool) if wishes is None else wishes.steered
-    failsafes, health = _guard(pilot, memory, progress, leg, believed, since, steered, t)
+    busy = steered | driven
+    failsafes, health = _guard(pilot, memory, progress, leg, believed, since, busy, t)
     # A mission that has to wait goes on where it was left.
     waits = guarding.off_mission(failsafes)
     progress = jax.tree.map(partial(jnp.where, waits), memory.progress, progress)
@@ -307,7 +310,7 @@ def _guard(
     leg: legs.Leg,
     believed: Estimate,
     since: jax.Array | None,
-    steered: jax.Array,
+    busy: jax.Array,
     t: jax.Array,
 ) -> tuple[FailsafeState, jax.Array | None]:
     """Failsafes after this instant, and the health of the effectors."""
@@ -317,10 +320,10 @@ def _guard(
         armed = pilot.failsafes.action[FAILSAFES.index("actuator")] > 0
         state = guarding.compare(monitors, state, memory.orders, armed)
         if health is None:
-            shape = (len(pilot.effectors.names), *steered.shape)
+            shape = (len(pilot.effectors.names), *busy.shape)
             health = jnp.ones(shape, believed.position.dtype)
         health = guarding.health_of(monitors, state, health)
-    well = jnp.ones_like(steered) if health is None else jnp.all(health > 0.0, axis=0)
+    well = jnp.ones_like(busy) if health is None else jnp.all(health > 0.0, axis=0)
     spread = jnp.zeros_like(believed.position[0])
     if pilot.navigator is not None:
         spread = navigation.spread(memory.filter).astype(spread.dtype)
@@ -335,7 +338,7 @@ def _guard(
         pilot.fence,
         ~well,
         since,
-        steered,
+        busy,
         t,
     )
     return state, health
