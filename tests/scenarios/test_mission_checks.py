@@ -179,3 +179,10 @@ vehicles:
     status = {name: vehicle.status for name, vehicle in run.summary.vehicles.items()}
     assert status == {"rov": "grounded", "rolled": "capsized"}
     assert run.status == "capsized"
+
+
+def test_a_task_is_doubted_once_however_many_legs_it_has():
+    square = "{do: goto, waypoints: [[90, 0], [180, 0], [270, 0]], speed: 1.5}"
+    with pytest.warns(st.SpecWarning) as told:
+        compile_scenario(described(square, world=STRONG.replace("3.5", "2.5")))
+    assert len(told) == 1

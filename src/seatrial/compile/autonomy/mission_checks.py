@@ -45,7 +45,13 @@ def check_mission(
     work."""
     check = _Check(scenario, index, legs, start, tuning, sensors)
     check.depths()
-    return [*check.currents(), *check.turns(), *check.margins(), *check.position()]
+    found: list[Problem] = []
+    for doubts in (check.currents(), check.turns(), check.margins(), check.position()):
+        by_task: dict[Path, Problem] = {}
+        for doubt in doubts:
+            by_task.setdefault(doubt.path, doubt)  # one leg of a task stands for all
+        found += by_task.values()
+    return found
 
 
 class _Check:
