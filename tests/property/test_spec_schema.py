@@ -52,18 +52,21 @@ def _problems(cls: type[Spec], data: dict[str, object]) -> list[Problem]:
 @pytest.mark.parametrize("cls", SPECS, ids=lambda cls: cls.__name__)
 def test_every_misspelt_key_is_rejected_with_a_suggestion(cls: type[Spec]):
     """Many at once: a key that is not known says nothing about its neighbours."""
-    slips = {
-        slip
-        for key in cls.accepted_keys()
-        if len(key) > 2
-        for at in (range(len(key) - 1) if key in cls.model_fields else [len(key) // 2])
-        for slip in (
-            key[:at] + key[at + 1 :],  # a letter forgotten
-            key[: at + 1] + key[at:],  # a letter doubled
-            key[:at] + key[at + 1] + key[at] + key[at + 2 :],  # two letters swapped
-            key.capitalize(),
-        )
-    } - set(cls.accepted_keys())
+    slips = (
+        {
+            slip
+            for key in cls.accepted_keys()
+            if len(key) > 2
+            for at in (range(len(key) - 1) if key in cls.model_fields else [len(key) // 2])
+            for slip in (
+                key[:at] + key[at + 1 :],  # a letter forgotten
+                key[: at + 1] + key[at:],  # a letter doubled
+                key[:at] + key[at + 1] + key[at] + key[at + 2 :],  # two letters swapped
+                key.capitalize(),
+            )
+        }
+        - set(cls.accepted_keys())
+    )
     for wrong in batched(sorted(slips), MOST // 2):
         found = {p.path: p for p in _problems(cls, dict.fromkeys(wrong, 1.0))}
         for key in wrong:
