@@ -66,10 +66,11 @@ class AskedHelm:
 
     def start(self, vehicle):
         self.period, self.integral = vehicle.control_period, 0.0
-        self.legs, self.seen = vehicle.legs, []
+        self.legs, self.seen, self.courses = vehicle.legs, [], []
 
     def control(self, time, measurements, truth, estimate, leg, setpoint, allocate):
         self.seen.append((estimate, int(leg.number), leg.end, truth))
+        self.courses.append(float(setpoint.course))
         error = math.remainder(setpoint.course - estimate.euler[2], math.tau)
         slow = setpoint.velocity[0] - estimate.velocity[0]
         turn = 120.0 * error - 150.0 * estimate.velocity[5]
@@ -91,6 +92,10 @@ def test_the_compiled_law_steers_as_the_same_law_asked_from_python(steered):
     assert steered.dataset.position.values[-1, 0, 0] > 7.0  # under way, not adrift
     assert steered.dataset.position.values[-1, 0, 1] > 1.0
     assert [leg.end for leg in asked.legs] == [(8.0, 0.0, 0.0), (8.0, 40.0, 0.0)]
+    recorded = run.dataset.sel(vehicle="boat")
+    np.testing.assert_array_equal(recorded["setpoint_direction"], asked.courses)
+    assert set(recorded["setpoint_asked"].values.astype(int) & 7) == {2 + 4}  # course and surge
+    assert float(recorded["setpoint_surge"].values[0]) == 1.2
     numbers = [number for _, number, _, _ in asked.seen]
     assert sorted(set(numbers)) == [0, 1]
     for estimate, number, end, truth in asked.seen:

@@ -122,6 +122,8 @@ class PilotState(NamedTuple):
     """(6, N) wrench that they make."""
     refuge: jax.Array
     """(3, N) last place inside the fence."""
+    asked: jax.Array
+    """(4, N) what guidance asked for last, for the record."""
     stream: jax.Array
     """(3, N) current, NED, where the truth is fed back; zero elsewhere."""
 

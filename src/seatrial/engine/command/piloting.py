@@ -69,6 +69,7 @@ def begin(pilot: Pilot, suite: tuple[Fitted, ...], initial: State, channels: int
         orders=jnp.zeros((channels, count), dtype),
         achieved=jnp.zeros((6, count), dtype),
         refuge=initial.position,
+        asked=jnp.zeros((4, count), dtype),
         stream=jnp.zeros_like(initial.position),
     )
 
@@ -210,9 +211,24 @@ def guide(
     if pilot.holds_station:
         setpoint = passage.in_line(pilot, setpoint, believed)
     memory = memory._replace(
-        progress=progress, law=law.astype(dtype), avoidance=avoidance, refuge=refuge
+        progress=progress,
+        law=law.astype(dtype),
+        avoidance=avoidance,
+        refuge=refuge,
+        asked=_asked(setpoint).astype(dtype),
     )
     return memory, Way(believed, leg, setpoint)
+
+
+def _asked(setpoint: Setpoint) -> jax.Array:
+    """(4, N) as the last numbers of `frames.GUIDANCE` tell it."""
+    rows = [setpoint.heading, setpoint.course, setpoint.velocity[0], setpoint.depth]
+    given = [jnp.isfinite(row) for row in rows]
+    heading, course, surge, depth = (
+        jnp.where(there, row, 0.0) for there, row in zip(given, rows, strict=True)
+    )
+    which = sum((1 << i) * there for i, there in enumerate(given))
+    return jnp.stack([jnp.asarray(which), jnp.where(given[0], heading, course), surge, depth])
 
 
 def steer(
@@ -304,7 +320,8 @@ def report(pilot: Pilot, memory: PilotState, state: State) -> tuple[jax.Array, j
     ended = jnp.max(jnp.where(rows == progress.leg - 1, progress.outcome, 0), axis=0)
     cross = jnp.where(leg.kind == TRACK, errors.cross, 0.0)
     rule = _rule(memory.avoidance, count)
-    guidance = jnp.stack([progress.leg, ended, cross, errors.remaining, rule]).astype(dtype)
+    where = jnp.stack([progress.leg, ended, cross, errors.remaining, rule]).astype(dtype)
+    guidance = jnp.concatenate([where, memory.asked])
     if pilot.navigator is None:
         return jnp.zeros((0, count), dtype), guidance
     believed = _estimate(pilot, memory, state, dtype)
