@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seatrial.engine.frames import (
+    ASKED,
     ESTIMATE,
     GUIDANCE,
     OUTCOMES,
@@ -92,6 +93,10 @@ _GUIDANCE_VARIABLES: dict[str, tuple[str | None, str, str]] = {
     "cross_track_error": (None, "m", "distance off the track, positive to starboard of it"),
     "distance_to_go": (None, "m", "distance to go on the leg"),
     "rule": (None, "1", "rule of the road towards the nearest vessel that is watched"),
+    "setpoint_asked": (None, "1", "what guidance asks for, sum of what is in the comment"),
+    "setpoint_direction": (None, "rad", "heading or course over ground that it asks for"),
+    "setpoint_surge": (None, "m s-1", "speed ahead that it asks for"),
+    "setpoint_depth": (None, "m", "depth that it asks for"),
 }
 """As `_VARIABLES`, of vehicles with a mission; in the order of `GUIDANCE`."""
 _LOOP_VARIABLES = _ESTIMATE_VARIABLES | _GUIDANCE_VARIABLES
@@ -249,7 +254,7 @@ def _attributes_of(name: str) -> dict[str, str]:
     found = {"units": unit, "long_name": long_name}
     if name in _STANDARD_NAMES:
         found["standard_name"] = _STANDARD_NAMES[name]
-    words = {"leg_outcome": OUTCOMES, "rule": RULES}
+    words = {"leg_outcome": OUTCOMES, "rule": RULES, "setpoint_asked": ASKED}
     if name in words:
         found["comment"] = ", ".join(f"{code} {word}" for code, word in words[name].items())
     return found

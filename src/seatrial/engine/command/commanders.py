@@ -11,8 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from seatrial.core.types import State
-from seatrial.engine.command import piloting
-from seatrial.engine.command.pilot import Pilot, Wishes
+from seatrial.engine.command import compiled_controller, piloting
+from seatrial.engine.command.compiled_controller import CompiledController, ControllerState
+from seatrial.engine.command.pilot import Outlook, Pilot, Way, Wishes
 from seatrial.engine.compiled.suite import Fitted, Sensing
 from seatrial.ocean import Ocean
 from seatrial.pytree import batched, pytree, static
@@ -133,11 +134,63 @@ def command(
     `since` (F, N) is when each fault set in, of which a pilot is told what monitoring would report.
     """
     if isinstance(commander, Pilot):
-        memory, own = piloting.decide(commander, memory, state, t, ocean, given.wishes, since)
+        memory, way = piloting.guide(commander, memory, state, t, ocean, given.wishes)
+        memory, own = piloting.steer(
+            commander, memory, way, piloting.known_health(commander, since, t)
+        )
         orders = jnp.where(given.channels, given.orders, own)
         return piloting.overrule(commander, memory, state, orders, given.channels), orders
     memory, own = _scripted(commander, memory, state, t)
     return memory, jnp.where(given.channels, given.orders, own)
+
+
+def consult(
+    pilot: Pilot,
+    memory: Any,
+    state: State,
+    t: jax.Array,
+    given: Given,
+    ocean: Ocean,
+    since: jax.Array | None,
+) -> tuple[tuple[Any, Way], Outlook]:
+    """The way that a pilot has found, with its memory then, and what it tells of that."""
+    memory, way = piloting.guide(pilot, memory, state, t, ocean, given.wishes)
+    health = piloting.known_health(pilot, since, t)
+    return (memory, way), piloting.outlook(pilot, memory, way, health, state.velocity.dtype)
+
+
+def command_by(
+    controller: CompiledController,
+    heard: ControllerState,
+    commander: Commander,
+    memory: Any,
+    state: State,
+    t: jax.Array,
+    given: Given,
+    ocean: Ocean,
+    since: jax.Array | None = None,
+) -> tuple[ControllerState, Any, jax.Array]:
+    """The same under a controller of the user's own; channels that it leaves alone are the
+    commander's."""
+    rows = jnp.asarray(controller.channels)
+    if not isinstance(commander, Pilot):
+        memory, own = _scripted(commander, memory, state, t)
+        heard, mine = compiled_controller.step(controller, heard, None, None, state, t)
+        own = own.at[rows].set(mine.astype(own.dtype))
+        return heard, memory, jnp.where(given.channels, given.orders, own)
+    (memory, way), known = consult(commander, memory, state, t, given, ocean, since)
+    heard, mine = compiled_controller.step(controller, heard, known, commander.effectors, state, t)
+    whole = len(controller.channels) == memory.orders.shape[0]
+    if whole:
+        own = memory.orders
+    else:
+        memory, own = piloting.steer(commander, memory, way, known.health)
+    own = own.at[rows].set(mine.astype(own.dtype))
+    orders = jnp.where(given.channels, given.orders, own)
+    if whole:  # there is no autopilot whose integrals would need to know what they make
+        return heard, memory._replace(orders=orders), orders
+    taken = given.channels.at[rows].set(True)
+    return heard, piloting.overrule(commander, memory, state, orders, taken), orders
 
 
 def _scripted(

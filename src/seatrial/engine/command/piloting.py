@@ -11,7 +11,16 @@ import jax.numpy as jnp
 
 from seatrial.core.types import State
 from seatrial.engine.command import passage, sample_queue
-from seatrial.engine.command.pilot import Navigator, Pilot, PilotState, Wishes
+from seatrial.engine.command.pilot import (
+    Belief,
+    LegInForce,
+    Navigator,
+    Outlook,
+    Pilot,
+    PilotState,
+    Way,
+    Wishes,
+)
 from seatrial.engine.compiled.suite import Fitted, Sample, Sensing
 from seatrial.gnc import avoidance as avoiding
 from seatrial.gnc import mission as legs
@@ -26,7 +35,7 @@ from seatrial.gnc.navigation.eskf import SILENT, USED
 from seatrial.gnc.types import Estimate, Setpoint
 from seatrial.ocean import Ocean, current
 from seatrial.spatial.gradients import bearing
-from seatrial.spatial.rotations import rotation
+from seatrial.spatial.rotations import rotation, to_euler
 from seatrial.spatial.vectors import vec3
 
 
@@ -60,6 +69,7 @@ def begin(pilot: Pilot, suite: tuple[Fitted, ...], initial: State, channels: int
         orders=jnp.zeros((channels, count), dtype),
         achieved=jnp.zeros((6, count), dtype),
         refuge=initial.position,
+        asked=jnp.zeros((4, count), dtype),
         stream=jnp.zeros_like(initial.position),
     )
 
@@ -152,19 +162,15 @@ def feel(
     return memory._replace(filter=moved)
 
 
-def decide(
+def guide(
     pilot: Pilot,
     memory: PilotState,
     state: State,
     t: jax.Array,
     ocean: Ocean,
     wishes: Wishes | None = None,
-    since: jax.Array | None = None,
-) -> tuple[PilotState, jax.Array]:
-    """Orders for the next control period.
-
-    `wishes` stand above the mission; faults set in at `since` (F, N), infinite while away.
-    """
+) -> tuple[PilotState, Way]:
+    """Where to go in the next control period; `wishes` stand above the mission."""
     navigator = pilot.navigator
     dtype = state.velocity.dtype
     if navigator is not None:
@@ -204,27 +210,83 @@ def decide(
         avoidance, setpoint = _keep_clear(pilot.avoidance, avoidance, believed, setpoint, t, live)
     if pilot.holds_station:
         setpoint = passage.in_line(pilot, setpoint, believed)
-    held, demand = steering.control(
-        pilot.autopilot, memory.autopilot, setpoint, believed, memory.achieved, pilot.period
-    )
-    health = _health(pilot, since, t)
-    through = _through_water(believed)
-    given = allocate(pilot.effectors, demand, through, memory.orders, pilot.period, health)
-    memory = PilotState(
-        filter=memory.filter,
-        boxes=memory.boxes,
+    memory = memory._replace(
         progress=progress,
         law=law.astype(dtype),
-        autopilot=held,
         avoidance=avoidance,
-        reports=memory.reports,
-        tracks=memory.tracks,
-        orders=given.orders.astype(dtype),
-        achieved=given.wrench.astype(dtype),
         refuge=refuge,
-        stream=memory.stream,
+        asked=_asked(setpoint).astype(dtype),
+    )
+    return memory, Way(believed, leg, setpoint)
+
+
+def _asked(setpoint: Setpoint) -> jax.Array:
+    """(4, N) as the last numbers of `frames.GUIDANCE` tell it."""
+    rows = [setpoint.heading, setpoint.course, setpoint.velocity[0], setpoint.depth]
+    given = [jnp.isfinite(row) for row in rows]
+    heading, course, surge, depth = (
+        jnp.where(there, row, 0.0) for there, row in zip(given, rows, strict=True)
+    )
+    which = sum((1 << i) * there for i, there in enumerate(given))
+    return jnp.stack([jnp.asarray(which), jnp.where(given[0], heading, course), surge, depth])
+
+
+def steer(
+    pilot: Pilot, memory: PilotState, way: Way, health: jax.Array | None
+) -> tuple[PilotState, jax.Array]:
+    """Orders for the next control period; `health` (E, N) is what the effectors still make."""
+    held, demand = steering.control(
+        pilot.autopilot,
+        memory.autopilot,
+        way.setpoint,
+        way.believed,
+        memory.achieved,
+        pilot.period,
+    )
+    through = _through_water(way.believed)
+    given = allocate(pilot.effectors, demand, through, memory.orders, pilot.period, health)
+    dtype = memory.orders.dtype
+    memory = memory._replace(
+        autopilot=held, orders=given.orders.astype(dtype), achieved=given.wrench.astype(dtype)
     )
     return memory, memory.orders
+
+
+def outlook(
+    pilot: Pilot, memory: PilotState, way: Way, health: jax.Array | None, dtype: Any
+) -> Outlook:
+    """What a controller of the user's own is told in the autopilot's place."""
+    believed, leg = way.believed, way.leg
+    if pilot.navigator is None:
+        spread = jnp.zeros((12, *believed.position.shape[1:]), dtype)
+    else:
+        spread = navigation.deviations(pilot.navigator.filter, memory.filter).astype(dtype)
+    return Outlook(
+        estimate=Belief(
+            position=believed.position,
+            attitude=believed.attitude,
+            euler=jnp.stack(to_euler(believed.attitude)),
+            velocity=believed.velocity,
+            current=believed.current,
+            deviation=spread[0:3],
+            attitude_deviation=spread[3:6],
+            velocity_deviation=spread[6:12],
+        ),
+        leg=LegInForce(
+            number=memory.progress.leg,
+            kind=leg.kind,
+            start=leg.start,
+            end=leg.end,
+            following=leg.following,
+            speed=leg.speed,
+            acceptance=leg.acceptance,
+            done=leg.done,
+        ),
+        setpoint=way.setpoint,
+        through_water=_through_water(believed),
+        orders=memory.orders,
+        health=health,
+    )
 
 
 def overrule(
@@ -258,7 +320,8 @@ def report(pilot: Pilot, memory: PilotState, state: State) -> tuple[jax.Array, j
     ended = jnp.max(jnp.where(rows == progress.leg - 1, progress.outcome, 0), axis=0)
     cross = jnp.where(leg.kind == TRACK, errors.cross, 0.0)
     rule = _rule(memory.avoidance, count)
-    guidance = jnp.stack([progress.leg, ended, cross, errors.remaining, rule]).astype(dtype)
+    where = jnp.stack([progress.leg, ended, cross, errors.remaining, rule]).astype(dtype)
+    guidance = jnp.concatenate([where, memory.asked])
     if pilot.navigator is None:
         return jnp.zeros((0, count), dtype), guidance
     believed = _estimate(pilot, memory, state, dtype)
@@ -269,10 +332,10 @@ def report(pilot: Pilot, memory: PilotState, state: State) -> tuple[jax.Array, j
 
 def _sensor_masks(navigator: Navigator, filter: Any) -> jax.Array:
     """(2, N) bit i for sensor i: those that the filter rejects, and those that are silent."""
-    health = navigation.health(navigator.filter, filter)
+    found = navigation.health(navigator.filter, filter)
     bits = jnp.asarray([1 << place for place in (navigator.imu, *navigator.aids)])[:, None]
-    silent = health == SILENT
-    wrong = (health > USED) & ~silent
+    silent = found == SILENT
+    wrong = (found > USED) & ~silent
     return jnp.stack([jnp.sum(jnp.where(which, bits, 0), axis=0) for which in (wrong, silent)])
 
 
@@ -286,7 +349,7 @@ def _rule(avoidance: Any, count: int) -> jax.Array:
     return found
 
 
-def _health(pilot: Pilot, since: jax.Array | None, t: jax.Array) -> jax.Array | None:
+def known_health(pilot: Pilot, since: jax.Array | None, t: jax.Array) -> jax.Array | None:
     """Share (A, N) of its wrench that each effector is known to make; None where all are well."""
     if since is None or not pilot.alarms:
         return None

@@ -212,6 +212,6 @@ def summarise(
     for tally in tallies:
         found |= tally.summaries(words, manoeuvres, infos)
     vehicles = {v.name: found[v.name] for v in header.vehicles}
-    order = ("diverged", "collided", "capsized", "grounded", "stopped", "completed")
+    order = ("failed", "diverged", "collided", "capsized", "grounded", "stopped", "completed")
     worst = min((v.status for v in vehicles.values()), key=order.index)
     return RunSummary(status=worst, duration=duration, vehicles=vehicles)
