@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from seatrial._version import __version__
-from seatrial.errors import RecordingError, SpecError
+from seatrial.errors import RecordingError, SpecError, SpecWarning
 
 if TYPE_CHECKING:
     from seatrial.api import Batch, Run, compile_scenario, run, run_batch
@@ -51,6 +51,7 @@ __all__ = [
     "Setpoint",
     "Simulation",
     "SpecError",
+    "SpecWarning",
     "Vehicle",
     "World",
     "__version__",

@@ -55,6 +55,10 @@ class SpecError(SeatrialError):
         super().__init__("\n".join(str(p) for p in self.problems))
 
 
+class SpecWarning(UserWarning):
+    """A description that can be used but may not do what was meant; its text is a Problem's."""
+
+
 class RecordingError(SeatrialError):
     """A recording that cannot be written or read."""
 

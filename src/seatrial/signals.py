@@ -45,6 +45,33 @@ RULES = {
 """What the COLREGs make of a vessel towards another one."""
 
 
+FAILSAFES = (
+    "position",
+    "fence",
+    "link",
+    "battery",
+    "ingress",
+    "depth",
+    "altitude",
+    "actuator",
+    "capsize",
+    "progress",
+)
+"""What a vehicle on a mission watches, in the order of the bits of a recording."""
+
+
+ACTIONS = {
+    0: "none",
+    1: "warn",
+    2: "slow",
+    3: "hold",
+    4: "return",
+    5: "surface",
+    6: "abort",
+}
+"""What a failsafe does, the graver the later: of several the last one is done."""
+
+
 @dataclass(frozen=True)
 class PayloadInfo:
     """What one sample of a dense sensor is beside its few numbers: an array of stated shape."""

@@ -95,7 +95,7 @@ def start(model, count=1, speed=1.0, **kwargs):
 @jax.jit
 def _turn(model, faults, fault_state, at, orders, t):
     fault_state = faulting.update(faults, fault_state, at, t)
-    broken = faulting.impair(faults, fault_state, model)
+    broken = faulting.impair(faults, fault_state, model, t)
     fault_state, obeyed = faulting.obey(faults, fault_state, broken, orders)
     moved = advance(broken.actuators, at.actuators, obeyed, DT, broken.impairment)
     return fault_state, dataclasses.replace(at, actuators=moved)
@@ -123,7 +123,7 @@ def broken_at(model, compiled, t, at):
         count = at.position.shape[1]
         fault_state = faulting.begin(compiled.faults, model.channels, count, np.float64)
         fault_state = faulting.update(compiled.faults, fault_state, at, jnp.float64(t))
-        return faulting.impair(compiled.faults, fault_state, model)
+        return faulting.impair(compiled.faults, fault_state, model, jnp.float64(t))
 
 
 def assert_label(times, since, onset, end=math.inf):

@@ -37,8 +37,10 @@ OPTIONS = {
     "runaway": {"towards": st.sampled_from(["upper", "lower"]), **detection},
     "added_drag": {"drag_area": positive},
     "loss": {"then": st.sampled_from(["hold", "zero"])},
+    "lost": {},
+    "ingress": {"mass": positive, "rate": positive},
 }
-TARGETS = {"added_drag": "hull", "loss": "comms"}
+TARGETS = {"added_drag": "hull", "loss": "comms", "lost": "link", "ingress": "hull"}
 
 
 @st.composite

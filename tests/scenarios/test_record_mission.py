@@ -34,8 +34,11 @@ from seatrial.signals import SensorInfo
 VEHICLES = (rf.SENT_BOAT, rf.AUV)
 WORDS = {0: "completed", 1: "diverged"}
 EVENTS = (
+    Event(10.5, "failsafe position: hold", "failsafe", 0),
+    Event(12.0, "failsafe position is over", "failsafe over", 0),
     Event(15.0, "goto 1 reached", "reached", 0),
     Event(32.0, "goto 2 passed", "passed", 1),
+    Event(40.0, "failsafe battery: return", "failsafe", 2),
     Event(50.0, "hold 1 held", "held", 2),
 )
 
@@ -93,10 +96,12 @@ def expected(truth):
         "cross_track_error": truth.guidance[:, 2],
         "distance_to_go": truth.guidance[:, 3],
         "rule": truth.guidance[:, 4],
-        "setpoint_asked": truth.guidance[:, 5],
-        "setpoint_direction": truth.guidance[:, 6],
-        "setpoint_surge": truth.guidance[:, 7],
-        "setpoint_depth": truth.guidance[:, 8],
+        "failsafes": truth.guidance[:, 5],
+        "failsafe_action": truth.guidance[:, 6],
+        "setpoint_asked": truth.guidance[:, 7],
+        "setpoint_direction": truth.guidance[:, 8],
+        "setpoint_surge": truth.guidance[:, 9],
+        "setpoint_depth": truth.guidance[:, 10],
     }
 
 
@@ -176,8 +181,8 @@ def test_ros_reads_the_estimate_in_its_own_frames_with_its_covariance(run, recor
 
 def test_ros_reads_the_mission_by_name_and_the_path_once(run, recorded):
     _, message = messages(recorded, "/otter/mission")[-1]
-    where, asked = ["leg", "outcome", "cross_track", "distance", "rule"], ["asked", "direction"]
-    assert message.name == [*where, *asked, "surge", "depth"]
+    names = ["leg", "outcome", "cross_track", "distance", "rule", "failsafes", "action"]
+    assert message.name == [*names, "asked", "direction", "surge", "depth"]
     assert message.position.tolist() == run.vehicles["otter"].guidance[-1].tolist()
     ((time, path),) = messages(recorded, "/otter/path")
     places = [(p.pose.position.x, p.pose.position.y) for p in path.poses]
@@ -265,7 +270,7 @@ def test_vehicles_of_a_group_are_told_apart(run):
     tally.add(run.time, group, np.zeros((len(run.time), 2), np.int32))
     found = summarise(rf.header(infos), [tally], 60.0, WORDS, {}).vehicles
     assert found["otter_0"].events == EVENTS
-    assert [e.time for e in found["otter_1"].events] == [45.0]
+    assert [e.time for e in found["otter_1"].events] == [40.5, 42.0, 45.0]
     assert found["otter_1"].indices["legs_done"] == 1
     stored = MemoryRecorder()
     stored.open(rf.header(infos))
@@ -354,7 +359,7 @@ def believed_ellipses(track):
 
 def test_panels_show_what_was_asked_for_beside_what_came_of_it(run, recorded):
     titles = axes_of(figure(recorded))
-    surge, direction = (run.vehicles["otter"].guidance[:, i] for i in (7, 6))
+    surge, direction = (run.vehicles["otter"].guidance[:, i] for i in (9, 8))
     station = run.time >= 32.0
     (asked,) = dashed_of(titles["Speed over ground [m/s]"])
     np.testing.assert_array_equal(asked, np.where(station, np.nan, surge))

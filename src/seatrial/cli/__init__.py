@@ -2,6 +2,7 @@
 
 import gc
 import sys
+import warnings
 
 
 def main() -> None:
@@ -11,6 +12,8 @@ def main() -> None:
     from seatrial.cli.commands import app
     from seatrial.errors import SeatrialError
 
+    # What is doubtful is for whoever typed the command: the text, and not where it was said.
+    warnings.formatwarning = lambda message, *where: f"warning: {message}\n"
     try:
         app()
     except SeatrialError as error:

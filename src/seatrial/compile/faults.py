@@ -212,11 +212,18 @@ def _sizes(fault: Any, sensor: SensorInfo, chosen: list[int]) -> Array:
 
 
 def _vehicle_fault(
-    fault: spec.ActuatorFault | spec.AddedDrag | spec.CommsLoss, row: int, context: FaultContext
+    fault: spec.ActuatorFault | spec.AddedDrag | spec.CommsLoss | spec.LinkLoss | spec.Ingress,
+    row: int,
+    context: FaultContext,
 ) -> VehicleFault:
     if isinstance(fault, spec.AddedDrag):
         area = constant(fault.drag_area, context.dtype)
         return VehicleFault(value=area, index=row, kind=fault.kind)
+    if isinstance(fault, spec.Ingress):
+        water = constant([fault.rate, fault.mass], context.dtype)
+        return VehicleFault(value=water, index=row, kind=fault.kind)
+    if isinstance(fault, spec.LinkLoss):
+        return VehicleFault(value=None, index=row, kind=fault.kind)
     if isinstance(fault, spec.CommsLoss):
         return VehicleFault(value=None, index=row, kind=fault.kind, zero=fault.then == "zero")
     model = context.compiled.model

@@ -1,6 +1,7 @@
 """A scenario description to a Plan that the engine can turn."""
 
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -43,7 +44,7 @@ from seatrial.engine.frames import (
 )
 from seatrial.engine.plan import Fleet, Plan
 from seatrial.engine.scene import scene_of
-from seatrial.errors import Problem, SpecError
+from seatrial.errors import Problem, SpecError, SpecWarning
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
 from seatrial.pytree import constant
@@ -95,10 +96,16 @@ def _compile(described: spec.Scenario, controllers: CompiledControllers) -> Plan
     _check_distinct(scenario, members)
     kinds = _Kinds(scenario, controllers)
     fleets: list[Fleet] = []
+    doubts: list[Problem] = []
     for _, some in groupby(sorted(members, key=kinds.key), key=kinds.key):
-        fleets.append(_fleet(scenario, list(some), kinds))
+        fleets.append(_fleet(scenario, list(some), kinds, doubts))
     schedule = schedule_of(scenario)
     frame_period = schedule.time_step * schedule.substeps * schedule.controls
+    frames = math.floor(scenario.duration / frame_period + 1e-9)
+    if abs(frames * frame_period - scenario.duration) > 1e-6 * frame_period:
+        doubts.append(_odd_duration(scenario, frames * frame_period, frame_period))
+    for doubt in doubts:
+        warnings.warn(str(doubt), SpecWarning, stacklevel=2)
     header = _header(timed, members, kinds, fleets, frame_period)
     infos = {info.name: info for info in header.vehicles}
     participants = {member.name: member.participant for member in members}
@@ -116,7 +123,7 @@ def _compile(described: spec.Scenario, controllers: CompiledControllers) -> Plan
             for fleet in fleets
         ),
         schedule=schedule,
-        frames=math.floor(scenario.duration / frame_period + 1e-9) + 1,
+        frames=frames + 1,
         manoeuvres={
             m.name: (m.participant.manoeuvre.type, _numbers(m.participant.manoeuvre))
             for m in members
@@ -127,6 +134,16 @@ def _compile(described: spec.Scenario, controllers: CompiledControllers) -> Plan
             kinds.finest_ocean(),
             (*vehicle_bodies(header.vehicles), *obstacle_bodies(scenario.obstacles)),
         ),
+    )
+
+
+def _odd_duration(scenario: spec.Scenario, end: float, period: float) -> Problem:
+    return scenario.problem(
+        ("duration",),
+        f"the run ends with its last frame, at {end:g} s",
+        value=scenario.duration,
+        expected=f"a whole number of frames of {period:g} s",
+        mend=f"try {end:g} or {end + period:g}, or a `frame_period` that divides the duration",
     )
 
 
@@ -278,7 +295,10 @@ def _water_depth(scenario: spec.Scenario) -> float | None:
     return None if seabed is None else seabed.depth
 
 
-def _fleet(scenario: spec.Scenario, members: list[Member], kinds: _Kinds) -> Fleet:
+def _fleet(
+    scenario: spec.Scenario, members: list[Member], kinds: _Kinds, doubts: list[Problem]
+) -> Fleet:
+    """Vehicles of one kind, ready to run; what is doubtful about them is added to `doubts`."""
     first = members[0].participant
     dtype = kinds.dtype(first)
     ocean = kinds.ocean(dtype)
@@ -300,6 +320,7 @@ def _fleet(scenario: spec.Scenario, members: list[Member], kinds: _Kinds) -> Fle
         ),
     )
     initial = _initial(scenario, members, vehicle, ocean, dtype)
+    _check_afloat(scenario, members, vehicle, initial)
     legs: dict[str, tuple[LegInfo, ...]] = {}
     commander: Commander
     if first.mission:
@@ -307,6 +328,7 @@ def _fleet(scenario: spec.Scenario, members: list[Member], kinds: _Kinds) -> Fle
 
         built = build_pilot(scenario, members, vehicle, kind.sensors, ocean, initial, dtype)
         commander, legs = built.pilot, built.legs
+        doubts += built.doubts
     else:
         commander = _commander(scenario, members, vehicle, dtype)
     suite = kind.sensors.suite(names, faults.sensors)
@@ -369,6 +391,25 @@ def _initial(
     put_in = compile_program(launch, vehicle.model, ocean, described)
     launched: State = put_in(vehicle.model, ocean, described)
     return launched
+
+
+def _check_afloat(
+    scenario: spec.Scenario, members: list[Member], vehicle: CompiledVehicle, initial: State
+) -> None:
+    """Refuse vehicles that begin in the bottom, which would throw them up."""
+    depth, grounding = _water_depth(scenario), vehicle.model.grounding
+    if depth is None or grounding is None:
+        return
+    below = np.asarray(initial.position, np.float64)[2] + float(grounding.extent)
+    for member, lowest in zip(members, below, strict=True):
+        if lowest > depth:
+            raise scenario.error(
+                ("vehicles", member.index, "start", "position"),
+                f"`{member.name}` begins {lowest - depth:.3g} m deep in the bottom",
+                value=list(member.participant.start.position),
+                expected=f"its lowest point, now at {lowest:.4g} m, above {depth:g} m",
+                mend="start it higher, or give the world a deeper `seabed`",
+            )
 
 
 def _participants(members: list[Member]) -> dict[int, spec.Participant]:

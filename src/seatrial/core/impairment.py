@@ -3,9 +3,10 @@
 import jax
 import jax.numpy as jnp
 
+from seatrial.conventions import GRAVITY
 from seatrial.core.surroundings import Surroundings
 from seatrial.pytree import pytree, static
-from seatrial.spatial.vectors import Scalar, Wrench, safe_norm, scale
+from seatrial.spatial.vectors import Scalar, Wrench, safe_norm, scale, vec3, wrench_at
 
 
 @pytree
@@ -39,6 +40,8 @@ class Impairment:
     seizures: tuple[Seizure, ...]
     drag_area: jax.Array | None
     """(N,) additional C_D A of the hull, m²."""
+    water: jax.Array | None = None
+    """(N,) mass of the water in the hull, kg."""
 
 
 def hold(seizures: tuple[Seizure, ...], before: jax.Array, after: list[Scalar]) -> None:
@@ -47,6 +50,11 @@ def hold(seizures: tuple[Seizure, ...], before: jax.Array, after: list[Scalar]) 
         i = seized.state
         place = before[i] if seized.value is None else seized.value
         after[i] = jnp.where(seized.active, place, after[i])
+
+
+def weight(water: jax.Array, around: Surroundings, centre: jax.Array) -> Wrench:
+    """Weight of the water in the hull at the centre of gravity; its inertia is left out."""
+    return wrench_at(scale(water * GRAVITY, around.rotation.down), vec3(centre))
 
 
 def drag(area: jax.Array, around: Surroundings) -> Wrench:

@@ -114,6 +114,9 @@ def wrench(model: Model, ocean: Ocean, state: State, around: Surroundings, t: ja
     ]
     if model.impairment.drag_area is not None:
         loads.append(impairment.drag(model.impairment.drag_area, around))
+    if model.impairment.water is not None:
+        centre = model.restoring.gravity_centre
+        loads.append(impairment.weight(model.impairment.water, around, centre))
     return total(loads)
 
 

@@ -92,6 +92,16 @@ def effort_limits(craft: Craft, speed: float) -> tuple[Array, Array]:
     return np.concatenate([low, -across]), np.concatenate([high, across])
 
 
+def full_ahead(craft: Craft, speed: float) -> float:
+    """Force of all thrusters at their limits, those that turn pointing ahead, N."""
+    e = craft.effectors
+    count = len(e.channels)
+    inflow = np.asarray(e.inflow)[:count, :1] * speed
+    ends = [np.asarray(call(_thrusts, e.curves, x, inflow))[:, 0] for x in (e.low, e.high)]
+    along = np.asarray(e.columns, float)[0, :count] * ~np.asarray(e.fin)[:, 0]
+    return float(np.sum(np.maximum(along * ends[0], along * ends[1])))
+
+
 def authority(craft: Craft, speed: float, trim_wrench: Array, dof: int) -> float:
     """Force or moment in one direction that is left beside the trim, the smaller of both ways."""
     from scipy.optimize import linprog

@@ -12,7 +12,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from seatrial.design.authority import Craft, authority
+from seatrial.design.authority import Craft, authority, full_ahead
 from seatrial.design.linearisation import (
     FASTEST,
     coupling,
@@ -82,6 +82,9 @@ class Tuning:
     short, m/s; None for other craft."""
     sideways: float | None
     """The same to the side."""
+    top: float | None
+    """Speed through the water at which the resistance takes all the thrust, m/s, or `fastest` where
+    that is less; None for a craft without thrust or without end."""
     failures: tuple[str, ...]
     """Where the design does not keep its own limits; empty for a good one."""
 
@@ -132,6 +135,7 @@ def tune(
             if 1 in craft.dofs:
                 sideways = fastest_sideways(resting)
                 limits["most_sway"] = constant(drag(craft, resting.linear, 1, sideways))
+        top = _top_speed(craft)
         # A station is kept at rest, whatever the speed on the way there.
         station = designed[0][0].station
         parts = [
@@ -162,6 +166,7 @@ def tune(
         tuple(b.lookahead for _, b in designed) if 5 in craft.dofs else (),
         fastest,
         sideways,
+        min((v for v in (fastest, top) if v is not None), default=None),
         tuple(reason for _, b in designed for reason in b.failures),
     )
 
@@ -189,6 +194,21 @@ def _speed_for(craft: Craft, share: float) -> float | None:
         return share * most - float(linearise(craft, speed).wrench[0])
 
     return float(brentq(left, 1e-3, FASTEST, xtol=1e-3)) if left(FASTEST) < 0 else None
+
+
+def _top_speed(craft: Craft) -> float | None:
+    """Speed at which the resistance takes all the thrust ahead; None beyond reach."""
+    from scipy.optimize import brentq
+
+    if 0 not in craft.dofs:
+        return None
+
+    def left(speed: float) -> float:
+        return full_ahead(craft, speed) - float(linearise(craft, speed).wrench[0])
+
+    if left(1e-3) <= 0.0 or left(FASTEST) >= 0.0:
+        return None
+    return float(brentq(left, 1e-3, FASTEST, xtol=1e-3))
 
 
 def _speeds(craft: Craft, cruise: float, level: float | None) -> list[float]:

@@ -226,6 +226,15 @@ class Engine:
     def set_fault(self, fault: str, on: bool, vehicle: str | None) -> None:
         """Strike a vehicle (all when None) with a fault that its scenario describes, or not."""
         infos = {v.name: [f.name for f in v.faults] for v in self.plan.header.vehicles}
+        if vehicle is not None and vehicle not in infos:
+            raise SpecError(
+                Problem(
+                    f"there is no vehicle `{vehicle}` in this simulation",
+                    value=vehicle,
+                    expected=f"one of {', '.join(list(infos)[:20])}",
+                    mend="name one of these, or none for all of them",
+                )
+            )
         known = False
         for i, part in enumerate(self._parts):
             carries = list(self._carries[i])
@@ -241,10 +250,12 @@ class Engine:
                 carries[m] = carries[m]._replace(faults=faults._replace(forced=jnp.asarray(forced)))
             self._carries[i] = tuple(carries)
         if not known:
-            names = sorted({name for faults in infos.values() for name in faults})
+            chosen_from = infos if vehicle is None else {vehicle: infos[vehicle]}
+            names = sorted({name for faults in chosen_from.values() for name in faults})
+            owner = "this simulation" if vehicle is None else f"the scenario for `{vehicle}`"
             raise SpecError(
                 Problem(
-                    f"there is no fault `{fault}` in this simulation",
+                    f"there is no fault `{fault}` in {owner}",
                     value=fault,
                     expected=f"one of {', '.join(names)}" if names else "a scenario with `faults`",
                     mend="describe it under `faults` of the vehicle in the scenario",

@@ -35,7 +35,7 @@ ESTIMATE = {
 """Where the parts of a navigation filter's estimate lie in `VehicleFrames.estimate`."""
 
 GUIDANCE = (
-    *("leg", "outcome", "cross_track", "distance", "rule"),
+    *("leg", "outcome", "cross_track", "distance", "rule", "failsafes", "action"),
     *("asked", "direction", "surge", "depth"),
 )
 """The numbers of `VehicleFrames.guidance`, in order."""
@@ -165,11 +165,12 @@ class VehicleFrames:
     guidance: Array
     """(T, G) how the mission goes: number of the leg in force (the number of legs when all are
     done), outcome of the last leg that ended (a code of `OUTCOMES`, 0 before), cross-track error
-    (m, positive to starboard of the track, 0 on a leg that has none), distance to go on the leg (m)
-    and the rule that applies towards the nearest vessel that it watches (a code of `RULES`); then
-    what guidance asks for: which of it (the sum of 1 heading, 2 course, 4 surge, 8 depth), the
-    heading or course (rad), surge (m/s) and depth (m), zero where it does not ask. G is 0 for a
-    vehicle without a mission."""
+    (m, positive to starboard of the track, 0 on a leg that has none), distance to go on the leg
+    (m), the rule that applies towards the nearest vessel that it watches (a code of `RULES`), the
+    failsafes that are on (bit i for `FAILSAFES[i]`) and what they make the vehicle do (a code of
+    `ACTIONS`); then what guidance asks for: which of it (the sum of 1 heading, 2 course, 4 surge,
+    8 depth), the heading or course (rad), surge (m/s) and depth (m), zero where it does not ask. G
+    is 0 for a vehicle without a mission."""
 
 
 @dataclass(frozen=True)
@@ -239,14 +240,15 @@ def _alone(one: Measurements) -> Measurements:
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened on the way: a leg of the mission ended."""
+    """Something that happened on the way: a leg ended, or a failsafe came or went."""
 
     time: float
     """Of the first frame that shows it, s."""
     text: str
-    """For people, for example `goto 2 reached`."""
+    """For people, for example `goto 2 reached` or `failsafe battery: return`."""
     outcome: str
-    """A word of `OUTCOMES`, or `unknown` when the leg began and ended between two frames."""
+    """A word of `OUTCOMES`, or `unknown` when the leg began and ended between two frames;
+    `failsafe` and `failsafe over` of a failsafe."""
     leg: int
     """Number of the leg, counted from 0."""
 
@@ -262,7 +264,7 @@ class VehicleSummary:
     """What became of one vehicle."""
 
     status: str
-    """completed, stopped, grounded, capsized, diverged or failed."""
+    """completed, stopped, aborted, lost, grounded, capsized, collided, diverged or failed."""
     ended_at: float
     """Time of the last frame in which the vehicle was alive, s."""
     distance: float

@@ -49,7 +49,8 @@ class VehicleFault:
     """A fault of an actuator, of the hull or of the radio."""
 
     value: jax.Array | None
-    """reduced: the share that is left; jam: where, or None; added_drag: C_D A in m²."""
+    """reduced: the share that is left; jam: where, or None; added_drag: C_D A in m²; ingress:
+    (2,) kg/s and kg at most."""
     index: int = static()
     """Row in `FaultState.since`."""
     kind: str = static()

@@ -16,7 +16,7 @@ from seatrial.faults.types import Faults, FaultState, VehicleFault
 from seatrial.spatial.vectors import Scalar
 
 
-def impair(faults: Faults, fault_state: FaultState, model: Model) -> Model:
+def impair(faults: Faults, fault_state: FaultState, model: Model, t: jax.Array) -> Model:
     """The Model with what is broken in it; the same Model where no fault touches the vehicle.
 
     Where an actuator acts through the hull's coefficients, every coefficient that names it is
@@ -26,6 +26,7 @@ def impair(faults: Faults, fault_state: FaultState, model: Model) -> Model:
     harms: dict[int, Harm] = {}
     seizures: list[Seizure] = []
     drag_area: jax.Array | None = None
+    water: jax.Array | None = None
     dtype = model.reference_density.dtype
     for fault in faults.vehicle_faults:
         active = jnp.isfinite(fault_state.since[fault.index])
@@ -41,9 +42,13 @@ def impair(faults: Faults, fault_state: FaultState, model: Model) -> Model:
         elif fault.kind == "added_drag":
             area = jnp.where(active, _given(fault.value), 0.0).astype(dtype)
             drag_area = area if drag_area is None else drag_area + area
+        elif fault.kind == "ingress":
+            rate, most = _given(fault.value)
+            mass = jnp.clip(rate * (t - fault_state.since[fault.index]), 0.0, most).astype(dtype)
+            water = mass if water is None else water + mass
         elif fault.kind == "jam" or (fault.kind == "power_loss" and not _is_shaft(model, fault)):
             seizures += [Seizure(active, fault.value, s) for s in _states(model, fault)]
-    if not harms and not seizures and drag_area is None:
+    if not harms and not seizures and drag_area is None and water is None:
         return model
     return dataclasses.replace(
         model,
@@ -52,6 +57,7 @@ def impair(faults: Faults, fault_state: FaultState, model: Model) -> Model:
             actuators=tuple(harms.get(k) for k in range(len(model.actuators))),
             seizures=tuple(seizures),
             drag_area=drag_area,
+            water=water,
         ),
     )
 

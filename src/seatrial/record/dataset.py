@@ -17,7 +17,7 @@ from seatrial.engine.frames import (
     ground_speed,
 )
 from seatrial.record.swarm.columns import Columns, Pick, Values
-from seatrial.signals import RULES
+from seatrial.signals import ACTIONS, FAILSAFES, RULES
 
 if TYPE_CHECKING:
     import xarray
@@ -93,6 +93,8 @@ _GUIDANCE_VARIABLES: dict[str, tuple[str | None, str, str]] = {
     "cross_track_error": (None, "m", "distance off the track, positive to starboard of it"),
     "distance_to_go": (None, "m", "distance to go on the leg"),
     "rule": (None, "1", "rule of the road towards the nearest vessel that is watched"),
+    "failsafes": (None, "1", "sum of 2^i of the failsafes i that are on"),
+    "failsafe_action": (None, "1", "what the failsafes make the vehicle do"),
     "setpoint_asked": (None, "1", "what guidance asks for, sum of what is in the comment"),
     "setpoint_direction": (None, "rad", "heading or course over ground that it asks for"),
     "setpoint_surge": (None, "m s-1", "speed ahead that it asks for"),
@@ -254,7 +256,13 @@ def _attributes_of(name: str) -> dict[str, str]:
     found = {"units": unit, "long_name": long_name}
     if name in _STANDARD_NAMES:
         found["standard_name"] = _STANDARD_NAMES[name]
-    words = {"leg_outcome": OUTCOMES, "rule": RULES, "setpoint_asked": ASKED}
+    words = {
+        "leg_outcome": OUTCOMES,
+        "rule": RULES,
+        "failsafes": dict(enumerate(FAILSAFES)),
+        "failsafe_action": ACTIONS,
+        "setpoint_asked": ASKED,
+    }
     if name in words:
         found["comment"] = ", ".join(f"{code} {word}" for code, word in words[name].items())
     return found

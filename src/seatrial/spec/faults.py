@@ -9,7 +9,17 @@ from pydantic import Field, ValidationError, model_validator
 
 from seatrial.conventions import UNIT_SUFFIXES
 from seatrial.errors import Problem, SpecError
-from seatrial.spec.base import Number, Plain, Seconds, Source, Spec, SquareMetres, Unit, unit_of
+from seatrial.spec.base import (
+    Kilograms,
+    Number,
+    Plain,
+    Seconds,
+    Source,
+    Spec,
+    SquareMetres,
+    Unit,
+    unit_of,
+)
 from seatrial.spec.messages import problems_from
 from seatrial.spec.wording import declared, did_you_mean
 
@@ -259,11 +269,33 @@ class CommsLoss(FaultSpec):
     """What it does: go on with its last orders, or put all of them to zero."""
 
 
+class LinkLoss(FaultSpec):
+    """A vehicle on a mission hears nobody outside: orders and setpoints given to it are lost."""
+
+    kind: Literal["lost"]
+    """Selects this fault."""
+    target: Literal["link"]
+    """Always `link`."""
+
+
+class Ingress(FaultSpec):
+    """Water comes into the hull and weighs on its centre of gravity; gone when the fault ends."""
+
+    kind: Literal["ingress"]
+    """Selects this fault."""
+    target: Literal["hull"]
+    """Always `hull`."""
+    mass: Annotated[Kilograms, Field(gt=0)]
+    """Of the water when no more comes in."""
+    rate: Annotated[Number, Field(gt=0), Unit("kg/s")] = 0.1
+    """At which it comes in."""
+
+
 SensorFault = (
     Dropout | Freeze | Stuck | Bias | Drift | Spikes | Noise | Delay | LossOfLock
 )  # fmt: skip
 ActuatorFault = PowerLoss | Reduced | Jam | FreeFloat | Runaway
-AnyFault = SensorFault | ActuatorFault | AddedDrag | CommsLoss
+AnyFault = SensorFault | ActuatorFault | AddedDrag | CommsLoss | LinkLoss | Ingress
 Fault = Annotated[AnyFault, Field(discriminator="kind")]
 
 KINDS: dict[str, type[FaultSpec]] = {

@@ -202,8 +202,8 @@ class Guidance(Spec):
     fence: (
         Annotated[tuple[Corner, ...], Field(strict=False, min_length=3, max_length=100)] | None
     ) = None
-    """Corners of an area, north and east of the datum in m, that it must not leave. Waypoints
-    outside are refused; a vehicle that is driven out comes back in before it goes on."""
+    """Corners of an area, north and east of the datum in m, that it must not leave. A start or
+    waypoints outside are refused; the failsafe `fence` keeps it inside."""
 
 
 class Control(Spec):

@@ -24,7 +24,10 @@ from seatrial.spec.wording import Declared, Key, accepted, declared
 
 PAGES = {
     "scenario": ("Scenarios", ("scenario",)),
-    "missions": ("Missions, navigation and obstacles", ("mission", "navigation", "obstacles")),
+    "missions": (
+        "Missions, navigation, failsafes and obstacles",
+        ("mission", "navigation", "failsafes", "obstacles"),
+    ),
     "faults": ("Faults", ("faults",)),
     "world": ("Worlds", ("world", "waves")),
     "vehicle": ("Vehicles", ("vehicle", "actuators")),

@@ -15,7 +15,8 @@ from seatrial.spec.base import (
     Seconds,
     Spec,
 )
-from seatrial.spec.faults import Fault
+from seatrial.spec.failsafes import Failsafes
+from seatrial.spec.faults import Fault, LinkLoss
 from seatrial.spec.mission import AnyTask, Control, Guidance
 from seatrial.spec.navigation import Navigation
 from seatrial.spec.obstacles import Avoidance, Obstacle
@@ -190,6 +191,9 @@ class Participant(Spec):
     """How it keeps clear of the scenario's obstacles on its mission; `{}` for the usual numbers.
     It does not look out when left out."""
 
+    failsafes: Failsafes = Failsafes()
+    """What it watches on its mission, and what it does when something is wrong."""
+
     @property
     def fitted(self) -> tuple[Sensor, ...]:
         """The sensors that it carries."""
@@ -210,16 +214,21 @@ class Participant(Spec):
         if self.controller is not None and self.manoeuvre is not None:
             raise ValueError("a `controller` takes the place of `manoeuvre`")
         if not self.mission:
-            usual = {"guidance": Guidance(), "control": Control()}
+            usual = {"guidance": Guidance(), "control": Control(), "failsafes": Failsafes()}
             idle = [
                 name
-                for name in ("guidance", "control", "avoidance")
+                for name in ("guidance", "control", "avoidance", "failsafes")
                 if getattr(self, name) != usual.get(name)
             ]
             if idle:
                 raise ValueError(
                     f"`{idle[0]}` is of a vehicle with a `mission` and would have no effect here: "
                     "give it a mission, or leave it out"
+                )
+            if any(isinstance(fault, LinkLoss) for fault in self.faults):
+                raise ValueError(
+                    "the fault `link: lost` is of a vehicle with a `mission`, which is on its own "
+                    "then: give it a mission, or use `comms: loss`, which cuts off its actuators"
                 )
         for channel, rows in self.commands.items():
             if isinstance(rows, tuple):

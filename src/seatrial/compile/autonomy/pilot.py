@@ -1,6 +1,5 @@
 """A mission, and the vehicle's own model, to a pilot that carries it out."""
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +7,9 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.compile.autonomy.failsafes import build_failsafes
+from seatrial.compile.autonomy.legs import Leg, legs_of
+from seatrial.compile.autonomy.mission_checks import check_mission
 from seatrial.compile.autonomy.navigation import build_navigator, first_estimate
 from seatrial.compile.autonomy.obstacles import build_avoidance, build_watch, turning_of
 from seatrial.compile.autonomy.tuning import Design, design, filters_waves
@@ -19,13 +21,12 @@ from seatrial.compile.world import wave_frequency
 from seatrial.core.types import State
 from seatrial.engine.command.pilot import Alarm, Navigator, Pilot
 from seatrial.engine.frames import LegInfo
+from seatrial.errors import Problem
 from seatrial.gnc import mission as runtime
 from seatrial.gnc.control.autopilot import Autopilot
 from seatrial.gnc.control.loops import TrackingLoop
-from seatrial.gnc.guidance import laws, patterns
+from seatrial.gnc.guidance import laws
 from seatrial.gnc.guidance.fence import inside
-from seatrial.gnc.guidance.path import sample
-from seatrial.gnc.guidance.smoothing import fillet, smooth
 from seatrial.ocean import Ocean
 from seatrial.pytree import constant
 from seatrial.spec import faults
@@ -39,152 +40,8 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 DType = np.dtype[Any]
 
-ACCEPTANCE = 1.5
-"""Radius of acceptance in vehicle lengths, unless a task names one."""
 CLIMB = 0.8
 """Share of the rate at which depth may change that a slope may ask for."""
-TURNING_RADIUS = 3.0
-"""Radius of rounded corners in vehicle lengths."""
-
-
-@dataclass(frozen=True)
-class _Leg:
-    name: str
-    kind: int
-    end: Array
-    speed: float
-    acceptance: float
-    heading: float = math.nan
-    dwell: float = 0.0
-    timeout: float = math.inf
-    velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    watched: int = -1
-    threshold: float = 0.0
-    side: float = 1.0
-
-
-def legs_of(scenario: Scenario, participant: Participant, speed: float) -> list[_Leg]:
-    """The tasks of a mission as legs; `speed` is that of tasks which name none."""
-    datum = (scenario.world.datum.latitude_deg, scenario.world.datum.longitude_deg)
-    length = participant.vehicle.length
-    legs: list[_Leg] = []
-    for number, task in enumerate(participant.mission):
-        common = {
-            "speed": task.speed or speed,
-            "acceptance": task.acceptance or ACCEPTANCE * length,
-            "timeout": task.timeout or math.inf,
-            **_condition(task.until),
-        }
-        last = legs[-1].end if legs else np.array(participant.start.position)
-        if isinstance(task, spec.Velocity):
-            asked = (task.surge, task.sway, task.yaw_rate)
-            legs.append(
-                _Leg(
-                    f"velocity {number + 1}",
-                    runtime.VELOCITY,
-                    last,
-                    dwell=task.duration,
-                    velocity=asked,
-                    **common,
-                )
-            )
-        elif isinstance(task, spec.Hold | spec.Surface):
-            legs.append(_stay(scenario, number, task, last, common))
-        elif isinstance(task, spec.Dock):
-            legs += _dock(task, common)
-        else:
-            points = _points(task, datum)
-            if isinstance(task, spec.Goto) and task.smooth is not None:
-                points = _smoothed(task, np.vstack([last, points]), length)
-            legs += [
-                _Leg(f"{task.do} {k + 1}", runtime.TRACK, point, **common)
-                for k, point in enumerate(points)
-            ]
-    return legs
-
-
-def _condition(until: spec.Until | None) -> dict[str, Any]:
-    if until is None:
-        return {}
-    above = until.above is not None
-    return {
-        "watched": runtime.WATCHED.index(until.quantity),
-        "threshold": until.above if above else until.below,
-        "side": 1.0 if above else -1.0,
-    }
-
-
-def _points(
-    task: spec.Goto | spec.Survey | spec.ExpandingSquare | spec.Loiter, datum: tuple[float, float]
-) -> Array:
-    if isinstance(task, spec.Survey):
-        corners = np.array([corner[:2] for corner in task.area])
-        return patterns.survey(corners, task.spacing, task.heading, task.depth)
-    if isinstance(task, spec.ExpandingSquare):
-        return patterns.expanding_square(
-            task.centre[:2], task.spacing, task.legs, task.heading, task.depth
-        )
-    if isinstance(task, spec.Loiter):
-        return patterns.loiter(
-            task.centre[:2], task.radius, task.turns, clockwise=task.clockwise, depth=task.depth
-        )
-    if task.places:
-        flat = patterns.from_latitude_longitude(np.array(task.places), datum)
-        return np.column_stack([flat[:, :2], np.full(len(flat), task.depth)])
-    return np.array([_point(waypoint, task.depth) for waypoint in task.waypoints])
-
-
-def _smoothed(task: spec.Goto, points: Array, length: float) -> Array:
-    """The way through the points (K, 3) as short legs, without the first of them."""
-    radius = task.turning_radius or TURNING_RADIUS * length
-    rows = smooth(points) if task.smooth == "hermite" else fillet(points, radius)
-    found: Array = sample(rows, max(2.0 * length, 0.5 * radius))[1:]
-    return found
-
-
-def _point(waypoint: tuple[float, ...], depth: float) -> Array:
-    return np.array([*waypoint[:2], waypoint[2] if len(waypoint) > 2 else depth])
-
-
-def _stay(
-    scenario: Scenario,
-    number: int,
-    task: spec.Hold | spec.Surface,
-    last: Array,
-    common: dict[str, Any],
-) -> _Leg:
-    if isinstance(task, spec.Surface):
-        top = np.array([*last[:2], 0.0])
-        return _Leg("surface", runtime.SURFACE, top, **common)
-    place = last if task.position is None else _point(task.position, task.depth)
-    heading = math.nan if task.heading is None else task.heading
-    return _Leg(
-        f"hold {number + 1}", runtime.HOLD, place, heading=heading, dwell=task.duration, **common
-    )
-
-
-def _dock(task: spec.Dock, common: dict[str, Any]) -> list[_Leg]:
-    """To a line-up point and the gate at speed, then slowly in, and stay."""
-    berth = _point(task.position, task.depth)
-    approach = patterns.dock(
-        berth,
-        task.heading,
-        2.0 * task.approach,
-        task.approach,
-        common["speed"],
-        task.final_speed,
-        berth[2],
-    )
-    names = ("line up", "gate")
-    legs = [
-        _Leg(name, runtime.TRACK, point, **common)
-        for name, point in zip(names, approach.points[:2], strict=True)
-    ]
-    slow = common | {"speed": task.final_speed}
-    legs.append(
-        _Leg("dock", runtime.DOCK, berth, heading=task.heading, dwell=task.duration, **slow)
-    )
-    return legs
 
 
 @dataclass(frozen=True)
@@ -194,6 +51,8 @@ class BuiltPilot:
     pilot: Pilot
     legs: dict[str, tuple[LegInfo, ...]]
     """By vehicle."""
+    doubts: list[Problem]
+    """What may not work about the missions."""
 
 
 def build_pilot(
@@ -243,7 +102,17 @@ def build_pilot(
             watch,
         ),
         watch=watch,
-        fence=_fence(first, [leg for own in missions.values() for leg in own], dtype),
+        fence=_fence(first, [leg for own in missions.values() for leg in own], starts, dtype),
+        failsafes=build_failsafes(
+            members,
+            vehicle,
+            sensors,
+            effectors,
+            tuning,
+            [max(starts[2, i], *(leg.end[2] for leg in own)) for i, own in enumerate(legs)],
+            scenario.control_period,
+            dtype,
+        ),
         deceleration=constant(first.guidance.deceleration, dtype),
         reach=constant(length, dtype),
         climb=_climb(autopilot, dtype),
@@ -267,15 +136,35 @@ def build_pilot(
         )
         for i, m in enumerate(members)
     }
-    return BuiltPilot(pilot, infos)
+    # Vehicles of a swarm begin at different places, and all have the mission of the first.
+    firsts = {m.index: i for i, m in reversed(list(enumerate(members)))}
+    doubts = [
+        doubt
+        for index, i in sorted(firsts.items())
+        for doubt in check_mission(
+            scenario, index, missions[index], starts[:, i], tuning, sensors.infos
+        )
+    ]
+    return BuiltPilot(pilot, infos, doubts)
 
 
-def _fence(participant: Participant, legs: list[_Leg], dtype: DType) -> jax.Array | None:
-    """Corners (P, 2); refuses a mission that leads over the fence."""
+def _fence(
+    participant: Participant, legs: list[Leg], starts: Array, dtype: DType
+) -> jax.Array | None:
+    """Corners (P, 2); refuses a mission that begins outside the fence or leads over it."""
     corners = participant.guidance.fence
     if corners is None:
         return None
     polygon = np.array(corners)
+    outside = ~inside(polygon, starts)
+    if outside.any():
+        raise participant.guidance.error(
+            ("fence",),
+            "the vehicle begins outside the fence",
+            value=[round(float(c), 3) for c in starts[:2, np.argmax(outside)]],
+            expected="a start inside the fence",
+            mend="move the start, or widen the fence",
+        )
     for leg in legs:
         if leg.kind != runtime.VELOCITY and not bool(inside(polygon, leg.end[:2])):
             raise participant.guidance.error(
@@ -329,7 +218,7 @@ def _triple(place: Array) -> tuple[float, float, float]:
     return float(place[0]), float(place[1]), float(place[2])
 
 
-def _mission(legs: list[list[_Leg]], starts: Array, dtype: DType, flat: bool) -> runtime.Mission:
+def _mission(legs: list[list[Leg]], starts: Array, dtype: DType, flat: bool) -> runtime.Mission:
     """Missions side by side; shorter ones repeat their last leg, which is never begun."""
     room = room_for(max(len(own) for own in legs))
     rows = [own + own[-1:] * (room - len(own)) for own in legs]
@@ -356,7 +245,7 @@ def _mission(legs: list[list[_Leg]], starts: Array, dtype: DType, flat: bool) ->
     )
 
 
-def _lookahead(tuning: "Tuning", legs: list[list[_Leg]]) -> float:
+def _lookahead(tuning: "Tuning", legs: list[list[Leg]]) -> float:
     """Of the design, at the highest speed of the legs."""
     speed = max(leg.speed for own in legs for leg in own)
     return float(np.interp(speed, np.asarray(tuning.autopilot.speeds), tuning.lookahead))

@@ -134,10 +134,9 @@ def command(
     `since` (F, N) is when each fault set in, of which a pilot is told what monitoring would report.
     """
     if isinstance(commander, Pilot):
-        memory, way = piloting.guide(commander, memory, state, t, ocean, given.wishes)
-        memory, own = piloting.steer(
-            commander, memory, way, piloting.known_health(commander, since, t)
-        )
+        given = _reaching(commander, given, since)
+        memory, way = piloting.guide(commander, memory, state, t, ocean, given.wishes, since)
+        memory, own = piloting.steer(commander, memory, way)
         orders = jnp.where(given.channels, given.orders, own)
         return piloting.overrule(commander, memory, state, orders, given.channels), orders
     memory, own = _scripted(commander, memory, state, t)
@@ -154,9 +153,20 @@ def consult(
     since: jax.Array | None,
 ) -> tuple[tuple[Any, Way], Outlook]:
     """The way that a pilot has found, with its memory then, and what it tells of that."""
-    memory, way = piloting.guide(pilot, memory, state, t, ocean, given.wishes)
-    health = piloting.known_health(pilot, since, t)
-    return (memory, way), piloting.outlook(pilot, memory, way, health, state.velocity.dtype)
+    wishes = _reaching(pilot, given, since).wishes
+    memory, way = piloting.guide(pilot, memory, state, t, ocean, wishes, since)
+    return (memory, way), piloting.outlook(pilot, memory, way, state.velocity.dtype)
+
+
+def _reaching(pilot: Pilot, given: Given, since: jax.Array | None) -> Given:
+    """What of the orders from outside is heard."""
+    lost = piloting.link_lost(pilot, since)
+    if lost is False:
+        return given
+    wishes = given.wishes
+    if wishes is not None:
+        wishes = wishes._replace(steered=wishes.steered & ~lost)
+    return given._replace(channels=given.channels & ~lost, wishes=wishes)
 
 
 def command_by(
@@ -184,8 +194,9 @@ def command_by(
     if whole:
         own = memory.orders
     else:
-        memory, own = piloting.steer(commander, memory, way, known.health)
-    own = own.at[rows].set(mine.astype(own.dtype))
+        memory, own = piloting.steer(commander, memory, way)
+    own = jnp.where(way.stopped, 0.0, own.at[rows].set(mine.astype(own.dtype)))
+    given = _reaching(commander, given, since)
     orders = jnp.where(given.channels, given.orders, own)
     if whole:  # there is no autopilot whose integrals would need to know what they make
         return heard, memory._replace(orders=orders), orders

@@ -11,6 +11,7 @@ from seatrial.engine.command.sample_queue import SampleQueue
 from seatrial.gnc.allocation import Effectors
 from seatrial.gnc.avoidance import Avoidance, Tracks, Watch
 from seatrial.gnc.control.autopilot import Autopilot
+from seatrial.gnc.failsafes import Failsafes, FailsafeState
 from seatrial.gnc.guidance.laws import Law
 from seatrial.gnc.mission import Leg, Mission, Progress
 from seatrial.gnc.navigation.dispatch import AnyFilter
@@ -58,6 +59,7 @@ class Pilot:
     """What tells it of other vessels; None where it has no such sensor."""
     fence: jax.Array | None
     """(P, 2) corners of the area that it must not leave."""
+    failsafes: Failsafes
     alarms: tuple[Alarm, ...]
     """Faults that it is told of."""
     deceleration: jax.Array
@@ -120,10 +122,9 @@ class PilotState(NamedTuple):
     """(A, N) last in force: its own, or those that stood above them."""
     achieved: jax.Array
     """(6, N) wrench that they make."""
-    refuge: jax.Array
-    """(3, N) last place inside the fence."""
     asked: jax.Array
     """(4, N) what guidance asked for last, for the record."""
+    failsafes: FailsafeState
     stream: jax.Array
     """(3, N) current, NED, where the truth is fed back; zero elsewhere."""
 
@@ -134,6 +135,10 @@ class Way(NamedTuple):
     believed: Estimate
     leg: Leg
     setpoint: Setpoint
+    health: jax.Array | None
+    """(E, N) share of its wrench that each effector is known to make; None where all are well."""
+    stopped: jax.Array
+    """(N,) whether a failsafe has stopped all actuators."""
 
 
 class Belief(NamedTuple):

@@ -4,6 +4,7 @@ Once per control period the pilot is asked for orders, like any commander. In be
 its sensors deliver. It sees the truth only where the scenario says `feedback: truth`.
 """
 
+from functools import partial
 from typing import Any
 
 import jax
@@ -23,17 +24,19 @@ from seatrial.engine.command.pilot import (
 )
 from seatrial.engine.compiled.suite import Fitted, Sample, Sensing
 from seatrial.gnc import avoidance as avoiding
+from seatrial.gnc import failsafes as guarding
 from seatrial.gnc import mission as legs
 from seatrial.gnc.allocation import allocate, wrench
 from seatrial.gnc.avoidance import Avoidance, Contacts, Watch, tracking
 from seatrial.gnc.control import autopilot as steering
-from seatrial.gnc.guidance.fence import inside
+from seatrial.gnc.failsafes import FailsafeState
 from seatrial.gnc.guidance.track import track_errors
-from seatrial.gnc.mission import HOLD, TRACK
+from seatrial.gnc.mission import TRACK
 from seatrial.gnc.navigation import dispatch as navigation
 from seatrial.gnc.navigation.eskf import SILENT, USED
 from seatrial.gnc.types import Estimate, Setpoint
 from seatrial.ocean import Ocean, current
+from seatrial.signals import FAILSAFES
 from seatrial.spatial.gradients import bearing
 from seatrial.spatial.rotations import rotation, to_euler
 from seatrial.spatial.vectors import vec3
@@ -68,8 +71,8 @@ def begin(pilot: Pilot, suite: tuple[Fitted, ...], initial: State, channels: int
         tracks=None if watch is None else tracking.begin(watch, count, dtype),
         orders=jnp.zeros((channels, count), dtype),
         achieved=jnp.zeros((6, count), dtype),
-        refuge=initial.position,
         asked=jnp.zeros((4, count), dtype),
+        failsafes=guarding.begin(pilot.failsafes, initial.position, dtype),
         stream=jnp.zeros_like(initial.position),
     )
 
@@ -84,6 +87,15 @@ def hear(
     t: jax.Array,
 ) -> PilotState:
     """Take in what some sensors deliver at this instant, but not the inertial ones."""
+    heard = memory.failsafes.heard
+    for row, (place, part) in enumerate(pilot.failsafes.ears):
+        if place in which:
+            sample = sensing[place].last
+            value, due = sample.values[part], index % suite[place].period == 0
+            # A distance of zero is no echo.
+            told = due & sample.valid & ((row != pilot.failsafes.altimeter) | (value > 0.0))
+            heard = heard.at[row].set(jnp.where(told, value, heard[row]))
+    memory = memory._replace(failsafes=memory.failsafes._replace(heard=heard))
     if pilot.watch is not None:
         reports = list(memory.reports)
         for k, ear in enumerate(pilot.watch.ears):
@@ -169,8 +181,12 @@ def guide(
     t: jax.Array,
     ocean: Ocean,
     wishes: Wishes | None = None,
+    since: jax.Array | None = None,
 ) -> tuple[PilotState, Way]:
-    """Where to go in the next control period; `wishes` stand above the mission."""
+    """Where to go in the next control period.
+
+    `wishes` stand above the mission; faults set in at `since` (F, N), infinite while away.
+    """
     navigator = pilot.navigator
     dtype = state.velocity.dtype
     if navigator is not None:
@@ -185,14 +201,13 @@ def guide(
         memory = memory._replace(stream=stream.astype(state.position.dtype))
     believed = _estimate(pilot, memory, state, dtype)
     progress, leg = legs.follow(pilot.mission, memory.progress, believed, t)
-    refuge = memory.refuge
-    if pilot.fence is not None:
-        within = inside(pilot.fence, believed.position[:2])
-        refuge = jnp.where(within, believed.position, refuge)
-        # Outside, the last place inside is a station to come back to.
-        leg = leg._replace(
-            kind=jnp.where(within, leg.kind, HOLD), end=jnp.where(within, leg.end, refuge)
-        )
+    steered = jnp.zeros(believed.position.shape[1:], bool) if wishes is None else wishes.steered
+    failsafes, health = _guard(pilot, memory, progress, leg, believed, since, steered, t)
+    # A mission that has to wait goes on where it was left.
+    waits = guarding.off_mission(failsafes)
+    progress = jax.tree.map(partial(jnp.where, waits), memory.progress, progress)
+    top = pilot.holds_station | (believed.position[2] < pilot.reach)
+    leg = guarding.obey(failsafes, pilot.mission, leg, top)
     aim = passage.soft_aim(leg, believed) if pilot.soft else leg.end
     pace = passage.pace(pilot, leg, believed)
     # What a law has learnt of the drift belongs to the course on which it learnt it.
@@ -214,10 +229,11 @@ def guide(
         progress=progress,
         law=law.astype(dtype),
         avoidance=avoidance,
-        refuge=refuge,
         asked=_asked(setpoint).astype(dtype),
+        failsafes=failsafes,
     )
-    return memory, Way(believed, leg, setpoint)
+    stopped = (failsafes.action == guarding.CODE["abort"]) & ~steered
+    return memory, Way(believed, leg, setpoint, health, stopped)
 
 
 def _asked(setpoint: Setpoint) -> jax.Array:
@@ -231,10 +247,8 @@ def _asked(setpoint: Setpoint) -> jax.Array:
     return jnp.stack([jnp.asarray(which), jnp.where(given[0], heading, course), surge, depth])
 
 
-def steer(
-    pilot: Pilot, memory: PilotState, way: Way, health: jax.Array | None
-) -> tuple[PilotState, jax.Array]:
-    """Orders for the next control period; `health` (E, N) is what the effectors still make."""
+def steer(pilot: Pilot, memory: PilotState, way: Way) -> tuple[PilotState, jax.Array]:
+    """Orders for the next control period."""
     held, demand = steering.control(
         pilot.autopilot,
         memory.autopilot,
@@ -244,17 +258,17 @@ def steer(
         pilot.period,
     )
     through = _through_water(way.believed)
-    given = allocate(pilot.effectors, demand, through, memory.orders, pilot.period, health)
+    given = allocate(pilot.effectors, demand, through, memory.orders, pilot.period, way.health)
     dtype = memory.orders.dtype
     memory = memory._replace(
-        autopilot=held, orders=given.orders.astype(dtype), achieved=given.wrench.astype(dtype)
+        autopilot=held,
+        orders=jnp.where(way.stopped, 0.0, given.orders).astype(dtype),
+        achieved=jnp.where(way.stopped, 0.0, given.wrench).astype(dtype),
     )
     return memory, memory.orders
 
 
-def outlook(
-    pilot: Pilot, memory: PilotState, way: Way, health: jax.Array | None, dtype: Any
-) -> Outlook:
+def outlook(pilot: Pilot, memory: PilotState, way: Way, dtype: Any) -> Outlook:
     """What a controller of the user's own is told in the autopilot's place."""
     believed, leg = way.believed, way.leg
     if pilot.navigator is None:
@@ -285,7 +299,7 @@ def outlook(
         setpoint=way.setpoint,
         through_water=_through_water(believed),
         orders=memory.orders,
-        health=health,
+        health=way.health,
     )
 
 
@@ -320,7 +334,10 @@ def report(pilot: Pilot, memory: PilotState, state: State) -> tuple[jax.Array, j
     ended = jnp.max(jnp.where(rows == progress.leg - 1, progress.outcome, 0), axis=0)
     cross = jnp.where(leg.kind == TRACK, errors.cross, 0.0)
     rule = _rule(memory.avoidance, count)
-    where = jnp.stack([progress.leg, ended, cross, errors.remaining, rule]).astype(dtype)
+    on = memory.failsafes.on
+    bits = jnp.sum(jnp.where(on, 1 << jnp.arange(len(on))[:, None], 0), axis=0)
+    numbers = [progress.leg, ended, cross, errors.remaining, rule, bits, memory.failsafes.action]
+    where = jnp.stack([jnp.asarray(number, dtype) for number in numbers])
     guidance = jnp.concatenate([where, memory.asked])
     if pilot.navigator is None:
         return jnp.zeros((0, count), dtype), guidance
@@ -349,8 +366,49 @@ def _rule(avoidance: Any, count: int) -> jax.Array:
     return found
 
 
-def known_health(pilot: Pilot, since: jax.Array | None, t: jax.Array) -> jax.Array | None:
-    """Share (A, N) of its wrench that each effector is known to make; None where all are well."""
+def _guard(
+    pilot: Pilot,
+    memory: PilotState,
+    progress: legs.Progress,
+    leg: legs.Leg,
+    believed: Estimate,
+    since: jax.Array | None,
+    steered: jax.Array,
+    t: jax.Array,
+) -> tuple[FailsafeState, jax.Array | None]:
+    """Failsafes after this instant, and the health of the effectors."""
+    state, monitors = memory.failsafes, pilot.failsafes.monitors
+    health = _health(pilot, since, t)
+    if monitors is not None:
+        armed = pilot.failsafes.action[FAILSAFES.index("actuator")] > 0
+        state = guarding.compare(monitors, state, memory.orders, armed)
+        if health is None:
+            shape = (len(pilot.effectors.names), *steered.shape)
+            health = jnp.ones(shape, believed.position.dtype)
+        health = guarding.health_of(monitors, state, health)
+    well = jnp.ones_like(steered) if health is None else jnp.all(health > 0.0, axis=0)
+    spread = jnp.zeros_like(believed.position[0])
+    if pilot.navigator is not None:
+        spread = navigation.spread(memory.filter).astype(spread.dtype)
+    state = guarding.watch(
+        pilot.failsafes,
+        state,
+        pilot.mission,
+        progress,
+        leg,
+        believed,
+        spread,
+        pilot.fence,
+        ~well,
+        since,
+        steered,
+        t,
+    )
+    return state, health
+
+
+def _health(pilot: Pilot, since: jax.Array | None, t: jax.Array) -> jax.Array | None:
+    """Share (A, N) of its wrench that each effector is reported to make; None without reports."""
     if since is None or not pilot.alarms:
         return None
     health = jnp.ones((len(pilot.effectors.names), *since.shape[1:]), since.dtype)
@@ -358,6 +416,12 @@ def known_health(pilot: Pilot, since: jax.Array | None, t: jax.Array) -> jax.Arr
         reported = t >= since[alarm.fault] + alarm.delay
         health = health.at[alarm.effector].multiply(jnp.where(reported, 0.0, 1.0))
     return health
+
+
+def link_lost(pilot: Pilot, since: jax.Array | None) -> jax.Array | bool:
+    """(N,) whether nobody outside is heard."""
+    row = pilot.failsafes.link
+    return False if since is None or row < 0 else jnp.isfinite(since[row])
 
 
 def _estimate(pilot: Pilot, memory: PilotState, state: State, dtype: Any) -> Estimate:

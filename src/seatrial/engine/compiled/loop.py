@@ -313,7 +313,7 @@ def observed(
     def frame() -> Observation:
         estimate, guidance = commanding.report(group.commander, carry.memory, carry.state)
         return observe(
-            model=_impaired(group, carry),
+            model=_impaired(group, carry, start * schedule.time_step),
             ocean=ocean,
             state=carry.state,
             t=start * schedule.time_step,
@@ -351,7 +351,7 @@ def _tick(
     differentiable: bool,
 ) -> tuple[Carry, tuple[Window, ...], jax.Array]:
     """From time step `at` on for a tick; also returns ν̇ at its beginning."""
-    model = _impaired(group, carry)
+    model = _impaired(group, carry, at * schedule.time_step)
     obeyed = orders
     if group.faults is not None and carry.faults is not None:
         faults, obeyed = faulting.obey(group.faults, carry.faults, model, orders)
@@ -421,7 +421,7 @@ def _sense(
 ) -> tuple[Carry, tuple[Window, ...]]:
     """Ask some sensors at time step `index`, and tell the commander what they deliver."""
     t = index * schedule.time_step
-    look = Look(_impaired(group, carry), ocean, carry.state, t, traffic=traffic)
+    look = Look(_impaired(group, carry, t), ocean, carry.state, t, traffic=traffic)
     carry, windows = _ask(group, which, carry, windows, index, look, every)
     memory = commanding.hear(
         group.commander, carry.memory, group.suite, carry.sensing, which, index, t
@@ -460,8 +460,8 @@ def _age(group: Group, carry: Carry, index: jax.Array, schedule: Schedule) -> Ca
     return carry._replace(faults=faulting.update(group.faults, carry.faults, carry.state, t))
 
 
-def _impaired(group: Group, carry: Carry) -> Model:
+def _impaired(group: Group, carry: Carry, t: jax.Array) -> Model:
     """The Model as the faults of this instant leave it."""
     if group.faults is None or carry.faults is None:
         return group.model
-    return faulting.impair(group.faults, carry.faults, group.model)
+    return faulting.impair(group.faults, carry.faults, group.model, t)

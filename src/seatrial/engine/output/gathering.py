@@ -4,6 +4,7 @@ Whoever drives the engine, in whatever steps, a run is cut in the same places, s
 has the same bytes.
 """
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from seatrial.engine.compiled.judging import RUNNING, STATUS
 from seatrial.engine.exchange.deliveries import TOLERANCE, Measured
 from seatrial.engine.frames import Frames, GroupFrames, RunSummary, VehicleFrames
 from seatrial.engine.output.tracks import Codes, Tally, summarise
-from seatrial.engine.plan import Plan
+from seatrial.engine.plan import Fleet, Plan
 from seatrial.signals import Measurements, join
 
 
@@ -24,7 +25,9 @@ class Gatherer:
         """`opening` is what the sensors measured at t = 0, by fleet."""
         self._plan = plan
         self._size = block_size(plan) // plan.schedule.controls
-        self._tallies = [Tally(fleet.names, set(plan.manoeuvres)) for fleet in plan.fleets]
+        self._tallies = [
+            Tally(fleet.names, set(plan.manoeuvres), _floor(plan, fleet)) for fleet in plan.fleets
+        ]
         self._given = 0
         """Frames handed on."""
         self._frames: list[list[VehicleFrames]] = [[] for _ in plan.fleets]
@@ -93,6 +96,14 @@ class Gatherer:
         self._given += count
         self._waiting -= count
         return Frames(time, tuple(groups))
+
+
+def _floor(plan: Plan, fleet: Fleet) -> float:
+    """Depth of the origin at which a vehicle lies on the bottom, m."""
+    grounding, depth = fleet.group.model.grounding, plan.header.water_depth
+    if grounding is None or depth is None:
+        return math.inf
+    return depth - float(np.max(np.asarray(grounding.extent)))
 
 
 def _joined(parts: list[VehicleFrames]) -> VehicleFrames:

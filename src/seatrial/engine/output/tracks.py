@@ -27,8 +27,13 @@ from seatrial.engine.frames import (
     ground_speed,
 )
 from seatrial.engine.output.indices import indices
+from seatrial.signals import ACTIONS, FAILSAFES
 
 Codes = NDArray[np.int32]
+
+LOST, LOST_LENGTHS = 30.0, 2.0
+"""A vehicle that believes to be farther than this from where it is, in m and in vehicle lengths,
+is lost."""
 
 
 @dataclass
@@ -49,6 +54,12 @@ class Voyage:
         self._squares, self._frames, self._worst = (np.zeros((0, count)) for _ in range(3))
         self._ends: list[list[tuple[float, int, str]]] = [[] for _ in range(count)]
         """Per vehicle: when a leg ended, which, and how."""
+        self._on = np.zeros(count, np.int64)
+        """Bits of the failsafes that are on."""
+        self._alarms: list[list[Event]] = [[] for _ in range(count)]
+        """Per vehicle: failsafes that came and went."""
+        self.aborted = np.zeros(count, bool)
+        """Whether a failsafe has stopped the actuators."""
 
     def add(self, time: Array, guidance: Array, alive: NDArray[np.bool_]) -> None:
         """Take a block of frames; `guidance` is (T, N, G)."""
@@ -73,13 +84,30 @@ class Voyage:
                 word = OUTCOMES[int(outcome[k, i])] if last else "unknown"
                 self._ends[i].append((float(time[k]), ended, word))
         self._leg = leg[-1]
+        self._add_alarms(time, guidance, leg)
+
+    def _add_alarms(self, time: Array, guidance: Array, leg: NDArray[np.int64]) -> None:
+        on = np.rint(guidance[..., GUIDANCE.index("failsafes")]).astype(np.int64)
+        action = np.rint(guidance[..., GUIDANCE.index("action")]).astype(np.int64)
+        before = np.concatenate([self._on[None], on[:-1]])
+        for k, i in np.argwhere(on != before):
+            for bit, name in enumerate(FAILSAFES):
+                comes, was = (bool(int(bits[k, i]) >> bit & 1) for bits in (on, before))
+                if comes != was:
+                    says = f": {ACTIONS[int(action[k, i])]}" if comes else " is over"
+                    word = "failsafe" if comes else "failsafe over"
+                    event = Event(float(time[k]), f"failsafe {name}{says}", word, int(leg[k, i]))
+                    self._alarms[i].append(event)
+        self._on = on[-1]
+        self.aborted = np.array([ACTIONS[int(code)] == "abort" for code in action[-1]])
 
     def events(self, vehicle: int, legs: tuple[LegInfo, ...]) -> tuple[Event, ...]:
         """What happened to one vehicle."""
-        return tuple(
+        ends = [
             Event(time, f"{legs[leg].name} {'ended' if word == 'unknown' else word}", word, leg)
             for time, leg, word in self._ends[vehicle]
-        )
+        ]
+        return tuple(sorted(ends + self._alarms[vehicle], key=lambda event: event.time))
 
     def figures(self, vehicle: int, legs: tuple[LegInfo, ...]) -> dict[str, float]:
         """Legs done and reached, and the cross-track error on those that are tracks."""
@@ -101,8 +129,10 @@ class Voyage:
 class Tally:
     """Running figures of vehicles of one kind; arrays hold one number per vehicle."""
 
-    def __init__(self, names: tuple[str, ...], watched: set[str]) -> None:
+    def __init__(self, names: tuple[str, ...], watched: set[str], floor: float = math.inf) -> None:
+        """`watched` are under a standard manoeuvre; an origin deeper than `floor` is aground, m."""
         self.names = names
+        self._floor = floor
         self.tracks = {name: ManoeuvreTrack() for name in names if name in watched}
         self.frames = 0
         count = len(names)
@@ -116,6 +146,8 @@ class Tally:
         self._status: Codes = np.zeros(count, np.int32)
         self._voyage = Voyage(count)
         self._error_squares, self._error_max = np.zeros(count), np.zeros(count)
+        self._error, self._upright = np.zeros(count), np.ones(count)
+        """Of the last frame: the error of the estimated position, m, and cos of the tilt."""
 
     def add(self, time: Array, group: GroupFrames, status: Codes) -> None:
         """Take a block of frames; `status` is (T, N), 0 while a vehicle is alive."""
@@ -126,6 +158,7 @@ class Tally:
         self._last = position[-1]
         euler = euler_angles(frames.attitude)
         speed = ground_speed(frames.attitude, frames.velocity[..., :3])
+        self._upright = 1.0 - 2.0 * np.sum(frames.attitude[-1, :, 1:3] ** 2, axis=-1)
         alive = status == 0
         self._speed_sum += np.where(alive, speed, 0.0).sum(axis=0)
         self._speed_max = np.maximum(self._speed_max, speed.max(axis=0))
@@ -143,6 +176,7 @@ class Tally:
             away = np.where(alive, np.linalg.norm(error, axis=2), 0.0)
             self._error_squares += (away * away).sum(axis=0)
             self._error_max = np.maximum(self._error_max, away.max(axis=0))
+            self._error = away[-1]
         for name, track in self.tracks.items():
             i = self.names.index(name)
             track.time.append(time)
@@ -150,10 +184,17 @@ class Tally:
             track.euler.append(euler[:, i])
             track.velocity.append(np.asarray(frames.velocity[:, i], np.float64))
 
-    @property
-    def all_ended(self) -> bool:
-        """Whether no vehicle is alive any more."""
-        return bool(np.all(self._status != 0))
+    def _ending(self, i: int, info: VehicleInfo) -> str:
+        """What is wrong at the end with a vehicle whose run was not ended by it; '' for nothing."""
+        assert self._last is not None
+        wrong = {
+            "capsized": self._upright[i] < 0.0,
+            "grounded": self._last[i, 2] > self._floor,
+            "lost": self._error[i] > max(LOST, LOST_LENGTHS * info.length),
+            "aborted": self._voyage.aborted[i],
+        }
+        running = int(self._status[i]) == 0
+        return next((word for word, is_so in wrong.items() if is_so and running), "")
 
     def summaries(
         self,
@@ -185,7 +226,7 @@ class Tally:
                 figures["position_error_rms"] = math.sqrt(mean)
                 figures["position_error_max"] = float(self._error_max[i])
             result[name] = VehicleSummary(
-                status=words[int(self._status[i])],
+                status=self._ending(i, info) or words[int(self._status[i])],
                 ended_at=float(self._ended_at[i]),
                 distance=float(self._distance[i]),
                 speed_mean=float(self._speed_sum[i] / self._alive_frames[i]),
@@ -212,6 +253,9 @@ def summarise(
     for tally in tallies:
         found |= tally.summaries(words, manoeuvres, infos)
     vehicles = {v.name: found[v.name] for v in header.vehicles}
-    order = ("failed", "diverged", "collided", "capsized", "grounded", "stopped", "completed")
+    order = (
+        *("failed", "diverged", "collided", "capsized", "grounded", "lost", "aborted"),
+        *("stopped", "completed"),
+    )
     worst = min((v.status for v in vehicles.values()), key=order.index)
     return RunSummary(status=worst, duration=duration, vehicles=vehicles)

@@ -72,6 +72,11 @@ def deviations(filter: AnyFilter, state: AnyState) -> jax.Array:
     return ekf15.deviations(state)
 
 
+def spread(state: AnyState) -> jax.Array:
+    """(N,) standard deviation of the horizontal position, along the worse of north and east, m."""
+    return eskf.spread(state) if isinstance(state, eskf.NavState) else ekf15.spread(state)
+
+
 def health(filter: AnyFilter, state: AnyState) -> jax.Array:
     """(1 + sensors, N) how the IMU and every sensor are found, as `signals.HEALTH` numbers it."""
     if isinstance(filter, eskf.Filter):

@@ -274,6 +274,12 @@ def deviations(state: NavState) -> jax.Array:
     return jnp.sqrt(jnp.stack([state.covariance[i, i] for i in order]))
 
 
+def spread(state: NavState) -> jax.Array:
+    """(N,) standard deviation of the horizontal position, along the worse of north and east."""
+    P = state.covariance
+    return jnp.sqrt(jnp.maximum(P[POSITION, POSITION], P[POSITION + 1, POSITION + 1]))
+
+
 def health(filter: Filter, state: NavState) -> jax.Array:
     """(1 + sensors, N) 2 where a sensor is rejected, else 1; this filter looks for nothing else."""
     sensors = len(filter.aids) - int(filter.floats)

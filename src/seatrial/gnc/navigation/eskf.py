@@ -473,6 +473,12 @@ def deviations(filter: Filter, state: NavState) -> jax.Array:
     return jnp.sqrt(jnp.stack([*plain, *linear, *rates]))
 
 
+def spread(state: NavState) -> jax.Array:
+    """(N,) standard deviation of the horizontal position, along the worse of north and east."""
+    P = state.covariance
+    return jnp.sqrt(jnp.maximum(P[POSITION, POSITION], P[POSITION + 1, POSITION + 1]))
+
+
 def inject(state: NavState, correction: jax.Array) -> NavState:
     """Nominal state with an error (21 + K, N) put into it; its covariance stays."""
     turn = from_rotation_vector(vec3(correction[ATTITUDE : ATTITUDE + 3]))

@@ -5,11 +5,14 @@ rises or falls by up to a fifth of its length. A turning circle is that of the a
 the vehicle's own speed U and the largest rate of turn r that its heading reference allows; five
 lengths where it can turn on the spot.
 
+Vehicles go on however uncertain their position is: this is about the helm.
+
 The distance off the track is that of the true position, over the second half of each leg: where it
 begins the vehicle still comes out of its turn.
 """
 
 import math
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +24,7 @@ from seatrial.compile.autonomy.tuning import design
 from seatrial.compile.scenario import plan_of
 from seatrial.engine.batch import run_batch
 from seatrial.engine.frames import LegInfo
+from seatrial.errors import SpecWarning
 from seatrial.record.memory import MemoryRecorder
 from seatrial.seeding import generator
 from seatrial.signals import OUTCOMES
@@ -133,7 +137,7 @@ def waypoints(drive: Drive, seed: int, count: int) -> list[list[float]]:
 
 
 def sail_missions(drive: Drive, sea: str, feedback: str, seeds: range, count: int) -> list[Voyage]:
-    """The missions of all seeds at once."""
+    """The missions of all seeds at once; what is doubtful about them is what is looked for."""
     missions = [waypoints(drive, seed, count) for seed in seeds]
     start = [0.0, 0.0, 8.0 if drive.under_water else 0.0]
     ways = [np.diff(np.array([start, *m]), axis=0) for m in missions]
@@ -151,26 +155,25 @@ vehicles:
     vehicle: {vehicle}
     start: {{position: {start}, speed: {speed}}}
     feedback: {feedback}
+    failsafes: {{position: null}}
     mission: [{{do: goto, waypoints: {waypoints}}}]
 """
-    plans = [
-        plan_of(
-            load_text(
-                text.format(
-                    seed=seed,
-                    duration=duration,
-                    world=SEAS[sea],
-                    vehicle=drive.name,
-                    start=start,
-                    speed=0.5 * drive.speed,
-                    feedback=feedback,
-                    waypoints=mission,
-                ),
-                Scenario,
-            )
+    described = [
+        text.format(
+            seed=seed,
+            duration=duration,
+            world=SEAS[sea],
+            vehicle=drive.name,
+            start=start,
+            speed=0.5 * drive.speed,
+            feedback=feedback,
+            waypoints=mission,
         )
         for seed, mission in zip(seeds, missions, strict=True)
     ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SpecWarning)
+        plans = [plan_of(load_text(one, Scenario)) for one in described]
     kept = [MemoryRecorder() for _ in plans]
     endings = run_batch(plans, [[one] for one in kept])
     return [

@@ -65,6 +65,7 @@ vehicles:
       - {type: dvl, name: dvl, rate: 5, position: [0.4, 0.0, 0.08]}
       - {type: dvl, name: water_log, rate: 5, position: [0.4, 0.0, 0.08], maximum_altitude: 8}
     navigation: {aids: [{sensor: ahrs}, {sensor: depth}, {sensor: gnss}], dynamics: {}}
+    failsafes: {position: null}    # to be lost is what it is out for
     mission:
       - do: goto
         waypoints: [[120, 0], [120, 120]]

@@ -1,0 +1,231 @@
+"""Descriptions of failsafes to what a pilot watches: limits, sensors, faults and actions."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from seatrial.compile.actuators import expand
+from seatrial.compile.sensors.fitting import FittedOut
+from seatrial.compile.swarm import Member
+from seatrial.compile.vehicle import CompiledVehicle
+from seatrial.core.actuators.drive import Drive
+from seatrial.faults import drive_of
+from seatrial.gnc.allocation.effectors import Effectors
+from seatrial.gnc.failsafes import CODE, Failsafes, Monitors
+from seatrial.pytree import constant
+from seatrial.signals import FAILSAFES
+from seatrial.spec import failsafes as spec
+from seatrial.spec import faults
+from seatrial.spec.scenario import Participant
+from seatrial.spec.sensors.machinery import Encoder, Shaft
+
+if TYPE_CHECKING:
+    from seatrial.design.tuning import Tuning
+
+DType = np.dtype[Any]
+
+ACTIONS: dict[str, tuple[str | None, str]] = {
+    "position": ("hold", "surface"),
+    "fence": ("hold", "hold"),
+    "link": ("return", "return"),
+    "battery": ("return", "return"),
+    "ingress": ("return", "surface"),
+    "depth": (None, "surface"),
+    "altitude": (None, "surface"),
+    "actuator": ("warn", "warn"),
+    "capsize": ("abort", "abort"),
+    "progress": ("warn", "warn"),
+}
+"""What is done when nothing else is said, by craft on the surface and under water; None where the
+failsafe has no meaning."""
+
+STAYS = ("depth", "altitude", "progress")
+"""Failsafes that, having taken a vehicle off its mission, would else send it back for more."""
+
+EASE = 5.0
+"""Least time for which a cause must be away before the mission goes on, s."""
+
+RETRY = 60.0
+"""After which an actuator that was found dead is tried again, s."""
+
+FEWEST, LENGTHS = 30.0, 2.0
+"""Deviation of the position that is too large, m and vehicle lengths; the greater counts."""
+
+DEEPER, DEEPER_SHARE = 5.0, 0.2
+"""How much deeper than its mission a vehicle may be, m and as a share; both count."""
+
+PATIENCE, PATIENT_LENGTHS = 120.0, 40.0
+"""For a leg that does not get shorter, s and in times that it takes for a length."""
+
+
+def build_failsafes(
+    members: Sequence[Member],
+    vehicle: CompiledVehicle,
+    sensors: FittedOut,
+    effectors: Effectors,
+    tuning: "Tuning",
+    deepest: Sequence[float],
+    period: float,
+    dtype: DType,
+) -> Failsafes:
+    """Of vehicles of one kind; `deepest` is the deepest place of each one's mission, m."""
+    first = members[0].participant
+    described, length = first.failsafes, first.vehicle.length
+    battery, altimeter = _place(first, "battery"), _place(first, "dvl")
+    heard = [(battery, "charge", 1.0)] if battery >= 0 else []
+    heard += [(altimeter, "altitude", math.inf)] if altimeter >= 0 else []
+    measured = _measured(first, effectors)
+    heard += [(place, sensors.infos[place].components[0], 0.0) for place, _ in measured]
+    actions = np.array([action_of(first, name) for name in FAILSAFES])
+    after = np.array([_after(getattr(described, name), length, tuning) for name in FAILSAFES])
+    stays = np.isin(FAILSAFES, STAYS) & (actions >= CODE["hold"])
+
+    def column(values: Any) -> Any:
+        return constant(np.array(values, np.float64)[:, None], dtype)
+
+    own = [DEEPER + (1.0 + DEEPER_SHARE) * depth for depth in deepest]
+    limit = None if described.depth is None else described.depth.limit
+    return Failsafes(
+        action=constant(actions[:, None], np.int32),
+        rise=column(period / np.maximum(after, period)),
+        fall=column(np.where(stays, 0.0, period / np.maximum(after, EASE))),
+        deviation=constant(deviation_of(first), dtype),
+        charge=constant(0.0 if described.battery is None else described.battery.charge, dtype),
+        depth=constant(own if limit is None else [limit] * len(members), dtype),
+        altitude=constant(0.0 if described.altitude is None else described.altitude.limit, dtype),
+        upright=constant(
+            -1.0 if described.capsize is None else math.cos(described.capsize.limit), dtype
+        ),
+        step=constant(0.5 * length, dtype),
+        braking=constant(braking_of(first, tuning), dtype),
+        slack=constant(slack_of(first, tuning), dtype),
+        unheard=column([before for _, _, before in heard]),
+        monitors=_monitors(first, vehicle, effectors, measured, period, dtype),
+        ears=tuple((p, sensors.infos[p].components.index(c)) for p, c, _ in heard),
+        battery=0 if battery >= 0 else -1,
+        altimeter=-1 if altimeter < 0 else int(battery >= 0),
+        link=_row(first, faults.LinkLoss),
+        ingress=_row(first, faults.Ingress),
+    )
+
+
+def action_of(participant: Participant, name: str) -> int:
+    """Code of what a failsafe does; 0 where it is off."""
+    described = getattr(participant.failsafes, name)
+    dives = participant.vehicle.buoyancy.craft == "submerged"
+    if described is None:
+        return 0
+    action: str | None = described.action or ACTIONS[name][dives]
+    if action is None:
+        return 0
+    if action == "surface" and not dives:
+        raise participant.failsafes.error(
+            (name, "action"),
+            "a craft on the surface cannot come up",
+            value=action,
+            expected="warn, slow, hold, return or abort",
+            mend="use `hold`, or leave `action` out",
+        )
+    return CODE[action]
+
+
+def deviation_of(participant: Participant) -> float:
+    """Of the position that is too large, m."""
+    described = participant.failsafes.position
+    if described is None or described.limit is None:
+        return max(FEWEST, LENGTHS * participant.vehicle.length)
+    return described.limit
+
+
+def _after(
+    described: spec.Failsafe | spec.ProgressFailsafe | None, length: float, tuning: "Tuning"
+) -> float:
+    """How long a cause must last, s."""
+    if isinstance(described, spec.ProgressFailsafe) and described.after is None:
+        return max(PATIENCE, PATIENT_LENGTHS * length / tuning.trim.speed)
+    if described is None or isinstance(described, spec.ActuatorFailsafe):
+        return 0.0  # each actuator has a count of its own
+    return described.after or 0.0
+
+
+def slack_of(participant: Participant, tuning: "Tuning") -> float:
+    """How far it drifts off a station before it comes back, m; nothing for those that hold it."""
+    return 0.0 if "position" in tuning.autopilot.follows else participant.vehicle.length
+
+
+def braking_of(participant: Participant, tuning: "Tuning") -> float:
+    """Deceleration with which it stops: what the surge loop may ask for at its service speed."""
+    surge = tuning.autopilot.surge
+    if surge is None:
+        return participant.guidance.deceleration
+    limits = np.asarray(surge.acceleration_limit, np.float64)
+    return float(np.interp(tuning.trim.speed, np.asarray(tuning.autopilot.speeds), limits))
+
+
+def _place(participant: Participant, type: str) -> int:
+    """Of the first sensor of a type; −1 without one."""
+    return next((i for i, s in enumerate(participant.fitted) if s.type == type), -1)
+
+
+def _row(participant: Participant, kind: type[faults.FaultSpec]) -> int:
+    """Of the first fault of a kind; −1 without one."""
+    return next((i for i, f in enumerate(participant.faults) if isinstance(f, kind)), -1)
+
+
+def _measured(participant: Participant, effectors: Effectors) -> list[tuple[int, str]]:
+    """Sensors that tell what an effector does: places, and command channels."""
+    return [
+        (place, sensor.channel)
+        for place, sensor in enumerate(participant.fitted)
+        if isinstance(sensor, Shaft | Encoder) and _effector(sensor.channel) in effectors.names
+    ]
+
+
+def _effector(channel: str) -> str:
+    """Name of the effector of a channel: an azimuth thruster has two."""
+    return channel.removesuffix("_angle")
+
+
+def _monitors(
+    participant: Participant,
+    vehicle: CompiledVehicle,
+    effectors: Effectors,
+    measured: list[tuple[int, str]],
+    period: float,
+    dtype: DType,
+) -> Monitors | None:
+    described = participant.failsafes.actuator or spec.ActuatorFailsafe()
+    if not measured:
+        return None
+    names = [channel.name for channel in vehicle.channels]
+    channels = [names.index(channel) for _, channel in measured]
+    owners = [a.name for a in expand(participant.vehicle.actuators)]
+    drives = [
+        drive_of(vehicle.model.actuators[owners.index(_effector(names[c]))], c) for c in channels
+    ]
+
+    def column(pick: Callable[[Drive], float]) -> Any:
+        return constant(np.array([[pick(drive)] for drive in drives], np.float64), dtype)
+
+    def share(drive: Drive) -> float:
+        return 1.0 if drive.time_constant is None else -math.expm1(-period / drive.time_constant)
+
+    def most(drive: Drive) -> float:
+        return math.inf if drive.rate_limit is None else period * float(drive.rate_limit)
+
+    return Monitors(
+        low=column(lambda drive: float(drive.low)),
+        high=column(lambda drive: float(drive.high)),
+        dead_band=column(lambda drive: float(drive.dead_band or 0.0)),
+        share=column(share),
+        most=column(most),
+        tolerance=column(
+            lambda drive: described.tolerance * max(float(drive.high), -float(drive.low))
+        ),
+        rise=constant(period / max(described.after, period), dtype),
+        fall=constant(period / RETRY, dtype),
+        channels=tuple(channels),
+        effectors=tuple(effectors.names.index(_effector(names[c])) for c in channels),
+    )

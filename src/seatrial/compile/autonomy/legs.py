@@ -1,0 +1,165 @@
+"""The tasks of a mission as the legs that a pilot works through."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.gnc import mission as runtime
+from seatrial.gnc.guidance import patterns
+from seatrial.gnc.guidance.path import sample
+from seatrial.gnc.guidance.smoothing import fillet, smooth
+from seatrial.spec import mission as spec
+from seatrial.spec.scenario import Participant, Scenario
+
+Array = NDArray[np.float64]
+
+ACCEPTANCE = 1.5
+"""Radius of acceptance in vehicle lengths, unless a task names one."""
+TURNING_RADIUS = 3.0
+"""Radius of rounded corners in vehicle lengths."""
+
+
+@dataclass(frozen=True)
+class Leg:
+    """A leg of a mission, as `gnc.mission` has it in arrays."""
+
+    name: str
+    kind: int
+    end: Array
+    speed: float
+    acceptance: float
+    heading: float = math.nan
+    dwell: float = 0.0
+    timeout: float = math.inf
+    velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    watched: int = -1
+    threshold: float = 0.0
+    side: float = 1.0
+    task: int = 0
+    """Place of its task in the mission."""
+
+
+def legs_of(scenario: Scenario, participant: Participant, speed: float) -> list[Leg]:
+    """The tasks of a mission as legs; `speed` is that of tasks which name none."""
+    datum = (scenario.world.datum.latitude_deg, scenario.world.datum.longitude_deg)
+    length = participant.vehicle.length
+    legs: list[Leg] = []
+    for number, task in enumerate(participant.mission):
+        common = {
+            "speed": task.speed or speed,
+            "acceptance": task.acceptance or ACCEPTANCE * length,
+            "timeout": task.timeout or math.inf,
+            "task": number,
+            **_condition(task.until),
+        }
+        last = legs[-1].end if legs else np.array(participant.start.position)
+        if isinstance(task, spec.Velocity):
+            asked = (task.surge, task.sway, task.yaw_rate)
+            legs.append(
+                Leg(
+                    f"velocity {number + 1}",
+                    runtime.VELOCITY,
+                    last,
+                    dwell=task.duration,
+                    velocity=asked,
+                    **common,
+                )
+            )
+        elif isinstance(task, spec.Hold | spec.Surface):
+            legs.append(_stay(scenario, number, task, last, common))
+        elif isinstance(task, spec.Dock):
+            legs += _dock(task, common)
+        else:
+            points = _points(task, datum)
+            if isinstance(task, spec.Goto) and task.smooth is not None:
+                points = _smoothed(task, np.vstack([last, points]), length)
+            legs += [
+                Leg(f"{task.do} {k + 1}", runtime.TRACK, point, **common)
+                for k, point in enumerate(points)
+            ]
+    return legs
+
+
+def _condition(until: spec.Until | None) -> dict[str, Any]:
+    if until is None:
+        return {}
+    above = until.above is not None
+    return {
+        "watched": runtime.WATCHED.index(until.quantity),
+        "threshold": until.above if above else until.below,
+        "side": 1.0 if above else -1.0,
+    }
+
+
+def _points(
+    task: spec.Goto | spec.Survey | spec.ExpandingSquare | spec.Loiter, datum: tuple[float, float]
+) -> Array:
+    if isinstance(task, spec.Survey):
+        corners = np.array([corner[:2] for corner in task.area])
+        return patterns.survey(corners, task.spacing, task.heading, task.depth)
+    if isinstance(task, spec.ExpandingSquare):
+        return patterns.expanding_square(
+            task.centre[:2], task.spacing, task.legs, task.heading, task.depth
+        )
+    if isinstance(task, spec.Loiter):
+        return patterns.loiter(
+            task.centre[:2], task.radius, task.turns, clockwise=task.clockwise, depth=task.depth
+        )
+    if task.places:
+        flat = patterns.from_latitude_longitude(np.array(task.places), datum)
+        return np.column_stack([flat[:, :2], np.full(len(flat), task.depth)])
+    return np.array([_point(waypoint, task.depth) for waypoint in task.waypoints])
+
+
+def _smoothed(task: spec.Goto, points: Array, length: float) -> Array:
+    """The way through the points (K, 3) as short legs, without the first of them."""
+    radius = task.turning_radius or TURNING_RADIUS * length
+    rows = smooth(points) if task.smooth == "hermite" else fillet(points, radius)
+    found: Array = sample(rows, max(2.0 * length, 0.5 * radius))[1:]
+    return found
+
+
+def _point(waypoint: tuple[float, ...], depth: float) -> Array:
+    return np.array([*waypoint[:2], waypoint[2] if len(waypoint) > 2 else depth])
+
+
+def _stay(
+    scenario: Scenario,
+    number: int,
+    task: spec.Hold | spec.Surface,
+    last: Array,
+    common: dict[str, Any],
+) -> Leg:
+    if isinstance(task, spec.Surface):
+        top = np.array([*last[:2], 0.0])
+        return Leg("surface", runtime.SURFACE, top, **common)
+    place = last if task.position is None else _point(task.position, task.depth)
+    heading = math.nan if task.heading is None else task.heading
+    return Leg(
+        f"hold {number + 1}", runtime.HOLD, place, heading=heading, dwell=task.duration, **common
+    )
+
+
+def _dock(task: spec.Dock, common: dict[str, Any]) -> list[Leg]:
+    """To a line-up point and the gate at speed, then slowly in, and stay."""
+    berth = _point(task.position, task.depth)
+    approach = patterns.dock(
+        berth,
+        task.heading,
+        2.0 * task.approach,
+        task.approach,
+        common["speed"],
+        task.final_speed,
+        berth[2],
+    )
+    names = ("line up", "gate")
+    legs = [
+        Leg(name, runtime.TRACK, point, **common)
+        for name, point in zip(names, approach.points[:2], strict=True)
+    ]
+    slow = common | {"speed": task.final_speed}
+    legs.append(Leg("dock", runtime.DOCK, berth, heading=task.heading, dwell=task.duration, **slow))
+    return legs

@@ -1,0 +1,293 @@
+"""Whether a mission can work: refused where it cannot, doubted where it may not, with the number.
+
+Only what a description says is looked at; nothing is simulated.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.compile.autonomy.failsafes import action_of, braking_of, deviation_of, slack_of
+from seatrial.compile.autonomy.legs import Leg
+from seatrial.compile.autonomy.obstacles import turning_of
+from seatrial.errors import Path, Problem, SpecError
+from seatrial.gnc.failsafes import CODE
+from seatrial.gnc.guidance.fence import signed_distance
+from seatrial.gnc.mission import HOLD, SURFACE, VELOCITY
+from seatrial.signals import SensorInfo
+from seatrial.spec import mission as spec
+from seatrial.spec.navigation import Navigation
+from seatrial.spec.scenario import Participant, Scenario
+from seatrial.spec.world import Current
+
+if TYPE_CHECKING:
+    from seatrial.design.tuning import Tuning
+
+Array = NDArray[np.float64]
+
+AWASH = 1.0
+"""Depth of the origin up to which a craft that dives hears radio, m."""
+
+
+def check_mission(
+    scenario: Scenario,
+    index: int,
+    legs: Sequence[Leg],
+    start: Array,
+    tuning: "Tuning",
+    sensors: Sequence[SensorInfo],
+) -> list[Problem]:
+    """What is doubtful about the mission of participant `index`; raises SpecError for what cannot
+    work."""
+    check = _Check(scenario, index, legs, start, tuning, sensors)
+    check.depths()
+    return [*check.currents(), *check.turns(), *check.margins(), *check.position()]
+
+
+class _Check:
+    def __init__(
+        self,
+        scenario: Scenario,
+        index: int,
+        legs: Sequence[Leg],
+        start: Array,
+        tuning: "Tuning",
+        sensors: Sequence[SensorInfo],
+    ) -> None:
+        self._scenario, self._index, self._legs = scenario, index, legs
+        self._participant: Participant = scenario.vehicles[index]
+        self._vehicle = self._participant.vehicle
+        self._start, self._tuning, self._sensors = start, tuning, sensors
+        self._dives = self._vehicle.buoyancy.craft == "submerged"
+
+    def _problem(self, path: Path, message: str, expected: str, mend: str) -> Problem:
+        whole = ("vehicles", self._index, *path)
+        return self._scenario.problem(whole, message, expected=expected, mend=mend)
+
+    def _of(self, leg: Leg, message: str, expected: str, mend: str) -> Problem:
+        path = ("mission", leg.task)
+        return self._problem(path, f"`{leg.name}` {message}", expected, mend)
+
+    def depths(self) -> None:
+        """Refuse places in the air, in the bottom, or beyond the vehicle's own limit."""
+        if not self._dives:
+            return
+        seabed = self._scenario.world.seabed
+        bottom = math.inf if seabed is None else seabed.depth
+        failsafes, fitted = self._participant.failsafes, {s.type for s in self._sensors}
+        limit = (failsafes.depth and failsafes.depth.limit) or math.inf
+        low = failsafes.altitude is not None and "dvl" in fitted
+        least = failsafes.altitude.limit if low and failsafes.altitude else 0.0
+        for leg in self._legs:
+            depth = float(leg.end[2])
+            if depth < 0.0:
+                raise SpecError(
+                    self._of(
+                        leg,
+                        f"lies {-depth:g} m above the surface",
+                        "a depth of 0 or more",
+                        "depths count downwards",
+                    )
+                )
+            if depth >= bottom:
+                raise SpecError(
+                    self._of(
+                        leg,
+                        f"lies at {depth:g} m, where the water is {bottom:g} m deep",
+                        f"a depth of less than {bottom:g} m",
+                        "give the task another `depth`, or the world a deeper `seabed`",
+                    )
+                )
+            if bottom - depth < least and self._leaves("altitude"):
+                raise SpecError(
+                    self._of(
+                        leg,
+                        f"lies {bottom - depth:.2g} m over the bottom, nearer than the failsafe "
+                        "`altitude` allows",
+                        f"an altitude of at least {least:g} m",
+                        "give the task another `depth`, or lower `failsafes.altitude.limit`",
+                    )
+                )
+            if depth > limit and self._leaves("depth"):
+                raise SpecError(
+                    self._of(
+                        leg,
+                        f"lies at {depth:g} m, deeper than the failsafe `depth` allows",
+                        f"a depth of at most {limit:g} m",
+                        "give the task another `depth`, or raise `failsafes.depth.limit`",
+                    )
+                )
+
+    def _leaves(self, failsafe: str) -> bool:
+        """Whether a failsafe would take the vehicle off its mission."""
+        return action_of(self._participant, failsafe) >= CODE["hold"]
+
+    def currents(self) -> Iterator[Problem]:
+        """Refuse what the steady current makes impossible; doubt what it, or the tide, makes slow.
+
+        With a speed U through the water, and a current of c along the leg and d across it, a
+        vehicle makes good c + √(U² − d²).
+        """
+        current, top = self._scenario.world.current, self._tuning.top
+        if current is None or top is None:
+            return
+        begin = self._start
+        for leg in self._legs:
+            way, begin = leg.end - begin, leg.end
+            if leg.kind == VELOCITY:
+                continue
+            steady, more = _stream(current, float(leg.end[2]))
+            speed, length = math.hypot(*steady), math.hypot(way[0], way[1])
+            stays = leg.kind in (HOLD, SURFACE) or length == 0.0
+            along = 0.0 if stays else float(way[:2] @ steady) / length
+            across = math.sqrt(max(speed * speed - along * along, 0.0))
+            made = -1.0 if across >= top else along + math.sqrt(top * top - across * across)
+            expected = f"a current that {self._vehicle.name} can stem: at most {top:.2g} m/s"
+            mend = "choose a weaker current, or another vehicle"
+            if (stays and speed >= top) or (not stays and made <= 0.0):
+                message = f"cannot be reached: the current of {speed:.2g} m/s is too strong"
+                raise SpecError(self._of(leg, message, expected, mend))
+            needed = math.hypot(leg.speed - along, across)
+            if stays:
+                continue
+            if needed > top:
+                yield self._of(
+                    leg,
+                    f"asks for {leg.speed:.2g} m/s over ground, which takes {needed:.2g} m/s "
+                    f"through the water: it makes good {made:.2g} m/s",
+                    f"at most {top:.2g} m/s through the water",
+                    "ask for less `speed`",
+                )
+            elif speed + more >= top:
+                yield self._of(
+                    leg,
+                    f"may be out of reach: with its tide the current is {speed + more:.2g} m/s",
+                    expected,
+                    mend,
+                )
+
+    def turns(self) -> Iterator[Problem]:
+        """Doubt lines that lie closer than the turning circle is wide."""
+        if "position" in self._tuning.autopilot.follows:
+            return  # it slows down and turns on the spot
+        for number, task in enumerate(self._participant.mission):
+            wide = isinstance(task, spec.Survey | spec.ExpandingSquare)
+            if not wide and not isinstance(task, spec.Loiter):
+                continue
+            speed = task.speed or self._tuning.trim.speed
+            circle = 2.0 * speed / turning_of(self._tuning.autopilot, speed).rate
+            room = task.spacing if wide else 2.0 * task.radius  # type: ignore[union-attr]
+            if circle > room:
+                key = "spacing" if wide else "radius"
+                yield self._problem(
+                    ("mission", number, key),
+                    f"the turning circle is {circle:.3g} m wide at {speed:.2g} m/s, and there are "
+                    f"{room:.3g} m",
+                    f"room for {circle:.3g} m",
+                    f"go slower, or give more `{key}`",
+                )
+
+    def margins(self) -> Iterator[Problem]:
+        """Doubt places so near to the fence that the vehicle is stopped before it is there."""
+        fence = self._participant.guidance.fence
+        if fence is None or not self._leaves("fence"):
+            return
+        braking = braking_of(self._participant, self._tuning)
+        for leg in self._legs:
+            if leg.kind == VELOCITY:
+                continue
+            room = float(signed_distance(np.array(fence), leg.end[:2]))
+            margin = slack_of(self._participant, self._tuning) + leg.speed**2 / (2.0 * braking)
+            if room + leg.acceptance < margin:
+                yield self._of(
+                    leg,
+                    f"lies {room:.2g} m from the fence, and the failsafe `fence` acts {margin:.2g} "
+                    f"m from it at {leg.speed:.2g} m/s",
+                    f"at least {margin - leg.acceptance:.2g} m, with the acceptance of "
+                    f"{leg.acceptance:.2g} m",
+                    "move the waypoint, widen the fence, or go slower",
+                )
+
+    def position(self) -> Iterator[Problem]:
+        """Doubt a mission on which nothing bounds the position for long."""
+        if self._participant.feedback == "truth" or self._participant.failsafes.position is None:
+            return
+        described = self._participant.navigation or Navigation()
+        named = None if described.aids is None else {aid.sensor for aid in described.aids}
+        used = [s for s in self._sensors if named is None or s.name in named]
+        types = {sensor.type for sensor in used}
+        deepest = max(float(self._start[2]), *(float(leg.end[2]) for leg in self._legs))
+        hears = not self._dives or deepest <= AWASH
+        if types & {"gnss", "uwb"} and hears:
+            return
+        rate, why = self._growth(described, used, deepest)
+        limit = deviation_of(self._participant)
+        lasts = self._scenario.duration
+        if types & {"gnss", "uwb"}:
+            lasts = min(lasts, self._under_water())
+        if rate * lasts > limit:
+            yield self._problem(
+                ("mission",),
+                f"nothing bounds the position of `{self._participant.name}`: {why} its standard "
+                f"deviation grows by about {60.0 * rate:.2g} m a minute, to {rate * lasts:.0f} m "
+                f"after {lasts:.0f} s",
+                f"at most {limit:g} m, which it passes after {limit / rate:.0f} s",
+                "add a GNSS or UWB where it can hear them, a DVL over the bottom, or say "
+                "`feedback: truth`",
+            )
+
+    def _under_water(self) -> float:
+        """Longest time for which the mission stays below the reach of radio, s."""
+        points = [self._start, *(leg.end for leg in self._legs)]
+        longest = now = 0.0
+        for (a, b), leg in zip(pairwise(points), self._legs, strict=True):
+            now = 0.0 if max(a[2], b[2]) <= AWASH else now
+            now += float(np.linalg.norm(b - a)) / leg.speed + leg.dwell
+            longest = max(longest, now)
+        return longest
+
+    def _growth(
+        self, described: Navigation, used: list[SensorInfo], depth: float
+    ) -> tuple[float, str]:
+        """Growth of the deviation, m/s, and what it comes from.
+
+        Dead reckoning errs by its speed times the errors of heading and scale; without a velocity
+        over ground by what is not known of the current.
+        """
+        speed = max(leg.speed for leg in self._legs)
+        seabed = self._scenario.world.seabed
+        for sensor in (s for s in self._participant.fitted if s.type == "dvl"):
+            named = any(info.name == sensor.name for info in used)
+            if named and seabed is not None and seabed.depth - depth <= sensor.maximum_altitude:
+                wrong = math.hypot(sensor.scale, sensor.misalignment, _heading(used))
+                share = f"{wrong:.2g} of the way is wrong by the DVL and the heading, so that"
+                return math.hypot(wrong * speed, sensor.bias), share
+        unknown = 0.0 if described.dynamics is None else described.dynamics.deviation
+        flow = math.hypot(described.current, unknown)
+        return flow, f"the current is known to {described.current:g} m/s at first, so that"
+
+
+def _heading(used: list[SensorInfo]) -> float:
+    """Standard deviation of the heading by the best of the sensors that tell it, rad."""
+    found = [
+        s.facts["attitude_deviation"][2] if s.type == "ahrs" else s.deviation[0]
+        for s in used
+        if s.type in ("ahrs", "compass")
+    ]
+    return min(found, default=math.radians(2.0))
+
+
+def _stream(current: Current, depth: float) -> tuple[Array, float]:
+    """The steady part at a depth (north, east), and how much tide or a series may add, m/s."""
+    factor = 1.0
+    if current.profile is not None:
+        factor = float(np.interp(depth, current.profile.depth, current.profile.factor))
+    towards = current.towards or 0.0
+    steady = (current.speed or 0.0) * np.array([math.cos(towards), math.sin(towards)])
+    more = sum(constituent.amplitude for constituent in current.tide)
+    more += 0.0 if current.series is None else max(current.series.speed)
+    return factor * steady, factor * more

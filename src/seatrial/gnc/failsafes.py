@@ -1,0 +1,275 @@
+"""Failsafes: what a vehicle watches while it is on a mission, and what it does when it is wrong.
+
+Each has a count between 0 and 1 that rises while its cause is there and falls while it is not. It
+is on from the time the count is full until it is empty. The gravest action of those that are on is
+done: the leg that guidance follows is exchanged for another, and the autopilot is none the wiser.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from seatrial.gnc.guidance.fence import signed_distance
+from seatrial.gnc.mission import DOCK, HOLD, SURFACE, VELOCITY, Leg, Mission, Progress
+from seatrial.gnc.types import Estimate
+from seatrial.pytree import batched, pytree, static
+from seatrial.signals import ACTIONS, FAILSAFES
+from seatrial.spatial.gradients import root
+from seatrial.spatial.rotations import rotation
+from seatrial.spatial.vectors import vec3
+
+SURE = 2.0
+"""Standard deviations by which a fence is drawn in: 95 % of a normal error."""
+
+SLOW = 0.5
+"""Share of the speed at which a slowed vehicle goes on."""
+
+LEAK_DELAY = 1.0
+"""From the first water to the report of the leak detector, s."""
+
+CODE = {word: code for code, word in ACTIONS.items()}
+
+
+@pytree
+class Monitors:
+    """Actuators that are measured; numbers are (M, 1), orders in units of their channels."""
+
+    low: jax.Array
+    high: jax.Array
+    dead_band: jax.Array
+    """Orders below this are taken as zero."""
+    share: jax.Array
+    """Of the way to its order that a well actuator makes in a control period, 1 − exp(−Δt/T)."""
+    most: jax.Array
+    """Largest way in a control period."""
+    tolerance: jax.Array
+    rise: jax.Array
+    """Of the count in a control period, and how much it falls."""
+    fall: jax.Array
+    channels: tuple[int, ...] = static()
+    effectors: tuple[int, ...] = static()
+    """Which effector of the allocation each belongs to."""
+
+
+@pytree
+class Failsafes:
+    """All of them, in the order of `signals.FAILSAFES`; those that are off have action 0."""
+
+    action: jax.Array
+    """(K, 1) codes of `signals.ACTIONS`."""
+    rise: jax.Array
+    """(K, 1) of the count in a control period."""
+    fall: jax.Array
+    """(K, 1) the same while the cause is away; 0 for one that stays once it has come."""
+    deviation: jax.Array
+    """Of the position that is too large, m."""
+    charge: jax.Array
+    """Of the battery that is too little."""
+    depth: jax.Array = batched()
+    """(N,) that is too large, m."""
+    altitude: jax.Array
+    """That is too small, m."""
+    upright: jax.Array
+    """Cosine of the tilt that is too large."""
+    step: jax.Array
+    """By which a leg must get shorter, m."""
+    braking: jax.Array
+    """Deceleration with which it can stop, m/s²."""
+    slack: jax.Array
+    """How far it drifts off a station before it comes back, m."""
+    unheard: jax.Array
+    """(H, 1) what is assumed of the sensors before they are heard."""
+    monitors: Monitors | None
+    """Their measurements are the last that are heard."""
+    ears: tuple[tuple[int, int], ...] = static()
+    """(H,) which sensor of the suite is heard, and which of its numbers."""
+    battery: int = static()
+    """Row of what is heard; −1 without one. Likewise the altitude."""
+    altimeter: int = static()
+    link: int = static()
+    """Row of the fault in `FaultState.since`; −1 without one. Likewise water in the hull."""
+    ingress: int = static()
+
+
+class FailsafeState(NamedTuple):
+    """What failsafes hand from one instant to the next."""
+
+    counts: jax.Array
+    """(K, N) from 0 to 1."""
+    on: jax.Array
+    """(K, N)."""
+    action: jax.Array
+    """(N,) that is done."""
+    place: jax.Array
+    """(3, N) where the vehicle was before an action took it off its mission."""
+    leg: jax.Array
+    """(N,) that is getting shorter."""
+    closest: jax.Array
+    """(N,) distance to its end when it last got shorter, m."""
+    heard: jax.Array
+    """(H, N) newest numbers of the sensors that are listened to."""
+    expected: jax.Array
+    """(M, N) where well actuators would stand."""
+    doubt: jax.Array
+    """(M, N) count of each."""
+    dead: jax.Array
+    """(M, N) whether an actuator is left out."""
+
+
+def begin(failsafes: Failsafes, position: jax.Array, dtype: jnp.dtype) -> FailsafeState:
+    """Nothing is wrong."""
+    count, kinds = position.shape[-1], len(FAILSAFES)
+    measured = 0 if failsafes.monitors is None else len(failsafes.monitors.channels)
+    none = jnp.zeros((measured, count), dtype)
+    return FailsafeState(
+        counts=jnp.zeros((kinds, count), dtype),
+        on=jnp.zeros((kinds, count), bool),
+        action=jnp.zeros(count, jnp.int32),
+        place=position,
+        leg=jnp.full(count, -1, jnp.int32),
+        closest=jnp.full(count, jnp.inf, dtype),
+        heard=jnp.broadcast_to(failsafes.unheard, (len(failsafes.ears), count)).astype(dtype),
+        expected=none,
+        doubt=none,
+        dead=none.astype(bool),
+    )
+
+
+def off_mission(state: FailsafeState) -> jax.Array:
+    """(N,) whether the action takes the vehicle off its mission."""
+    return state.action >= CODE["hold"]
+
+
+def compare(
+    monitors: Monitors, state: FailsafeState, orders: jax.Array, armed: jax.Array
+) -> FailsafeState:
+    """Move what well actuators would do on by the last orders (A, N), and compare the real ones.
+
+    A first-order lag with limits, x ← x + clip((1 − e^(−Δt/T)) (order − x)), as actuators are
+    simulated; `armed` tells whether anybody wants to know.
+    """
+    told = orders[jnp.asarray(monitors.channels)]
+    told = jnp.where(jnp.abs(told) < monitors.dead_band, 0.0, told)
+    way = monitors.share * (jnp.clip(told, monitors.low, monitors.high) - state.expected)
+    expected = state.expected + jnp.clip(way, -monitors.most, monitors.most)
+    measured = state.heard[-len(monitors.channels) :]
+    wrong = (jnp.abs(measured - expected) > monitors.tolerance) & armed
+    doubt, dead = _counted(state.doubt, state.dead, wrong, monitors.rise, monitors.fall)
+    return state._replace(expected=expected.astype(state.expected.dtype), doubt=doubt, dead=dead)
+
+
+def health_of(monitors: Monitors, state: FailsafeState, health: jax.Array) -> jax.Array:
+    """Share (A, N) of its wrench that each effector makes, less what was found dead."""
+    works = jnp.where(state.dead, 0.0, 1.0).astype(health.dtype)
+    return health.at[jnp.asarray(monitors.effectors)].multiply(works)
+
+
+def watch(
+    failsafes: Failsafes,
+    state: FailsafeState,
+    mission: Mission,
+    progress: Progress,
+    leg: Leg,
+    believed: Estimate,
+    deviation: jax.Array,
+    fence: jax.Array | None,
+    broken: jax.Array,
+    since: jax.Array | None,
+    steered: jax.Array,
+    t: jax.Array,
+) -> FailsafeState:
+    """Look for causes, and say what is to be done.
+
+    `deviation` (N,) is that of the position, `broken` (N,) whether an actuator is known to be,
+    `since` (F, N) when each fault set in, `steered` (N,) whether somebody outside steers.
+    """
+    nothing = jnp.zeros(deviation.shape, bool)
+    away = leg.end - believed.position
+    level, rises = away[0] * away[0] + away[1] * away[1], leg.kind == SURFACE
+    distance = root(jnp.where(rises, 0.0, level) + (0.0 if mission.flat else away[2] * away[2]))
+    fresh = off_mission(state) | (progress.leg != state.leg) | steered
+    waits = leg.done | (leg.kind == VELOCITY) | jnp.isfinite(progress.arrived)
+    waits |= rises & (distance < leg.acceptance)
+    shorter = fresh | waits | (distance < state.closest - failsafes.step)
+    causes = {
+        "position": deviation > failsafes.deviation,
+        "fence": nothing if fence is None else _leaving(failsafes, fence, believed, deviation),
+        "link": t >= _onset(since, failsafes.link, nothing),
+        "battery": nothing
+        if failsafes.battery < 0
+        else state.heard[failsafes.battery] < failsafes.charge,
+        "ingress": t >= _onset(since, failsafes.ingress, nothing) + LEAK_DELAY,
+        "depth": believed.position[2] > failsafes.depth,
+        "altitude": nothing
+        if failsafes.altimeter < 0
+        else state.heard[failsafes.altimeter] < failsafes.altitude,
+        "actuator": broken,
+        "capsize": rotation(believed.attitude).r22 < failsafes.upright,
+        "progress": ~shorter,
+    }
+    cause = jnp.stack([causes[name] for name in FAILSAFES]) & (failsafes.action > 0)
+    counts, on = _counted(state.counts, state.on, cause, failsafes.rise, failsafes.fall)
+    # What was off its mission has a new chance to make way, except where this is why it is off.
+    last = FAILSAFES.index("progress")
+    restarts = shorter & ~(state.on[last] & off_mission(state))
+    counts = counts.at[last].set(jnp.where(restarts, 0.0, counts[last]))
+    on = on.at[last].set(on[last] & ~restarts)
+    action = jnp.max(jnp.where(on, failsafes.action, 0), axis=0)
+    after = state._replace(
+        counts=counts,
+        on=on,
+        action=action.astype(jnp.int32),
+        leg=progress.leg,
+        closest=jnp.where(shorter, distance, state.closest).astype(state.closest.dtype),
+    )
+    return after._replace(place=jnp.where(off_mission(after), state.place, believed.position))
+
+
+def _onset(since: jax.Array | None, row: int, nothing: jax.Array) -> jax.Array:
+    """When a fault set in, (N,); infinite for one that cannot."""
+    never = jnp.full(nothing.shape, jnp.inf)
+    return never if since is None or row < 0 else since[row]
+
+
+def _counted(
+    count: jax.Array, on: jax.Array, cause: jax.Array, rise: jax.Array, fall: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    """Counts after a control period, and what is on then."""
+    counted = jnp.clip(jnp.where(cause, count + rise, count - fall), 0.0, 1.0).astype(count.dtype)
+    return counted, jnp.where(on, counted > 0.0, counted >= 1.0)
+
+
+def _leaving(
+    failsafes: Failsafes, fence: jax.Array, believed: Estimate, deviation: jax.Array
+) -> jax.Array:
+    """Whether the place at which it could come to rest may lie outside: x + v |v| / 2a."""
+    north, east, _ = rotation(believed.attitude).to_world(vec3(believed.velocity))
+    reach = 0.5 * root(north * north + east * east) / failsafes.braking
+    at_rest = believed.position[:2] + reach * jnp.stack([north, east])
+    leaving: jax.Array = signed_distance(fence, at_rest) < failsafes.slack + SURE * deviation
+    return leaving
+
+
+def obey(state: FailsafeState, mission: Mission, leg: Leg, top: jax.Array) -> Leg:
+    """The leg to follow: that of the mission, slower, or a station in its place.
+
+    `top` (N,) tells whether a vehicle that is to surface has no way left to go up.
+    """
+    action = state.action
+    surfaces, returns = action == CODE["surface"], action == CODE["return"]
+    away = off_mission(state)
+    end = jnp.where(returns, mission.start[0], state.place)
+    end = end.at[2].set(jnp.where(surfaces, 0.0, end[2]))
+    # A berth is approached no faster than the leg says; a station would be at any speed.
+    kind = jnp.where(surfaces, jnp.where(top, HOLD, SURFACE), DOCK)
+    return leg._replace(
+        kind=jnp.where(away, kind, leg.kind),
+        start=jnp.where(away, state.place, leg.start),
+        end=jnp.where(away, end, leg.end),
+        following=jnp.where(away, end, leg.following),
+        speed=jnp.where(action == CODE["slow"], SLOW * leg.speed, leg.speed),
+        heading=jnp.where(away, jnp.nan, leg.heading),
+        last=leg.last | away,
+        done=leg.done & ~away,
+    )

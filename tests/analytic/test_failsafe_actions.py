@@ -1,0 +1,119 @@
+"""What each action of a failsafe makes of a leg, and when failsafes come and go."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from seatrial.gnc import failsafes as guarding
+from seatrial.gnc.failsafes import CODE, FailsafeState, Monitors
+from seatrial.gnc.mission import DOCK, HOLD, SURFACE, TRACK, Mission, begin, leg_of
+
+ACTIONS = ("none", "warn", "slow", "hold", "return", "surface", "surface", "abort")
+"""Of eight vehicles; the seventh is up already."""
+COUNT = len(ACTIONS)
+START, PLACE, END = (1.0, 2.0, 6.0), (30.0, 0.0, 9.0), (80.0, 0.0, 10.0)
+
+
+def everywhere(place):
+    return jnp.asarray(np.repeat(np.array(place)[:, None], COUNT, axis=1))
+
+
+def mission():
+    one = jnp.ones((1, COUNT))
+    return Mission(
+        kind=jnp.full((1, COUNT), TRACK),
+        start=everywhere(START)[None],
+        end=everywhere(END)[None],
+        speed=1.5 * one,
+        acceptance=one,
+        heading=0.3 * one,
+        velocity=jnp.zeros((1, 3, COUNT)),
+        dwell=one,
+        timeout=one,
+        watched=-one.astype(int),
+        threshold=one,
+        side=one,
+        count=jnp.full(COUNT, 1),
+        flat=False,
+    )
+
+
+def state(action):
+    none = jnp.zeros((0, COUNT))
+    return FailsafeState(
+        counts=none,
+        on=none,
+        action=jnp.asarray([CODE[word] for word in action]),
+        place=everywhere(PLACE),
+        leg=jnp.zeros(COUNT, int),
+        closest=jnp.zeros(COUNT),
+        heard=none,
+        expected=none,
+        doubt=none,
+        dead=none,
+    )
+
+
+@jax.jit
+def obeyed(state, mission, top):
+    leg = leg_of(mission, begin(mission).leg)
+    return leg, guarding.obey(state, mission, leg, top)
+
+
+def test_each_action_is_another_leg_and_a_warning_is_none():
+    top = jnp.arange(COUNT) == 6
+    own, found = obeyed(state(ACTIONS), mission(), top)
+    kinds = [TRACK, TRACK, TRACK, DOCK, DOCK, SURFACE, HOLD, DOCK]
+    assert found.kind.tolist() == kinds
+    assert found.speed.tolist() == pytest.approx([1.5, 1.5, 0.75, *(5 * [1.5])])
+    ends = [END, END, END, PLACE, START, (30.0, 0.0, 0.0), (30.0, 0.0, 0.0), PLACE]
+    np.testing.assert_allclose(found.end.T, ends)
+    assert np.isnan(np.asarray(found.heading)).tolist() == 3 * [False] + 5 * [True]
+    for part, before in zip(found, own, strict=True):
+        np.testing.assert_array_equal(part[..., :2], before[..., :2])
+
+
+def test_a_count_is_full_after_its_time_and_empty_after_it_again():
+    rise, fall = 0.25, 0.5
+    count, on = jnp.zeros((1, 1)), jnp.zeros((1, 1), bool)
+    history = []
+    for cause in [True] * 3 + [False] + [True] * 4 + [False] * 4:
+        count, on = guarding._counted(count, on, jnp.asarray([[cause]]), rise, fall)
+        history.append(bool(on[0, 0]))
+    # Up 3, down 2, up 4 quarters: full at the seventh; the cause gone, empty two periods later.
+    assert history == [False] * 6 + [True] * 3 + [False] * 3
+
+
+def test_an_actuator_is_dead_that_stays_where_it_was_and_well_that_lags_as_its_drive_does():
+    """Of four: one follows its lag, one stands, one is limited in rate, one is in its dead band."""
+    column = lambda *numbers: jnp.asarray(numbers)[:, None]  # noqa: E731
+    share = 1.0 - np.exp(-0.1 / 0.5)
+    monitors = Monitors(
+        low=column(*4 * [-10.0]),
+        high=column(*4 * [10.0]),
+        dead_band=column(0.0, 0.0, 0.0, 2.0),
+        share=column(share, share, 1.0, share),
+        most=column(np.inf, np.inf, 0.05, np.inf),
+        tolerance=column(*4 * [1.5]),
+        rise=jnp.asarray(0.05),
+        fall=jnp.asarray(0.1 / 60.0),
+        channels=(0, 1, 2, 3),
+        effectors=(0, 1, 1, 2),
+    )
+    orders = column(8.0, 8.0, 8.0, 1.9)
+    zero = jnp.zeros((4, 1))
+    now = state(["none"] * COUNT)._replace(expected=zero, doubt=zero, dead=zero.astype(bool))
+    compare = jax.jit(lambda *given: guarding.compare(monitors, *given, jnp.asarray([True])))
+    dead = []
+    for k in range(60):
+        t = 0.1 * (k + 1)
+        real = column(8.0 * (1.0 - np.exp(-t / 0.5)), 0.0, 0.5 * t, 0.0)
+        now = compare(now._replace(heard=real), orders)
+        dead.append(np.asarray(now.dead)[:, 0].tolist())
+    first = next(k for k, row in enumerate(dead) if any(row))
+    assert dead[first] == dead[-1] == [False, True, False, False]
+    # 1.5 of 8 are passed after 0.104 s; two seconds of it are 20 periods.
+    assert first == pytest.approx(21, abs=1)
+    health = guarding.health_of(monitors, now, jnp.ones((3, 1)))
+    assert health[:, 0].tolist() == [1.0, 0.0, 1.0]

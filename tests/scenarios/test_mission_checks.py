@@ -1,0 +1,181 @@
+"""Missions that cannot work are refused, and those that may not are doubted, with the number."""
+
+import warnings
+
+import pytest
+
+import seatrial as st
+from seatrial.compile.scenario import compile_scenario
+from seatrial.spec.loading import load_text
+
+TEXT = """
+kind: scenario
+name: doubtful
+duration: {duration}
+world: {world}
+vehicles:
+  - name: craft
+    vehicle: {vehicle}
+    {extra}
+"""
+
+
+def described(task=None, vehicle="otter", world="{name: calm}", duration=60, depth=0, extra=""):
+    """A scenario of one craft; with a task it knows the truth and has no sensors."""
+    if task is not None:
+        extra += f"\n    feedback: truth\n    sensors: []\n    mission: [{task}]"
+        extra += f"\n    start: {{position: [0, 0, {depth}]}}"
+    text = TEXT.format(duration=duration, world=world, vehicle=vehicle, extra=extra.lstrip())
+    return load_text(text, st.Scenario)
+
+
+NORTH = "{do: goto, waypoints: [[100, 0]], speed: 1.5}"
+STRONG = "{name: race, current: {speed: 3.5, towards_deg: 180}}"
+SHALLOW = "{name: shelf, seabed: {depth: 30}}"
+DIVE = "{{do: goto, waypoints: [[100, 0, {depth}]]}}"
+FENCE = "guidance: {fence: [[-20, -20], [120, -20], [120, 20], [-20, 20]]}"
+
+REFUSED = {
+    "the current beats the speed": (
+        {"task": NORTH, "world": STRONG},
+        r"goto 1.*current of 3.5 m/s.*at most 3.1 m/s",
+    ),
+    "the current beats the hold": (
+        {"task": "{do: hold, position: [5, 0]}", "world": STRONG},
+        r"hold 1.*current of 3.5 m/s",
+    ),
+    "below the bottom": (
+        {"task": DIVE.format(depth=35), "vehicle": "remus100", "world": SHALLOW, "depth": 5},
+        r"at 35 m, where the water is 30 m deep",
+    ),
+    "above the surface": (
+        {"task": DIVE.format(depth=-2), "vehicle": "remus100", "depth": 5},
+        "2 m above the surface",
+    ),
+    "deeper than its failsafe": (
+        {
+            "task": DIVE.format(depth=25),
+            "vehicle": "remus100",
+            "depth": 5,
+            "extra": "failsafes: {depth: {limit: 20}}",
+        },
+        r"at 25 m, deeper than the failsafe.*at most 20 m",
+    ),
+    "a start outside the fence": (
+        {"task": NORTH, "extra": FENCE.replace("-20", "50")},
+        "begins outside the fence",
+    ),
+    "a boat that is to surface": (
+        {"task": NORTH, "extra": "failsafes: {battery: {action: surface}}"},
+        "on the surface cannot come up",
+    ),
+}
+
+DOUBTED = {
+    "slower than asked": (
+        {"task": NORTH, "world": STRONG.replace("3.5", "2.5")},
+        r"1.5 m/s over ground, which takes 4 m/s.*makes good 0.58 m/s",
+    ),
+    "a tide that may be too strong": (
+        {
+            "task": NORTH,
+            "world": "{name: race, current: {tide: [{amplitude: 4, period_h: 12, towards: 0}]}}",
+        },
+        r"with its tide the current is 4 m/s",
+    ),
+    "lines closer than the turning circle": (
+        {"task": "{do: survey, area: [[0, 0], [90, 0], [90, 40]], spacing: 8, speed: 1.8}"},
+        r"circle is 17.6 m wide at 1.8 m/s, and there are 8 m",
+    ),
+    "a circle tighter than the turning circle": (
+        {"task": "{do: loiter, centre: [0, 0], radius: 4, speed: 1.8}"},
+        r"circle is 17.6 m wide at 1.8 m/s, and there are 8 m",
+    ),
+    "a waypoint at the fence": (
+        {"task": "{do: goto, waypoints: [[119, 0]], acceptance: 0.5}", "extra": FENCE},
+        r"lies 1 m from the fence, and the failsafe `fence` acts 2.9 m from it",
+    ),
+    "half a frame": ({"task": NORTH, "duration": 10.05}, r"ends with its last frame, at 10 s"),
+    "nothing bounds the position": (
+        {
+            "vehicle": "bluerov2",
+            "extra": "mission: [{do: hold, position: [0, 0, 5]}]\n    start: {position: [0, 0, 5]}",
+            "duration": 100,
+        },
+        r"grows by about 31 m a minute, to 51 m after 100 s.*passes after 59 s",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_work_is_refused_with_the_number(case):
+    given, message = REFUSED[case]
+    with pytest.raises(st.SpecError) as refused:
+        compile_scenario(described(**given))
+    assert refused.match(f"(?s){message}")
+    assert "expected:" in str(refused.value)
+    assert "to mend:" in str(refused.value)
+
+
+@pytest.mark.parametrize("case", DOUBTED)
+def test_what_may_not_work_is_doubted_with_the_number(case):
+    given, message = DOUBTED[case]
+    with pytest.warns(st.SpecWarning, match=f"(?s){message}"):
+        compile_scenario(described(**given))
+
+
+def test_what_works_is_not_doubted():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compile_scenario(described(NORTH, extra=FENCE))
+
+
+@pytest.mark.parametrize(("vehicle", "depth"), [("mariner", 0), ("remus100", 4.95)])
+def test_a_start_in_the_bottom_is_refused(vehicle, depth):
+    extra = f"start: {{position: [0, 0, {depth}]}}"
+    scenario = described(vehicle=vehicle, world="{name: flat, seabed: {depth: 5}}", extra=extra)
+    with pytest.raises(st.SpecError, match=r"deep in the bottom(?s:.)*to mend"):
+        compile_scenario(scenario)
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ("failsafes: {battery: null}", "`failsafes` is of a vehicle with a `mission`"),
+        ("avoidance: {}", "`avoidance` is of a vehicle with a `mission`"),
+        (FENCE, "`guidance` is of a vehicle with a `mission`"),
+        ("faults: [{target: link, kind: lost}]", "`link: lost` is of a vehicle with a `mission`"),
+    ],
+)
+def test_what_only_a_mission_uses_is_refused_beside_a_controller(key, message):
+    with pytest.raises(st.SpecError, match=message):
+        described(extra=f"controller: mine:Helm\n    {key}")
+
+
+def test_a_fault_of_a_vehicle_that_is_not_there_names_the_vehicle():
+    faults = "sensors: []\n    faults: [{target: left, kind: power_loss}]"
+    simulation = st.Simulation(described(extra=faults))
+    with pytest.raises(st.SpecError, match=r"no vehicle `otter`(?s:.)*one of craft"):
+        simulation.set_fault("left: power_loss", vehicle="otter")
+    with pytest.raises(st.SpecError, match="no fault `right: jam` in the scenario for `craft`"):
+        simulation.set_fault("right: jam", vehicle="craft")
+
+
+def test_a_vehicle_that_ends_upside_down_or_on_the_bottom_is_not_completed():
+    """Whether or not that ends its run."""
+    text = """
+kind: scenario
+name: sunk
+duration: 1
+stop_when_grounded: false
+stop_when_capsized: false
+world: {name: pond, seabed: {depth: 6}}
+vehicles:
+  - {name: rov, vehicle: bluerov2, sensors: [], start: {position: [0, 0, 5.8]},
+     commands: {vertical_port: 20, vertical_starboard: 20}}
+  - {name: rolled, vehicle: bluerov2, sensors: [], start: {position: [0, 5, 3], roll_deg: 180}}
+"""
+    run = st.run(load_text(text, st.Scenario))
+    status = {name: vehicle.status for name, vehicle in run.summary.vehicles.items()}
+    assert status == {"rov": "grounded", "rolled": "capsized"}
+    assert run.status == "capsized"
