@@ -382,20 +382,16 @@ def test_the_timeline_tells_legs_sensors_that_were_not_used_and_events(run):
 
     boat = dataclasses.replace(rf.SENT_BOAT, sensors=tuple(map(sensor, ("imu", "gnss", "dvl"))))
     summary = summary_of(run)
-    told = (*EVENTS, Event(25.0, "position unsure: holds", "failsafe", 1))
-    ends = summary.vehicles
-    ends = ends | {"otter": dataclasses.replace(ends["otter"], events=told)}
-    summary = dataclasses.replace(summary, vehicles=ends)
     memory = record(MemoryRecorder(), run, (boat, rf.AUV), summary)
     axes = axes_of(figure(memory.recording()))["What happened, otter"]
     bars = {(round(p.get_x(), 6), round(p.get_x() + p.get_width(), 6)) for p in axes.patches}
     assert {(0.0, 15.0), (15.0, 32.0), (32.0, 50.0)} <= bars  # the legs
     assert {(20.1, 60.0), (30.1, 60.0)} <= bars
     texts = [t.get_text() for t in axes.texts]
-    assert {"goto 1", "rejected  gnss", "silent  dvl", "position unsure: holds"} <= set(texts)
+    assert {"goto 1", "rejected  gnss", "silent  dvl", "failsafe battery: return"} <= set(texts)
     assert not [t for t in texts if "reached" in t]  # the bars tell it
-    (line,) = [x for x in axes.get_lines() if x.get_linestyle() == ":"]
-    assert line.get_xdata()[0] == 25.0
+    dotted = [x.get_xdata()[0] for x in axes.get_lines() if x.get_linestyle() == ":"]
+    assert dotted == [e.time for e in EVENTS if e.outcome.startswith("failsafe")]
 
 
 def test_the_map_shows_where_two_came_nearest_to_each_other(run, recorded):

@@ -126,7 +126,7 @@ def _other_events(run: Recording, vehicle: VehicleInfo) -> list[Event]:
         return []
     legs = {*OUTCOMES.values(), "unknown"}
     events = run.summary.vehicles[vehicle.name].events
-    return [e for e in events if getattr(e, "outcome", None) not in legs]
+    return [e for e in events if e.outcome not in legs]
 
 
 def _draw_events(axes: "Axes", row: int, events: list[Event], time_scale: float, end: float) -> int:
