@@ -31,7 +31,10 @@ def stamp():
     stamps.append((time.monotonic(), time.process_time()))
 import gc
 gc.set_threshold(50_000, 20, 50)  # as the command does
-import seatrial.cli.commands, seatrial.cli.running
+import seatrial.cli.commands
+from seatrial.programs import foresee
+foresee(sys.argv[1])
+import seatrial.cli.running
 stamp()
 from seatrial.compile.controllers import prepare
 plan, steering = prepare(sys.argv[1], None, False)

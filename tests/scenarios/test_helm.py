@@ -68,7 +68,7 @@ def slant(degrees):
     ("vehicle", "current"),
     [
         ("bluerov2", CURRENT),
-        ("bluerov2_heavy", None),
+        pytest.param("bluerov2_heavy", None, marks=pytest.mark.rest),
         pytest.param("bluerov2", None, marks=pytest.mark.rest),
         pytest.param("bluerov2_heavy", CURRENT, marks=pytest.mark.rest),
     ],

@@ -38,9 +38,7 @@ def watched(scenario):
     return watch
 
 
-@pytest.mark.parametrize(
-    "name", sampled(WAYPOINT_RUNS, "otter-survey", "remus100-survey", "bluerov2-station")
-)
+@pytest.mark.parametrize("name", sampled(WAYPOINT_RUNS, "otter-survey"))
 def test_a_mission_is_completed_with_every_waypoint_reached(name):
     watch = watched(name)
     legs = watch.header.vehicles[0].legs

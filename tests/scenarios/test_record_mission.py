@@ -98,6 +98,10 @@ def expected(truth):
         "rule": truth.guidance[:, 4],
         "failsafes": truth.guidance[:, 5],
         "failsafe_action": truth.guidance[:, 6],
+        "setpoint_asked": truth.guidance[:, 7],
+        "setpoint_direction": truth.guidance[:, 8],
+        "setpoint_surge": truth.guidance[:, 9],
+        "setpoint_depth": truth.guidance[:, 10],
     }
 
 
@@ -178,7 +182,7 @@ def test_ros_reads_the_estimate_in_its_own_frames_with_its_covariance(run, recor
 def test_ros_reads_the_mission_by_name_and_the_path_once(run, recorded):
     _, message = messages(recorded, "/otter/mission")[-1]
     names = ["leg", "outcome", "cross_track", "distance", "rule", "failsafes", "action"]
-    assert message.name == names
+    assert message.name == [*names, "asked", "direction", "surge", "depth"]
     assert message.position.tolist() == run.vehicles["otter"].guidance[-1].tolist()
     ((time, path),) = messages(recorded, "/otter/path")
     places = [(p.pose.position.x, p.pose.position.y) for p in path.poses]
@@ -357,5 +361,60 @@ def test_map_shows_waypoints_and_the_believed_track_and_panels_the_errors(run, r
     np.testing.assert_array_equal(np.isnan(off), run.time >= 32.0)
     (error,) = titles["Position error of the filter, otter [m]"].get_lines()
     assert np.all(error.get_ydata() > 0.0)
+    first = believed_ellipses(track)[0]
+    deviation = run.vehicles["otter"].estimate[0, 16:18]
+    np.testing.assert_allclose(
+        [first.height, first.width], 2.0 * np.sqrt(-2.0 * np.log(0.05)) * deviation, rtol=1e-4
+    )
+    np.testing.assert_allclose(first.center, run.vehicles["otter"].estimate[0, 1::-1])
     image = plot(recorded, tmp_path / "page.png")
     assert image.read_bytes() == plot(recorded, tmp_path / "again.png").read_bytes()
+
+
+def believed_ellipses(track):
+    return [p for p in track.patches if type(p).__name__ == "Ellipse"]
+
+
+def test_panels_show_what_was_asked_for_beside_what_came_of_it(run, recorded):
+    titles = axes_of(figure(recorded))
+    surge, direction = (run.vehicles["otter"].guidance[:, i] for i in (9, 8))
+    station = run.time >= 32.0
+    (asked,) = dashed_of(titles["Speed over ground [m/s]"])
+    np.testing.assert_array_equal(asked, np.where(station, np.nan, surge))
+    (asked,) = dashed_of(titles["Heading, clockwise from north [°]"])
+    turns = (asked - np.degrees(direction)) / 360.0
+    np.testing.assert_allclose(turns, np.rint(turns), atol=1e-9)
+    heading = titles["Heading, clockwise from north [°]"].get_lines()[0].get_ydata()
+    assert np.abs(asked - heading).max() <= 180.0 + 1e-9  # never a whole turn away
+    assert not dashed_of(titles["Depth, remus-1 [m]"])  # it has no mission
+
+
+def dashed_of(axes):
+    return [line.get_ydata() for line in axes.get_lines() if line.get_linestyle() == "--"]
+
+
+def test_the_timeline_tells_legs_sensors_that_were_not_used_and_events(run):
+    def sensor(name):
+        place = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0))
+        return SensorInfo(name, "compass", ("heading",), ("rad",), (0.1,), 1.0, *place)
+
+    boat = dataclasses.replace(rf.SENT_BOAT, sensors=tuple(map(sensor, ("imu", "gnss", "dvl"))))
+    summary = summary_of(run)
+    memory = record(MemoryRecorder(), run, (boat, rf.AUV), summary)
+    axes = axes_of(figure(memory.recording()))["What happened, otter"]
+    bars = {(round(p.get_x(), 6), round(p.get_x() + p.get_width(), 6)) for p in axes.patches}
+    assert {(0.0, 15.0), (15.0, 32.0), (32.0, 50.0)} <= bars  # the legs
+    assert {(20.1, 60.0), (30.1, 60.0)} <= bars
+    texts = [t.get_text() for t in axes.texts]
+    assert {"goto 1", "rejected  gnss", "silent  dvl", "failsafe battery: return"} <= set(texts)
+    assert not [t for t in texts if "reached" in t]  # the bars tell it
+    dotted = [x.get_xdata()[0] for x in axes.get_lines() if x.get_linestyle() == ":"]
+    assert dotted == [e.time for e in EVENTS if e.outcome.startswith("failsafe")]
+
+
+def test_the_map_shows_where_two_came_nearest_to_each_other(run, recorded):
+    track = axes_of(figure(recorded))["Track over ground, north up"]
+    own, other = (run.vehicles[v.name].position[:, :2] for v in VEHICLES)
+    distance = np.hypot(*(own - other).T)
+    expected = f"{distance.min():.1f} m at {run.time[distance.argmin()]:.0f} s"
+    assert expected in [t.get_text() for t in track.texts]

@@ -414,7 +414,7 @@ def test_the_snippets_of_the_document_run(tmp_path, seatrial):
     def blocks(language):
         return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
 
-    (described,), (module, program) = blocks("yaml"), blocks("python")
+    (described,), (module, program, compiled) = blocks("yaml"), blocks("python")
     (tmp_path / "my_module.py").write_text(module)
     (tmp_path / "keep-depth.yaml").write_text(described)
     out = tmp_path / "depth.mcap"
@@ -424,5 +424,9 @@ def test_the_snippets_of_the_document_run(tmp_path, seatrial):
     seen = st.read(out).sensor("rov", "depth").depth
     assert np.all(np.abs(seen[-100:] - 6.0) < 0.1)
     names: dict[str, object] = {}
-    exec(module + program, names)
+    exec(module + program + compiled, names)
     assert names["run"].status == "completed"
+    assert float(names["swift"].dataset.depth[-1, 0]) == pytest.approx(
+        float(names["run"].dataset.depth[-1, 0]), abs=0.05
+    )
+    assert names["many"].statuses == {"completed": 2}

@@ -146,7 +146,10 @@ def _sound(text):
     return Track(text)
 
 
-@pytest.mark.parametrize("text", [OTTER, REMUS], ids=["otter", "remus"])
+CRAFT = [pytest.param(OTTER, id="otter"), pytest.param(REMUS, id="remus", marks=pytest.mark.rest)]
+
+
+@pytest.mark.parametrize("text", CRAFT)
 def test_the_position_errs_by_as_much_as_the_filter_says(text):
     track = _sound(text)
     late = track.within(SETTLED, SECONDS)
@@ -158,7 +161,7 @@ def test_the_position_errs_by_as_much_as_the_filter_says(text):
     assert depth.mean() < 1.6
 
 
-@pytest.mark.parametrize("text", [OTTER, REMUS], ids=["otter", "remus"])
+@pytest.mark.parametrize("text", CRAFT)
 def test_the_innovations_of_every_sensor_are_as_large_as_the_filter_says(text):
     track = _sound(text)
     for sensor, nis, sizes in zip(track.sensors[1:], track.nis, track.freedom, strict=False):
@@ -169,7 +172,7 @@ def test_the_innovations_of_every_sensor_are_as_large_as_the_filter_says(text):
                 assert 0.6 < values.mean() / freedom < 1.6, sensor
 
 
-@pytest.mark.parametrize("text", [OTTER, REMUS], ids=["otter", "remus"])
+@pytest.mark.parametrize("text", CRAFT)
 def test_a_sensor_that_is_well_is_never_found_wrong(text):
     track = _sound(text)
     # 12 vehicles and 110 s are 22 minutes.
@@ -226,7 +229,13 @@ NAMES = ["gnss dead", "gnss frozen", "gnss late", "gnss 10 m", "gnss 50 m", "com
          "ahrs frozen", "depth 3 m", "remus imu frozen"]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "sensor", "fault", "word", "most"), CASES, ids=NAMES)
+@pytest.mark.parametrize(
+    ("text", "sensor", "fault", "word", "most"),
+    [
+        pytest.param(*case, id=name, marks=[pytest.mark.rest] if case[0] == REMUS else [])
+        for case, name in zip(CASES, NAMES, strict=True)
+    ],
+)
 def test_a_sensor_that_fails_is_found_left_out_and_taken_back(text, sensor, fault, word, most):
     """`most` is by how much the fault may make the position worse while it lasts, m."""
     sound, track = _sound(text), Track(text, **{sensor: fault})

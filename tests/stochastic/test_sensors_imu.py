@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from seatrial.channels import Channel
 from seatrial.compile.sensors.context import Context
 from seatrial.compile.sensors.inertial import EARTH_RATE, imu
 from seatrial.conventions import GRAVITY
@@ -37,23 +38,24 @@ def _errors(accelerometer=(), gyroscope=()):
     )
 
 
-def _build(accelerometer=(), gyroscope=(), latitude=0.0, **imu_fields):
+def _build(accelerometer=(), gyroscope=(), latitude=0.0, channels=(), **imu_fields):
     spec = Imu(
         type="imu", name="imu", rate=RATE, errors=_errors(accelerometer, gyroscope), **imu_fields
     )
     mount = Mount(jnp.zeros(3), jnp.eye(3).ravel())
     dtype = np.dtype(np.float64)
-    return imu(spec, Context(mount, dtype, 1.0 / RATE, None, None, (), (latitude, 0.0))).sensor
+    context = Context(mount, dtype, 1.0 / RATE, None, None, channels, (latitude, 0.0))
+    return imu(spec, context).sensor
 
 
-def _look(units, velocity=(0.0,) * 6, celsius=25.0, depth=0.0):
+def _look(units, velocity=(0.0,) * 6, celsius=25.0, depth=0.0, shafts=()):
     """Level and unaccelerated, so that the specific force is that of gravity alone."""
     one = jnp.ones(units)
     state = State(
         position=jnp.array([0.0, 0.0, depth])[:, None] * one,
         attitude=jnp.array([1.0, 0.0, 0.0, 0.0])[:, None] * one,
         velocity=jnp.array(velocity)[:, None] * one,
-        actuators=jnp.zeros((0, units)),
+        actuators=jnp.array(shafts).reshape(-1, 1) * one,
     )
     water = SimpleNamespace(celsius=jnp.asarray(celsius))
     return Look(None, SimpleNamespace(water=water), state, jnp.float64(0.0), jnp.zeros((6, units)))
@@ -257,3 +259,63 @@ def test_a_still_gyroscope_feels_the_earth_turn_if_asked(latitude: float):
     phi = math.radians(latitude)
     expected = [EARTH_RATE * math.cos(phi), 0.0, -EARTH_RATE * math.sin(phi)]
     np.testing.assert_allclose(values[3:, 0], expected, rtol=1e-14, atol=1e-20)
+
+
+SHAFTS = (Channel("left", "rev/s"), Channel("rudder", "rad"), Channel("right", "rev/s"))
+
+
+@pytest.mark.parametrize("speed", [8.0, 30.0, 70.0])
+def test_shafts_shake_as_strongly_as_their_speed_and_the_filters_of_the_device_say(speed):
+    """Units differ in strength and phase: over them a sample is normal. Both shafts turn, and a
+    rudder does not shake; false-alarm rate 1e-4 for each of two tests."""
+    sensor = _build({"bandwidth": 80.0}, channels=SHAFTS, vibration=2e-3)
+    values = _samples(sensor, 4000, 3, shafts=(speed, 0.4, speed))[-1, :2]
+    force = 2.0 * math.pi * 2e-3 * speed**2 / 25.0  # 2π n v, where v grows with n
+    force *= abs(np.sinc(speed / RATE)) / math.hypot(1.0, speed / 80.0)
+    _assert_normal(values, math.sqrt(2.0) * force)
+
+
+def test_a_shaft_at_rest_does_not_shake_and_one_that_turns_is_heard_at_its_own_frequency():
+    sensor = _build(channels=SHAFTS, vibration=2e-3)
+    still = _samples(sensor, 5, 10, shafts=(0.0, 0.3, 0.0))
+    np.testing.assert_array_equal(still[:, :2], 0.0)
+    heard = _samples(sensor, 5, 400, shafts=(12.0, 0.0, 0.0))[:, 0]
+    spectrum = np.abs(np.fft.rfft(heard, axis=0))
+    np.testing.assert_allclose(np.fft.rfftfreq(400, 1.0 / RATE)[spectrum.argmax(axis=0)], 12.0)
+    # Above half the rate it is aliased: 70 rev/s at 100 samples per second look like 30.
+    heard = _samples(sensor, 5, 400, shafts=(70.0, 0.0, 0.0))[:, 0]
+    spectrum = np.abs(np.fft.rfft(heard, axis=0))
+    np.testing.assert_allclose(np.fft.rfftfreq(400, 1.0 / RATE)[spectrum.argmax(axis=0)], 30.0)
+
+
+def test_only_full_fidelity_and_shafts_of_known_speed_shake():
+    assert _build(channels=SHAFTS, fidelity="nominal").vibration is None
+    assert _build(channels=(Channel("left", "N"),)).vibration is None
+    assert _build(channels=SHAFTS, vibration=0.0).vibration is None
+    assert _build(channels=SHAFTS).vibration.shafts == (0, 2)
+
+
+def test_noise_and_motion_pass_the_pole_of_the_bandwidth():
+    """White noise of variance s² comes out with s² a/(2 − a), a step after k samples with
+    1 − (1 − a)ᵏ, a = 1 − exp(−2π f_b Δt)."""
+    share = -math.expm1(-2.0 * math.pi * 5.0 / RATE)
+    density = 1e-3
+    sensor = _build(gyroscope={"bandwidth": 5.0, "noise_density": density})
+    values = _samples(sensor, 6000, 60)[-1, 3]
+    deviation = density * math.sqrt(RATE) * math.sqrt(share / (2.0 - share))
+    _assert_normal(values, deviation)
+    quiet = _build(gyroscope={"bandwidth": 5.0})
+    memory, none = _start(quiet, 1), jnp.zeros((0, 1))
+    memory = quiet.measure(memory, _look(1), none).memory
+    turning = _look(1, velocity=(0.0, 0.0, 0.0, 0.2, 0.0, 0.0))
+    for k in range(1, 5):
+        reading = quiet.measure(memory, turning, none)
+        memory = reading.memory
+        assert float(reading.values[3, 0]) == pytest.approx(0.2 * (1.0 - (1.0 - share) ** k))
+
+
+def test_a_unit_begins_at_the_truth_and_a_bandwidth_beyond_its_rate_is_left_out():
+    slow = _build(accelerometer={"bandwidth": 1.0})
+    _, first = _first_sample(slow, 3)
+    np.testing.assert_allclose(first[2], -GRAVITY)
+    assert _build(accelerometer={"bandwidth": 330.0}).accelerometer.follows is None

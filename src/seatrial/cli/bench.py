@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import typer
 
 from seatrial.spec.scenario import Scenario
-from seatrial.validation.timing import Case, Row, time_case, time_run
+from seatrial.validation.timing import Case, Helm, Row, time_case, time_run
 
 
 def show_steps(cases: list[Case], as_json: bool) -> None:
@@ -20,10 +20,10 @@ def show_steps(cases: list[Case], as_json: bool) -> None:
     )
 
 
-def show_runs(cases: dict[str, Scenario], as_json: bool) -> None:
+def show_runs(cases: dict[str, tuple[Scenario, Helm | None]], as_json: bool) -> None:
     """Time a whole run of every case."""
     _show(
-        (time_run(name, scenario) for name, scenario in cases.items()),
+        (time_run(name, *case) for name, case in cases.items()),
         "{real_time_factor:10,.0f} × real time  {vehicle}, {case}",
         as_json,
     )

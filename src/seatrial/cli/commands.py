@@ -71,6 +71,9 @@ def run(
 
     The exit code is 0, or 1 when a vehicle diverged or a controller failed.
     """
+    from seatrial.programs import foresee
+
+    foresee(Path(scenario).stem)  # they load beside the imports; a file is mostly named so
     from seatrial.cli.running import run_with_progress, show_run
 
     finished = run_with_progress(

@@ -1,16 +1,20 @@
 """Controllers of the user's own: where those of a run come from."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from seatrial.compile.compiled_controllers import CompiledControllers, Given, Refuse
 from seatrial.compile.scenario import described_by, plan_of
 from seatrial.compile.swarm import members_of
 from seatrial.compile.users_code import load_class
 from seatrial.engine.exchange.controllers import (
+    AnyController,
     Assigned,
-    Controller,
     Controllers,
+    asked_for,
+    is_compiled,
     place_of,
     text_of,
     unfit,
@@ -18,54 +22,49 @@ from seatrial.engine.exchange.controllers import (
 from seatrial.engine.plan import Plan
 from seatrial.errors import Problem, SpecError
 from seatrial.programs import foresee
-from seatrial.spec.scenario import Scenario
+from seatrial.spec.scenario import Participant, Scenario
 from seatrial.spec.wording import did_you_mean
 
 
 def prepare(
     scenario: str | Path | Scenario | Plan,
-    controllers: Mapping[str, Controller] | None,
+    controllers: Mapping[str, AnyController] | None,
     allow_code: bool,
     seed: int | None = None,
     duration: float | None = None,
 ) -> tuple[Plan, Controllers]:
-    """The plan of a scenario, and those who steer in it.
+    """The plan of a scenario, and those who steer in it from outside.
 
     `controllers` are objects by vehicle and stand above those that the scenario names, whose code
-    runs only when it is allowed.
+    runs only when it is allowed. Compiled ones are part of the plan.
     """
     described = described_by(scenario)
-    assigned = _assigned(described, dict(controllers or {}), allow_code)
+    assigned, compiled = assigned_to(described, controllers, allow_code)
     if not isinstance(scenario, Plan):
         foresee(described.name)
-    plan = plan_of(scenario if isinstance(scenario, Plan) else described, seed, duration)
+    plan = plan_of(scenario if isinstance(scenario, Plan) else described, seed, duration, compiled)
     return plan, Controllers(assigned)
 
 
-def _assigned(
-    scenario: Scenario, given: dict[str, Controller], allow_code: bool
-) -> dict[str, Assigned]:
-    assigned: dict[str, Assigned] = {}
+def assigned_to(
+    scenario: Scenario, controllers: Mapping[str, AnyController] | None, allow_code: bool
+) -> tuple[dict[str, Assigned], CompiledControllers]:
+    """The controllers of a scenario by vehicle: those asked from outside, and compiled ones."""
+    given = dict(controllers or {})
+    found: dict[str, _Chosen] = {}
     names: list[str] = []
     for i, participant in enumerate(scenario.vehicles):
         if participant.controller is None and not given:
             continue
-        truth = participant.feedback == "truth"
         members = [member.name for member in members_of(participant, i, scenario.seed)]
         names += members
         for name in members:
             if name in given:
-                wrong = unfit(given[name], truth)
-                if wrong:
-                    raise SpecError(
-                        Problem(f"the controller of `{name}` {wrong}", value=given[name])
-                    )
-                assigned[name] = Assigned(given[name], truth)
-        if participant.controller is not None and not assigned.keys() >= set(members):
-            own = load_class(scenario, i, allow_code)
-            made = {name: Assigned(_made(scenario, i, own, truth), truth) for name in members}
-            assigned = made | assigned
-    unknown = sorted(given.keys() - assigned.keys())
+                found[name] = _Chosen(given[name], participant, _refuse_object(name, given[name]))
+        if participant.controller is not None and not found.keys() >= set(members):
+            made = _made(scenario, i, load_class(scenario, i, allow_code), members)
+            found = made | found
+    unknown = sorted(given.keys() - found.keys())
     if unknown:
         raise SpecError(
             Problem(
@@ -75,20 +74,61 @@ def _assigned(
                 mend=did_you_mean(unknown[0], names),
             )
         )
-    return assigned
+    for one in found.values():
+        wrong = unfit(one.controller, one.truth, bool(one.participant.mission))
+        if wrong:
+            raise one.refuse(wrong)
+    compiled = {
+        name: Given(one.controller, one.truth, one.refuse)
+        for name, one in found.items()
+        if is_compiled(one.controller)
+    }
+    asked = {
+        name: Assigned(one.controller, one.truth, asked_for(one.controller))
+        for name, one in found.items()
+        if name not in compiled
+    }
+    return asked, CompiledControllers(compiled)
 
 
-def _made(scenario: Scenario, index: int, own: type[Any], truth: bool) -> Controller:
-    """An object of a class that the scenario names."""
+@dataclass(frozen=True)
+class _Chosen:
+    """A controller, whom it is for, and how to refuse it."""
+
+    controller: Any
+    participant: Participant
+    refuse: Refuse
+
+    @property
+    def truth(self) -> bool:
+        return self.participant.feedback == "truth"
+
+
+def _refuse_object(vehicle: str, controller: object) -> Refuse:
+    def refuse(message: str, **details: str) -> SpecError:
+        problem = Problem(f"the controller of `{vehicle}` {message}", value=controller, **details)  # type: ignore[arg-type]
+        return SpecError(problem)
+
+    return refuse
+
+
+def _made(scenario: Scenario, index: int, own: type[Any], members: list[str]) -> dict[str, _Chosen]:
+    """Objects of a class that the scenario names: one for each vehicle, or a compiled one for all.
+
+    A compiled one keeps its memory in arrays, one column per vehicle.
+    """
+    participant = scenario.vehicles[index]
+
+    def refuse(message: str, **details: str) -> SpecError:
+        path = ("vehicles", index, "controller")
+        return scenario.error(path, f"the class {message}", value=participant.controller, **details)
+
     try:
-        controller: Controller = own()
-        wrong = unfit(controller, truth)
+        if is_compiled(own):
+            return dict.fromkeys(members, _Chosen(own(), participant, refuse))
+        return {name: _Chosen(own(), participant, refuse) for name in members}
     except (Exception, SystemExit) as error:
         file, line = place_of(own.__init__, error)
-        wrong = f"cannot be made: {f'{file}:{line}: ' if file else ''}{text_of(error)}"
-    if wrong:
-        reference = scenario.vehicles[index].controller
-        raise scenario.error(
-            ("vehicles", index, "controller"), f"the class {wrong}", value=reference
-        )
-    return controller
+        raise refuse(
+            f"cannot be made: {f'{file}:{line}: ' if file else ''}{text_of(error)}"
+        ) from error

@@ -14,12 +14,13 @@ from pydantic import ValidationError
 
 from seatrial._version import __version__
 from seatrial.channels import resolve_channels
+from seatrial.compile.compiled_controllers import CompiledControllers
 from seatrial.compile.faults import compile_faults, fault_infos
 from seatrial.compile.limits import believable_speed
 from seatrial.compile.padding import with_room
 from seatrial.compile.scene import obstacle_bodies
 from seatrial.compile.schedule import schedule_of, settle_time_step
-from seatrial.compile.sensors.fitting import FittedOut
+from seatrial.compile.sensors.fitting import FittedOut, samples_underway
 from seatrial.compile.swarm import Member, members_of, vary_model
 from seatrial.compile.triggers import FaultContext
 from seatrial.compile.trim import settle_trim
@@ -32,6 +33,7 @@ from seatrial.engine.compiled.judging import MOST_SPIN, Limits
 from seatrial.engine.compiled.launch import Start, launch
 from seatrial.engine.compiled.loop import Group
 from seatrial.engine.compiled.traffic import looks_out
+from seatrial.engine.exchange.controllers import facts_of
 from seatrial.engine.frames import (
     ActuatorInfo,
     Array,
@@ -55,21 +57,24 @@ from seatrial.spec.wording import did_you_mean
 DType = np.dtype[Any]
 
 
-def compile_scenario(scenario: spec.Scenario) -> Plan:
+def compile_scenario(
+    scenario: spec.Scenario, controllers: CompiledControllers | None = None
+) -> Plan:
     """Build everything that a run needs; JAX's own precision setting is left alone."""
     with jax.enable_x64(True):
-        return _compile(scenario)
+        return _compile(scenario, controllers or CompiledControllers({}))
 
 
 def plan_of(
     scenario: str | Path | spec.Scenario | Plan,
     seed: int | None = None,
     duration: float | None = None,
+    controllers: CompiledControllers | None = None,
 ) -> Plan:
     """The plan of a scenario given by name, by file, as an object, or compiled already."""
-    if isinstance(scenario, Plan) and seed is None and duration is None:
+    if isinstance(scenario, Plan) and seed is None and duration is None and not controllers:
         return scenario
-    return compile_scenario(with_overrides(described_by(scenario), seed, duration))
+    return compile_scenario(with_overrides(described_by(scenario), seed, duration), controllers)
 
 
 def described_by(scenario: str | Path | spec.Scenario | Plan) -> spec.Scenario:
@@ -80,7 +85,7 @@ def described_by(scenario: str | Path | spec.Scenario | Plan) -> spec.Scenario:
     return scenario if isinstance(scenario, spec.Scenario) else load(scenario, spec.Scenario)
 
 
-def _compile(described: spec.Scenario) -> Plan:
+def _compile(described: spec.Scenario, controllers: CompiledControllers) -> Plan:
     timed = settle_time_step(described)
     scenario = settle_trim(timed)
     members = [
@@ -89,7 +94,7 @@ def _compile(described: spec.Scenario) -> Plan:
         for member in members_of(participant, i, scenario.seed)
     ]
     _check_distinct(scenario, members)
-    kinds = _Kinds(scenario)
+    kinds = _Kinds(scenario, controllers)
     fleets: list[Fleet] = []
     doubts: list[Problem] = []
     for _, some in groupby(sorted(members, key=kinds.key), key=kinds.key):
@@ -102,9 +107,21 @@ def _compile(described: spec.Scenario) -> Plan:
     for doubt in doubts:
         warnings.warn(str(doubt), SpecWarning, stacklevel=2)
     header = _header(timed, members, kinds, fleets, frame_period)
+    infos = {info.name: info for info in header.vehicles}
+    participants = {member.name: member.participant for member in members}
     return Plan(
         header=header,
-        fleets=tuple(fleets),
+        fleets=tuple(
+            controllers.into(
+                fleet,
+                lambda name: facts_of(infos[name], scenario.control_period),
+                [
+                    samples_underway(participants[fleet.names[0]], sensor)
+                    for sensor in participants[fleet.names[0]].fitted
+                ],
+            )
+            for fleet in fleets
+        ),
         schedule=schedule,
         frames=frames + 1,
         manoeuvres={
@@ -145,21 +162,23 @@ def _check_distinct(scenario: spec.Scenario, members: list[Member]) -> None:
 class _Kinds:
     """The different vehicles of a scenario, each compiled once, and the seas they need."""
 
-    def __init__(self, scenario: spec.Scenario) -> None:
+    def __init__(self, scenario: spec.Scenario, controllers: CompiledControllers) -> None:
         self._scenario = scenario
+        self._controllers = controllers
         self._oceans: dict[DType, Ocean] = {}
         self._kinds: list[_Kind] = []
         for i, participant in enumerate(scenario.vehicles):
             if self._find(participant) is None:
                 self._kinds.append(self._compile(participant, i))
 
-    def key(self, member: Member) -> tuple[int, str, int]:
+    def key(self, member: Member) -> tuple[int, str, int, int]:
         """Vehicles of one kind that take orders in the same way share a program."""
         order = member.participant.manoeuvre
         steps = order.steps if isinstance(order, spec.Spiral) else 0
         index = self._find(member.participant)
         assert index is not None
-        return index, order.type if order else "", steps
+        own = self._controllers.key(member.name)
+        return index, order.type if order else "", steps, own
 
     def of(self, participant: spec.Participant) -> "_Kind":
         """What a participant was compiled to."""
@@ -327,6 +346,7 @@ def _fleet(
         limits=_limits(scenario, first.vehicle, ocean),
         size=constant([first.vehicle.length, first.vehicle.beam]),
         passing=passing,
+        controller=None,
         varied=varied,
     )
     # All arrays at once, not at every call of a program.

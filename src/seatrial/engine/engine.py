@@ -4,7 +4,7 @@
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import TracebackType
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.engine.assembly import Block, block_of, block_size, by_fleet
+from seatrial.engine.command.pilot import Belief, LegInForce, Outlook, Pilot
 from seatrial.engine.compiled import block as programs
 from seatrial.engine.compiled import loop
 from seatrial.engine.compiled.judging import RUNNING, STATUS
@@ -23,9 +24,10 @@ from seatrial.engine.exchange.deliveries import Measured
 from seatrial.engine.exchange.orders import By, Orders
 from seatrial.engine.exchange.samples import measured_at_start
 from seatrial.engine.frames import Array, euler_angles
-from seatrial.engine.parts import Part, parts_of
+from seatrial.engine.parts import Member, Part, parts_of
 from seatrial.engine.plan import Plan
 from seatrial.errors import Problem, SpecError
+from seatrial.gnc.types import Setpoint
 from seatrial.programs import compile_program
 from seatrial.signals import Command
 
@@ -57,6 +59,17 @@ class VehicleState:
         return angles
 
 
+@dataclass(frozen=True)
+class Guided:
+    """What the pilot of a vehicle tells those outside who steer in its autopilot's place."""
+
+    estimate: Belief
+    leg: LegInForce
+    setpoint: Setpoint
+    allocate: Callable[[Any], dict[str, float]]
+    """Orders by channel that make a wrench (6,) in body axes, N and N m, as well as they can."""
+
+
 class Engine:
     """All vehicles of a plan; a context, since it keeps threads."""
 
@@ -71,6 +84,8 @@ class Engine:
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1)
         self._begin()
         self._programs = list(self._pool.map(self._compiled, range(len(self._parts))))
+        self._answering: dict[tuple[Any, int], Any] = {}
+        """Programs that answer those outside who steer."""
 
     def __enter__(self) -> Self:
         return self
@@ -145,6 +160,55 @@ class Engine:
                     status=STATUS[int(status[i])].replace("completed", "running"),
                 )
         return {v.name: found[v.name] for v in self.plan.header.vehicles}
+
+    def guided(self, vehicles: set[str]) -> dict[str, Guided]:
+        """What the pilots of some vehicles know at this instant, before they give their orders."""
+        found: dict[str, Guided] = {}
+        for i, part in enumerate(self._parts):
+            names = [self.plan.fleets[m.fleet].names for m in part]
+            if not any(vehicles & set(own) for own in names):
+                continue
+            *arguments, _ = self._arguments(i, 1)
+            outlooks = jax.tree.map(
+                np.asarray, self._asked((programs.consult, i), *arguments, self._schedule)
+            )
+            for member, own, outlook in zip(part, names, outlooks, strict=True):
+                for k, name in enumerate(own):
+                    if name in vehicles:
+                        alone = jax.tree.map(lambda a, k=k: a[..., k], outlook)
+                        found[name] = self._guided(member, name, alone)
+        return found
+
+    def _guided(self, member: Member, name: str, known: Outlook) -> Guided:
+        info = next(v for v in self.plan.header.vehicles if v.name == name)
+        pilot = member.group.commander
+        assert isinstance(pilot, Pilot)
+
+        def allocated(wrench: Any) -> dict[str, float]:
+            asked = np.asarray(wrench, np.float64)
+            if asked.shape != (6,) or not np.all(np.isfinite(asked)):
+                expected = "six finite numbers, X Y Z K M N in body axes, N and N m"
+                raise SpecError(Problem("this is no wrench", value=wrench, expected=expected))
+            column = jax.tree.map(lambda a: a[..., None], known)
+            orders = self._asked(
+                (programs.allocation, member.fleet),
+                *(pilot.effectors, asked[:, None], column.through_water, column.orders),
+                *(column.health, pilot.period),
+            )
+            orders = np.asarray(orders)[:, 0]
+            return {a.name: float(v) for a, v in zip(info.actuators, orders, strict=True)}
+
+        return Guided(known.estimate, known.leg, known.setpoint, allocated)
+
+    def _asked(self, which: tuple[Any, int], *arguments: Any) -> Any:
+        """The answer of a program whose last argument is static; it is compiled when first asked.
+
+        `which` is the function, and the part or fleet that it is compiled for.
+        """
+        with jax.enable_x64(True):
+            if which not in self._answering:
+                self._answering[which] = compile_program(which[0], *arguments)
+            return self._answering[which](*arguments[:-1])
 
     def order(self, orders: Mapping[str, Command], by: By = "outside") -> None:
         """Tell vehicles something; raises SpecError, and tells nobody, if one cannot obey."""

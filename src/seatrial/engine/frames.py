@@ -34,8 +34,14 @@ ESTIMATE = {
 }
 """Where the parts of a navigation filter's estimate lie in `VehicleFrames.estimate`."""
 
-GUIDANCE = ("leg", "outcome", "cross_track", "distance", "rule", "failsafes", "action")
+GUIDANCE = (
+    *("leg", "outcome", "cross_track", "distance", "rule", "failsafes", "action"),
+    *("asked", "direction", "surge", "depth"),
+)
 """The numbers of `VehicleFrames.guidance`, in order."""
+
+ASKED = {1: "heading", 2: "course", 4: "surge", 8: "depth"}
+"""What guidance may ask for, as the number `asked` of `GUIDANCE` sums it up."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +168,9 @@ class VehicleFrames:
     (m, positive to starboard of the track, 0 on a leg that has none), distance to go on the leg
     (m), the rule that applies towards the nearest vessel that it watches (a code of `RULES`), the
     failsafes that are on (bit i for `FAILSAFES[i]`) and what they make the vehicle do (a code of
-    `ACTIONS`). G is 0 for a vehicle without a mission."""
+    `ACTIONS`); then what guidance asks for: which of it (the sum of 1 heading, 2 course, 4 surge,
+    8 depth), the heading or course (rad), surge (m/s) and depth (m), zero where it does not ask. G
+    is 0 for a vehicle without a mission."""
 
 
 @dataclass(frozen=True)

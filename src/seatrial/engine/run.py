@@ -15,6 +15,7 @@ from seatrial.engine.frames import RunSummary, Sink
 from seatrial.engine.output.gathering import Gatherer
 from seatrial.engine.output.outlets import Outlets, SinkFailure
 from seatrial.engine.plan import Plan
+from seatrial.errors import Problem
 
 
 @dataclass(frozen=True)
@@ -78,10 +79,26 @@ def run(
             ends = summary.vehicles
             ends = ends | {failure.vehicle: replace(ends[failure.vehicle], status="failed")}
             summary = replace(summary, status="failed", vehicles=ends)
+        elif summary.status == "failed":
+            failure = orders_without_numbers(summary)
         lost = tuple(outlets.close(summary))
     if sinks and len(lost) == len(sinks):
         raise lost[0].error
     return Ending(summary, elapsed, failure, lost)
+
+
+def orders_without_numbers(summary: RunSummary) -> ControllerError:
+    """What a compiled controller did wrong that ended the run of its vehicle."""
+    name, end = next((n, v) for n, v in summary.vehicles.items() if v.status == "failed")
+    return ControllerError(
+        name,
+        Problem(
+            f"the controller of `{name}` gave an order that is not a finite number at "
+            f"{end.ended_at:g} s",
+            expected="finite numbers",
+            mend="what guidance does not ask for is NaN in the setpoint: look with `jnp.isfinite`",
+        ),
+    )
 
 
 @contextmanager

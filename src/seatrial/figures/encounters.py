@@ -17,6 +17,8 @@ Array = NDArray[np.float64]
 
 _MOST_LINES = 12
 """Distances on one diagram."""
+_MOST_CLOSEST = 3
+"""Closest approaches that the map shows."""
 _MARKS = 6
 """Places of another vessel that are marked on the map."""
 
@@ -31,7 +33,7 @@ def is_encounter(run: Recording) -> bool:
     """Whether somebody on a mission had others to keep clear of."""
     if "rule" not in run.dataset:
         return False
-    return bool(bodies(run)) or bool(np.nanmax(run.dataset["rule"].values, initial=0.0) > 0)
+    return len(run.header.vehicles) > 1 or any(b.motion is not None for b in bodies(run))
 
 
 def draw_bodies(axes: "Axes", run: Recording) -> Array:
@@ -62,19 +64,8 @@ def draw_distances(
 ) -> None:
     """Distances between everybody, and over them the rule that each vehicle kept to."""
     time = run.dataset.time.values
-    names = [v.name for v in run.header.vehicles]
-    places = {n: run.dataset.sel(vehicle=n).position.values[:, :2] for n in names}
-    vessels = {
-        b.name: np.array([b.motion.at(t)[0] for t in time])
-        for b in bodies(run)
-        if b.motion is not None
-    }
-    pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
-    pairs += [(a, b) for a in names for b in vessels]
-    everybody = places | vessels
-    lines = [(a, np.hypot(*(everybody[a] - everybody[b]).T)) for a, b in pairs]
-    lines.sort(key=lambda line: float(np.nanmin(line[1], initial=np.inf)))
-    for a, distance in lines[:_MOST_LINES]:
+    lines = _pairs(run)
+    for a, _, distance in lines[:_MOST_LINES]:
         axes.plot(time / time_scale, distance, color=colours[a], lw=1.1)
         if np.isfinite(distance).any():
             k = int(np.nanargmin(distance))
@@ -91,6 +82,49 @@ def draw_distances(
     _draw_rules(axes, run, colours, time / time_scale)
 
 
+def _places(run: Recording) -> dict[str, Array]:
+    """(T, 2) north and east of vehicles and of vessels on a timetable."""
+    time = run.dataset.time.values
+    own = {
+        v.name: run.dataset.sel(vehicle=v.name).position.values[:, :2] for v in run.header.vehicles
+    }
+    return own | {
+        b.name: np.array([b.motion.at(t)[0] for t in time])
+        for b in bodies(run)
+        if b.motion is not None
+    }
+
+
+def _pairs(run: Recording) -> list[tuple[str, str, Array]]:
+    """Who met whom, and their distance over time; those that came nearest first."""
+    names = [v.name for v in run.header.vehicles]
+    everybody = _places(run)
+    vessels = [name for name in everybody if name not in names]
+    pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
+    pairs += [(a, b) for a in names for b in vessels]
+    lines = [(a, b, np.hypot(*(everybody[a] - everybody[b]).T)) for a, b in pairs]
+    return sorted(lines, key=lambda line: float(np.nanmin(line[2], initial=np.inf)))
+
+
+def draw_closest(axes: "Axes", run: Recording, colours: dict[str, str]) -> None:
+    """On the map, where those who came nearest to each other were then, and how far apart."""
+    if not is_encounter(run):
+        return
+    places = _places(run)
+    for a, b, distance in _pairs(run)[:_MOST_CLOSEST]:
+        if not np.isfinite(distance).any():
+            continue
+        k = int(np.nanargmin(distance))
+        (n1, e1), (n2, e2) = places[a][k], places[b][k]
+        axes.plot([e1, e2], [n1, n2], "-", color=INK, lw=1.4, marker="o", ms=3, zorder=5.5)
+        axes.annotate(
+            f"{distance[k]:.1f} m at {run.dataset.time.values[k]:.0f} s",
+            (0.5 * (e1 + e2), 0.5 * (n1 + n2)),
+            textcoords="offset points", xytext=(6, 6), fontsize=8, color=INK, zorder=7,
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.8},
+        )  # fmt: skip
+
+
 def _draw_rules(axes: "Axes", run: Recording, colours: dict[str, str], time: Array) -> None:
     """A bar per vehicle at the top, named where a rule begins to apply."""
     acting = [
@@ -105,7 +139,7 @@ def _draw_rules(axes: "Axes", run: Recording, colours: dict[str, str], time: Arr
             code = int(codes[first])
             if code == 0:
                 continue
-            height = 0.97 - 0.075 * row
+            height = 0.97 - 0.14 * row
             span = [time[first], time[last - 1]]
             axes.plot(span, [height] * 2, color=colours[name], lw=2.5, transform=_across(axes))
             axes.text(

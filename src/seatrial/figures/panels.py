@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.engine.frames import VehicleInfo
+from seatrial.engine.frames import ASKED, VehicleInfo
 from seatrial.figures.echogram import draw_small, list_echograms, pings
 from seatrial.figures.encounters import draw_distances, is_encounter
-from seatrial.figures.style import PALETTE, SEABED, WATER, vehicle_colours
+from seatrial.figures.style import INK, PALETTE, SEABED, WATER, vehicle_colours
+from seatrial.figures.timeline import draw_timeline, has_trouble
 from seatrial.record.reader import Recording
 
 if TYPE_CHECKING:
@@ -22,12 +23,19 @@ Array = NDArray[np.float64]
 
 _MOST_ACTUATOR_PANELS = 4
 _MOST_ECHOGRAMS = 2
+_MOST_TIMELINES = 2
 _CROWD = 5
 """From this many vehicles on, lines are thin and only one vehicle of a kind shows its actuators."""
 _MOST_CHANNELS = 8
+_LONGEST_NAME = 14
+"""Letters of a channel in a legend."""
 _WIDTH = 4.05
 """Width of a panel for text, inches."""
 _GREY, _LIGHT_GREY = "#52606d", "#b3bcc5"
+_ASKED = ("asked for", INK, "--")
+"""Legend of what guidance asks for."""
+_STEERAGE = 0.1
+"""Below this speed a course means nothing, m/s."""
 
 
 @dataclass(frozen=True)
@@ -41,10 +49,11 @@ class Panel:
 
     def draw(self, axes: "Axes") -> None:
         """Fill the axes."""
-        axes.set_title(f"{self.title} [{self.unit}]")
+        axes.set_title(f"{self.title} [{self.unit}]" if self.unit else self.title)
         self.content(axes)
         axes.margins(x=0.0)
-        _quieten(axes)
+        if self.unit:
+            _quieten(axes)
 
 
 def list_panels(run: Recording) -> list[Panel]:
@@ -69,7 +78,7 @@ class _Panels:
     def all(self) -> list[Panel]:
         surface = [v for v in self.vehicles if v.craft == "surface"]
         submerged = [v for v in self.vehicles if v.craft != "surface"]
-        panels = [self._panel("Speed over ground", "m/s", self._lines(lambda d: d["speed"]))]
+        panels = [self._panel("Speed over ground", "m/s", self._draw_speed)]
         if surface:
             title = "Heave on the waves" + _of(surface, self.vehicles)
             panels.append(self._panel(title, "m", lambda axes: self._draw_heave(axes, surface)))
@@ -118,12 +127,42 @@ class _Panels:
     def _yaw_rate(self) -> Callable[["Axes"], None]:
         return self._lines(lambda d: np.degrees(d["angular_velocity"].sel(body_axis="down")))
 
+    def _draw_speed(self, axes: "Axes") -> None:
+        self._lines(lambda d: d["speed"])(axes)
+        if self._draw_asked(axes, lambda d: _asked(d, "surge")):
+            _name_lines(axes, [_ASKED])
+
     def _draw_heading(self, axes: "Axes") -> None:
+        """Heading, and what was asked for; where that is a course, the course that was made too."""
         from matplotlib.ticker import MaxNLocator
 
         # A heading that crosses north would jump by 360°: let it run on instead.
-        self._lines(lambda d: np.degrees(np.unwrap(d["euler"].sel(angle="yaw").values)))(axes)
+        self._lines(_heading)(axes)
+        names = []
+        if any(_asks(d, "course").any() for d in self._sent().values()):
+            for name, data in self._sent().items():
+                made = np.where(_asks(data, "course"), _course(data), np.nan)
+                course = _beside(_heading(data), made)
+                axes.plot(self._time(data), course, color=self.colours[name], lw=0.7, alpha=0.45)
+            names.append(("course made", _LIGHT_GREY, "-"))
+        if self._draw_asked(axes, _asked_heading):
+            names.append(_ASKED)
+        if names:
+            _name_lines(axes, names)
         axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 1.5, 2, 3, 4.5, 6, 9, 10]))
+
+    def _sent(self) -> dict[str, "xarray.Dataset"]:
+        """Of vehicles with a mission whose setpoints were recorded."""
+        sent = {v.name: self.data[v.name] for v in self.vehicles if v.legs}
+        return {name: data for name, data in sent.items() if "setpoint_surge" in data}
+
+    def _draw_asked(self, axes: "Axes", values: Callable[["xarray.Dataset"], Array]) -> bool:
+        """What guidance asked for, dashed and dark; returns whether it asked for anything."""
+        wanted = [(self._time(data), values(data)) for data in self._sent().values()]
+        wanted = [(time, line) for time, line in wanted if np.isfinite(line).any()]
+        for time, line in wanted:
+            axes.plot(time, line, "--", color=INK, lw=0.9, zorder=3)
+        return bool(wanted)
 
     def _draw_heave(self, axes: "Axes", vehicles: list[VehicleInfo]) -> None:
         for vehicle in vehicles:
@@ -155,6 +194,11 @@ class _Panels:
         if bottom is not None and bottom < 2.0 * deepest:
             axes.axhline(bottom, color=SEABED, lw=1.6)
             names.append(("seabed", SEABED, "-"))
+        dives = {v.name for v in vehicles}
+        if self._draw_asked(
+            axes, lambda d: _asked(d, "depth") + (0.0 if d["vehicle"].item() in dives else np.nan)
+        ):
+            names.append(_ASKED)
         axes.invert_yaxis()
         _name_lines(axes, names)
 
@@ -179,7 +223,26 @@ class _Panels:
             panels.append(
                 self._panel(title, "m", lambda axes: self._draw_position_error(axes, filtered))
             )
-        return panels
+        return panels + self._timelines()
+
+    def _timelines(self) -> list[Panel]:
+        """When legs, faults, rejected and silent sensors and events were, vehicle by vehicle."""
+        told = [v for v in self.vehicles if has_trouble(self.run, v, self.data[v.name])]
+        told += [v for v in self.vehicles if v.legs and v not in told and len(self.vehicles) == 1]
+        return [
+            self._panel(
+                "What happened" + _of([v], self.vehicles),
+                "",
+                partial(
+                    draw_timeline,
+                    run=self.run,
+                    vehicle=v,
+                    data=self.data[v.name],
+                    time_scale=self.time_scale,
+                ),
+            )
+            for v in told[:_MOST_TIMELINES]
+        ]
 
     def _draw_off_track(self, axes: "Axes", vehicles: list[VehicleInfo]) -> None:
         """A line with gaps where a leg is no track."""
@@ -245,7 +308,7 @@ class _Panels:
                     order = scale * one["command"]
                     axes.plot(time, order, "--", color=colour, lw=0.9, drawstyle="steps-post")
                 axes.plot(time, scale * one["actuator"], color=colour, lw=self.line_width)
-                names.append((channel, colour, "-"))
+                names.append((_short(channel), colour, "-"))
             if "command" in data:
                 names.append(("command", _GREY, "--"))
             _name_lines(axes, names)
@@ -281,11 +344,58 @@ class _Panels:
         return draw
 
 
+def _heading(data: "xarray.Dataset") -> Array:
+    """Without jumps, degrees."""
+    found: Array = np.degrees(np.unwrap(data["euler"].sel(angle="yaw").values))
+    return found
+
+
+def _course(data: "xarray.Dataset") -> Array:
+    """Of the track over ground, degrees; NaN without way on."""
+    place, time = data["position"].values, data["time"].values
+    north, east = (np.gradient(place[:, i], time) for i in (0, 1))
+    moving = np.hypot(north, east) > _STEERAGE
+    return np.where(moving, np.degrees(np.arctan2(east, north)), np.nan)
+
+
+def _asked_heading(data: "xarray.Dataset") -> Array:
+    """Heading or course that guidance asks for, degrees."""
+    steered = _asks(data, "heading") | _asks(data, "course")
+    asked = np.where(steered, np.degrees(data["setpoint_direction"].values), np.nan)
+    return _beside(_heading(data), asked)
+
+
+def _asks(data: "xarray.Dataset", what: str) -> NDArray[np.bool_]:
+    """When guidance asks for something of `ASKED`."""
+    bit = next(bit for bit, word in ASKED.items() if word == what)
+    found: NDArray[np.bool_] = (data["setpoint_asked"].values.astype(np.int64) & bit) > 0
+    return found
+
+
+def _asked(data: "xarray.Dataset", what: str) -> Array:
+    """What guidance asks for; NaN where it does not."""
+    found: Array = np.where(_asks(data, what), data[f"setpoint_{what}"].values, np.nan)
+    return found
+
+
+def _beside(line: Array, angle: Array) -> Array:
+    """Angles by whole turns as near as they come to a line that runs on."""
+    found: Array = line + (angle - line + 180.0) % 360.0 - 180.0
+    return found
+
+
 def _of(some: list[VehicleInfo], everyone: tuple[VehicleInfo, ...]) -> str:
     """Whose panel it is, where that is not obvious."""
     if len(some) == len(everyone) or len(some) > 2:
         return ""
     return ", " + ", ".join(v.name for v in some)
+
+
+def _short(channel: str) -> str:
+    """A name of several words by their first letters where it is long."""
+    if len(channel) <= _LONGEST_NAME:
+        return channel
+    return " ".join(word[:5] for word in channel.split("_"))
 
 
 def _name_lines(axes: "Axes", names: list[tuple[str, str, str]]) -> None:
@@ -300,7 +410,8 @@ def _name_lines(axes: "Axes", names: list[tuple[str, str, str]]) -> None:
             handles=handles, loc="lower right", bbox_to_anchor=(1.0, 1.02), ncols=len(names)
         )
     else:
-        axes.legend(handles=handles, ncols=4, fontsize=7, frameon=True, edgecolor="none")
+        columns = max(1, min(4, int(_WIDTH / (0.055 * max(len(n) for n, _, _ in names) + 0.35))))
+        axes.legend(handles=handles, ncols=columns, fontsize=6.5, frameon=True, edgecolor="none")
 
 
 def _quieten(axes: "Axes") -> None:

@@ -156,7 +156,7 @@ def _notes(summary: RunSummary, names: list[str]) -> list[str]:
     lines = []
     for name in names:
         figures = [
-            f"{k.replace('_', ' ')} {x:.4g} {INDEX_UNITS.get(k, '')}".rstrip()
+            f"{k.replace('_', ' ')} {x:.4g}\N{NO-BREAK SPACE}{INDEX_UNITS.get(k, '')}".rstrip()
             for k, x in summary.vehicles[name].indices.items()
         ]
         if figures:

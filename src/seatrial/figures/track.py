@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.engine.frames import VehicleInfo
-from seatrial.figures.encounters import draw_bodies
+from seatrial.figures.encounters import draw_bodies, draw_closest
 from seatrial.figures.style import INK, MUTED, vehicle_colours
 from seatrial.record.reader import Recording
 
 if TYPE_CHECKING:
+    import xarray
     from matplotlib.axes import Axes
 
 Array = NDArray[np.float64]
@@ -24,6 +25,9 @@ _SMALLEST_OUTLINE = 0.035
 """Shortest outline that is still seen, as a share of the map's width."""
 _FARTHEST = 1e9
 """From the datum, m; what a vehicle says that diverged beyond it is not drawn."""
+_ELLIPSES = 13
+_SURE = 2.4477
+"""Radius of the 95 % ellipse of two normal numbers in standard deviations: √(−2 ln 0.05)."""
 _MOST_NAMES = 8
 _LETTERS_BESIDE_TITLE = 40
 
@@ -56,18 +60,21 @@ def draw_track(axes: "Axes", run: Recording) -> None:
         if vehicle.estimated and not crowd:
             believed = run.vehicle(vehicle.name)["estimate_position"].values
             axes.plot(believed[:, 1], believed[:, 0], "--", color=INK, lw=0.9, zorder=3.5)
+            _draw_ellipses(axes, run.vehicle(vehicle.name), colour)
         axes.plot(
             *track[0, 1::-1], "o", ms=6, mfc="white", mec=colour, mew=1.6, zorder=5, clip_on=False
         )
         _draw_outlines(axes, vehicle, track, scale, colour, count=1 if crowd else _OUTLINES)
     if not crowd and len(tracks) > 1:
         _draw_names(axes, colours)
+    if not crowd:
+        draw_closest(axes, run, colours)
     _frame(axes, everywhere, extent)
-    note = "○ start, filled outline: end"
+    note = "○ start, filled: end"
     if not crowd and any(v.estimated for v in run.header.vehicles):
-        note += ", dashed: estimate"
+        note += ", dashed: estimate, 95 % ellipses"
     if enlarged > 1.05:
-        note += f", outlines {enlarged:.2g} times enlarged"
+        note += f", hulls {enlarged:.2g} times as large"
     axes.set_xlabel(f"east [m]      ({note})")
     axes.set_ylabel("north [m]")
 
@@ -101,6 +108,23 @@ def _draw_legs(axes: "Axes", vehicle: VehicleInfo, crowd: bool) -> None:
             circle = Circle((leg.end[1], leg.end[0]), leg.acceptance, fill=False, ec=MUTED, lw=0.8)
             circle.set_zorder(1.6)
             axes.add_patch(circle)
+
+
+def _draw_ellipses(axes: "Axes", data: "xarray.Dataset", colour: str) -> None:
+    """Where the filter is 95 % sure to be, at equal steps of the way, as it says of north and
+    east."""
+    from matplotlib.patches import Ellipse
+
+    believed, sigma = data["estimate_position"].values, data["estimate_deviation"].values
+    way = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(believed[:, :2], axis=0).T))])
+    for k in np.unique(np.searchsorted(way, np.linspace(0.0, way[-1], _ELLIPSES))):
+        (north, east), (tall, wide) = believed[k, :2], 2.0 * _SURE * sigma[k, :2]
+        if np.isfinite([north, east, tall, wide]).all() and max(tall, wide) < _FARTHEST:
+            for alpha, edge in ((0.13, "none"), (0.7, colour)):
+                filled = edge == "none"
+                ellipse = Ellipse((east, north), wide, tall, fill=filled, fc=colour, ec=edge)
+                ellipse.set(alpha=alpha, lw=0.8, zorder=2.0)
+                axes.add_patch(ellipse)
 
 
 def _draw_outlines(

@@ -37,14 +37,18 @@ def evaluate(curve: Curve, x: Scalar) -> jax.Array:
     else:
         method = "compare_all" if last < 64 else "scan_unrolled"
         i = jnp.clip(jnp.searchsorted(k, x, side="right", method=method) - 1, 0, last)
-    h = k[i + 1] - k[i]
-    s = ((x - k[i]) / h).astype(v.dtype)
+    # Each is looked up once, and without a second look at bounds that the clip has kept.
+    (k0, k1), (v0, v1), (m0, m1) = (
+        (a.at[i].get(mode="promise_in_bounds"), a.at[i + 1].get(mode="promise_in_bounds"))
+        for a in (k, v, m)
+    )
+    h = k1 - k0
+    s = ((x - k0) / h).astype(v.dtype)
     h = h.astype(v.dtype)
-    rise = v[i + 1] - v[i]
+    rise = v1 - v0
     # Hermite form about the left value, so that equal neighbours give exactly their value
-    return v[i] + s * (
-        h * m[i]
-        + s * (3.0 * rise - h * (2.0 * m[i] + m[i + 1]) + s * (h * (m[i] + m[i + 1]) - 2.0 * rise))
+    return v0 + s * (
+        h * m0 + s * (3.0 * rise - h * (2.0 * m0 + m1) + s * (h * (m0 + m1) - 2.0 * rise))
     )
 
 

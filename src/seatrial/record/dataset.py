@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seatrial.engine.frames import (
+    ASKED,
     ESTIMATE,
     GUIDANCE,
     OUTCOMES,
@@ -94,6 +95,10 @@ _GUIDANCE_VARIABLES: dict[str, tuple[str | None, str, str]] = {
     "rule": (None, "1", "rule of the road towards the nearest vessel that is watched"),
     "failsafes": (None, "1", "sum of 2^i of the failsafes i that are on"),
     "failsafe_action": (None, "1", "what the failsafes make the vehicle do"),
+    "setpoint_asked": (None, "1", "what guidance asks for, sum of what is in the comment"),
+    "setpoint_direction": (None, "rad", "heading or course over ground that it asks for"),
+    "setpoint_surge": (None, "m s-1", "speed ahead that it asks for"),
+    "setpoint_depth": (None, "m", "depth that it asks for"),
 }
 """As `_VARIABLES`, of vehicles with a mission; in the order of `GUIDANCE`."""
 _LOOP_VARIABLES = _ESTIMATE_VARIABLES | _GUIDANCE_VARIABLES
@@ -256,6 +261,7 @@ def _attributes_of(name: str) -> dict[str, str]:
         "rule": RULES,
         "failsafes": dict(enumerate(FAILSAFES)),
         "failsafe_action": ACTIONS,
+        "setpoint_asked": ASKED,
     }
     if name in words:
         found["comment"] = ", ".join(f"{code} {word}" for code, word in words[name].items())

@@ -158,7 +158,8 @@ class Participant(Spec):
     controller: Annotated[str, AfterValidator(_check_class)] | None = None
     """Code of your own that steers it: `module:Class`, the module beside this file or installed.
     It runs only where the user allows it, for example with `--allow-code`. A channel that it leaves
-    alone follows `commands`."""
+    alone follows `commands`, or the autopilot of a vehicle with a `mission`, whose estimate and
+    setpoints it is told."""
     count: Annotated[int, Field(ge=1, le=10_000_000)] = 1
     """How many of them: more than one is a swarm around `start`."""
     formation: Literal["grid", "line", "circle", "random"] = "grid"
@@ -210,8 +211,8 @@ class Participant(Spec):
                 f"the vehicle `{self.vehicle.name}` has no `manoeuvring` section, which a standard "
                 "manoeuvre needs; add it to the vehicle, or script `commands` instead"
             )
-        if self.controller is not None and (self.manoeuvre is not None or self.mission):
-            raise ValueError("a `controller` takes the place of `manoeuvre` and `mission`")
+        if self.controller is not None and self.manoeuvre is not None:
+            raise ValueError("a `controller` takes the place of `manoeuvre`")
         if not self.mission:
             usual = {"guidance": Guidance(), "control": Control(), "failsafes": Failsafes()}
             idle = [

@@ -10,16 +10,20 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from seatrial.compile.controllers import prepare
 from seatrial.compile.scenario import compile_scenario, with_overrides
 from seatrial.core.step import step
 from seatrial.core.types import State
+from seatrial.engine.command.compiled_controller import Inputs
 from seatrial.engine.compiled.loop import Group
+from seatrial.engine.exchange.controllers import VehicleFacts
 from seatrial.engine.parts import split
 from seatrial.engine.run import run
 from seatrial.errors import Problem, SpecError
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
 from seatrial.pytree import take
+from seatrial.spatial.trig import wrap_signed
 from seatrial.spec.library import library_names
 from seatrial.spec.loading import load, load_text
 from seatrial.spec.scenario import Participant, Scenario, Start
@@ -179,29 +183,60 @@ vehicles:
 """What the speed of sensors is stated for."""
 
 
-def sensor_cases(duration: float) -> dict[str, Scenario]:
+class Helm:
+    """A user's compiled controller: proportional, integral and derivative on heading and speed."""
+
+    def init(self, vehicle: VehicleFacts) -> tuple[float, float]:
+        """Integrals of heading and speed."""
+        self.period = vehicle.control_period
+        return 0.0, 0.0
+
+    def step(
+        self, state: tuple[jax.Array, jax.Array], inputs: Inputs
+    ) -> tuple[tuple[jax.Array, jax.Array], dict[str, jax.Array]]:
+        """From the estimate and the setpoint of guidance, through the vehicle's allocation."""
+        believed, asked, allocate = inputs.estimate, inputs.setpoint, inputs.allocate
+        assert believed is not None
+        assert asked is not None
+        assert allocate is not None
+        turned, slowed = state
+        course = jnp.where(jnp.isfinite(asked.heading), asked.heading, asked.course)
+        aside = jnp.nan_to_num(wrap_signed(course - believed.euler[2]))
+        behind = jnp.nan_to_num(asked.velocity[0] - believed.velocity[0])
+        turned = jnp.clip(turned + self.period * aside, -2.0, 2.0)
+        slowed = jnp.clip(slowed + self.period * behind, -2.0, 2.0)
+        wrench = jnp.zeros(6)
+        wrench = wrench.at[0].set(4.0 * behind + slowed)
+        wrench = wrench.at[5].set(0.3 * aside + 0.02 * turned - 0.3 * believed.velocity[5])
+        return (turned, slowed), allocate(wrench)
+
+
+def sensor_cases(duration: float) -> dict[str, tuple[Scenario, Helm | None]]:
     """A vehicle with its sensors, and the same one without any."""
     described = with_overrides(load_text(SENSORS, Scenario), duration=duration)
     bare = described.vehicles[0].model_copy(update={"sensors": ()})
     return {
-        "with sensors": described,
-        "without": described.model_copy(update={"vehicles": (bare,)}),
+        "with sensors": (described, None),
+        "without": (described.model_copy(update={"vehicles": (bare,)}), None),
     }
 
 
-def closed_loop_cases(duration: float | None) -> dict[str, Scenario]:
-    """Sookshma on its waypoints with sensors and filter, and the same fed back the truth."""
+def closed_loop_cases(duration: float | None) -> dict[str, tuple[Scenario, Helm | None]]:
+    """Sookshma on its waypoints with sensors and filter, by its autopilot and by a compiled
+    controller of a user's own, and the same fed back the truth."""
     described = with_overrides(load("sookshma-waypoints", Scenario), duration=duration)
     told = described.vehicles[0].model_copy(update={"feedback": "truth", "sensors": ()})
     return {
-        "sensors and filter": described,
-        "feedback of the truth": described.model_copy(update={"vehicles": (told,)}),
+        "sensors and filter": (described, None),
+        "sensors and filter, a compiled controller of one's own": (described, Helm()),
+        "feedback of the truth": (described.model_copy(update={"vehicles": (told,)}), None),
     }
 
 
-def time_run(case: str, scenario: Scenario) -> Row:
+def time_run(case: str, scenario: Scenario, controller: Helm | None = None) -> Row:
     """The best of several runs without a recording; the first, which compiles, does not count."""
-    plan = compile_scenario(scenario)
+    steered = {} if controller is None else {scenario.vehicles[0].name: controller}
+    plan, _ = prepare(scenario, steered, allow_code=False)
     run(plan)
     best = min((run(plan) for _ in range(RUN_REPEATS)), key=lambda ending: ending.wall_time)
     summary, wall = best.summary, best.wall_time

@@ -1,6 +1,5 @@
 """A mission, and the vehicle's own model, to a pilot that carries it out."""
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +14,12 @@ from seatrial.compile.autonomy.navigation import build_navigator, first_estimate
 from seatrial.compile.autonomy.obstacles import build_avoidance, build_watch, turning_of
 from seatrial.compile.autonomy.tuning import Design, design, filters_waves
 from seatrial.compile.padding import room_for, with_room
-from seatrial.compile.sensors.fitting import FittedOut
+from seatrial.compile.sensors.fitting import FittedOut, samples_underway
 from seatrial.compile.swarm import Member
 from seatrial.compile.vehicle import CompiledVehicle
 from seatrial.compile.world import wave_frequency
 from seatrial.core.types import State
 from seatrial.engine.command.pilot import Alarm, Navigator, Pilot
-from seatrial.engine.compiled.suite import MOST_JITTER
 from seatrial.engine.frames import LegInfo
 from seatrial.errors import Problem
 from seatrial.gnc import mission as runtime
@@ -35,7 +33,6 @@ from seatrial.spec import faults
 from seatrial.spec import mission as spec
 from seatrial.spec.navigation import Navigation
 from seatrial.spec.scenario import Participant, Scenario
-from seatrial.spec.sensors.base import SensorSpec
 
 if TYPE_CHECKING:
     from seatrial.design.tuning import Tuning
@@ -84,7 +81,7 @@ def build_pilot(
     effectors = designed.effectors_in(dtype)
     watch = None
     if first.avoidance is not None:
-        boxes = [_box(first, sensor) for sensor in first.fitted]
+        boxes = [samples_underway(first, sensor) for sensor in first.fitted]
         watch = build_watch(first.avoidance, first.fitted, boxes)
     pilot = Pilot(
         navigator=_navigator(scenario, members, sensors, ocean, initial),
@@ -290,7 +287,7 @@ def _navigator(
         scenario.control_period,
         scenario.world.datum.latitude_deg,
     )
-    boxes = tuple(_box(first, first.fitted[place]) for place in built.aids)
+    boxes = tuple(samples_underway(first, first.fitted[place]) for place in built.aids)
     start = first_estimate(
         described,
         initial.position,
@@ -300,11 +297,3 @@ def _navigator(
         tuple(m.name for m in members),
     )
     return Navigator(filter=built.filter, start=start, imu=built.imu, aids=built.aids, boxes=boxes)
-
-
-def _box(participant: Participant, sensor: SensorSpec) -> int:
-    """How many samples of a sensor may be on their way at once; 0 where none is ever late."""
-    late = sensor.latency + MOST_JITTER * sensor.jitter
-    late += sum(getattr(f, "delay", 0.0) for f in participant.faults if f.target == sensor.name)
-    ideal = sensor.fidelity == "ideal" or late == 0.0
-    return 0 if ideal else math.ceil(late * sensor.rate) + 1

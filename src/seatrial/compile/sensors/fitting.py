@@ -1,5 +1,6 @@
 """The sensors of a vehicle's description, fitted to the vehicles of a group."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,7 @@ from seatrial.channels import Channel
 from seatrial.compile.schedule import steps_between_samples
 from seatrial.compile.sensors import contacts, inertial, machinery, position, ranging, water
 from seatrial.compile.sensors.context import Built, Context
-from seatrial.engine.compiled.suite import Fitted
+from seatrial.engine.compiled.suite import MOST_JITTER, Fitted
 from seatrial.faults import SensorFault
 from seatrial.ocean import Ocean
 from seatrial.pytree import constant
@@ -41,6 +42,14 @@ _BUILDERS: dict[str, Callable[[Any, Context], Built]] = {
     "ais": contacts.ais,
     "radar": contacts.radar,
 }
+
+
+def samples_underway(participant: Participant, sensor: SensorSpec) -> int:
+    """How many samples of a sensor may be on their way at once; 0 where none is ever late."""
+    late = sensor.latency + MOST_JITTER * sensor.jitter
+    late += sum(getattr(f, "delay", 0.0) for f in participant.faults if f.target == sensor.name)
+    ideal = sensor.fidelity == "ideal" or late == 0.0
+    return 0 if ideal else math.ceil(late * sensor.rate) + 1
 
 
 class FittedOut:

@@ -15,6 +15,9 @@ from seatrial.spec.sensors.inertial import AccelerometerErrors, GyroscopeErrors,
 EARTH_RATE = 7.292115e-5
 """Rotation of the Earth against the stars, rad/s (WGS 84)."""
 
+AT_ONCE = 0.99
+"""Share of a step that the next sample shows, from which on a bandwidth is left out."""
+
 COMPONENTS = tuple(
     f"{what}_{axis}" for what in ("acceleration", "angular_velocity") for axis in "xyz"
 )
@@ -49,6 +52,7 @@ def imu(spec: Imu, context: Context) -> Built:
             gyroscope=gyroscope,
             period=constant(context.period, context.dtype),
             earth_rate=_earth_rate(context) if spec.earth_rate else None,
+            vibration=_vibration(spec, accelerometer, context),
         ),
         components=COMPONENTS,
         units=("m s-2",) * 3 + ("rad s-1",) * 3,
@@ -90,6 +94,32 @@ def _triad(
         g_sensitivity=wanted(errors.g_sensitivity) if isinstance(errors, GyroscopeErrors) else None,
         step=wanted(errors.resolution),
         limit=wanted(errors.range),
+        follows=_follows(errors, context) if full else None,
+    )
+
+
+def _follows(errors: AccelerometerErrors | GyroscopeErrors, context: Context) -> jax.Array | None:
+    """Share of the way to a new value that a sample goes; None for one that goes all of it."""
+    if errors.bandwidth is None:
+        return None
+    share = -math.expm1(-2.0 * math.pi * errors.bandwidth * context.period)
+    return constant(share, context.dtype) if share < AT_ONCE else None
+
+
+def _vibration(
+    spec: Imu, accelerometer: runtime.Triad, context: Context
+) -> runtime.Vibration | None:
+    shafts = tuple(i for i, channel in enumerate(context.channels) if channel.unit == "rev/s")
+    if spec.fidelity != "full" or not spec.vibration or not shafts:
+        return None
+    # A pole that the samples pass weakens what is in them by itself.
+    bandwidth = None
+    if spec.errors is not None and accelerometer.follows is None:
+        bandwidth = spec.errors.accelerometer.bandwidth
+    return runtime.Vibration(
+        strength=constant(2.0 * math.pi * spec.vibration / runtime.REFERENCE_SPEED, context.dtype),
+        bandwidth=None if bandwidth is None else constant(bandwidth, context.dtype),
+        shafts=shafts,
     )
 
 

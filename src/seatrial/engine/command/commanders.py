@@ -11,8 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from seatrial.core.types import State
-from seatrial.engine.command import piloting
-from seatrial.engine.command.pilot import Pilot, Wishes
+from seatrial.engine.command import compiled_controller, piloting
+from seatrial.engine.command.compiled_controller import CompiledController, ControllerState
+from seatrial.engine.command.pilot import Outlook, Pilot, Way, Wishes
 from seatrial.engine.compiled.suite import Fitted, Sensing
 from seatrial.ocean import Ocean
 from seatrial.pytree import batched, pytree, static
@@ -133,17 +134,78 @@ def command(
     `since` (F, N) is when each fault set in, of which a pilot is told what monitoring would report.
     """
     if isinstance(commander, Pilot):
-        taken, wishes = given.channels, given.wishes
-        lost = piloting.link_lost(commander, since)
-        if lost is not False:
-            taken = taken & ~lost
-            wishes = None if wishes is None else wishes._replace(steered=wishes.steered & ~lost)
-        driven = jnp.any(taken, axis=0)
-        memory, own = piloting.decide(commander, memory, state, t, ocean, wishes, since, driven)
-        orders = jnp.where(taken, given.orders, own)
-        return piloting.overrule(commander, memory, state, orders, taken), orders
+        given = _reaching(commander, given, since)
+        driven = jnp.any(given.channels, axis=0)
+        memory, way = piloting.guide(
+            commander, memory, state, t, ocean, given.wishes, since, driven
+        )
+        memory, own = piloting.steer(commander, memory, way)
+        orders = jnp.where(given.channels, given.orders, own)
+        return piloting.overrule(commander, memory, state, orders, given.channels), orders
     memory, own = _scripted(commander, memory, state, t)
     return memory, jnp.where(given.channels, given.orders, own)
+
+
+def consult(
+    pilot: Pilot,
+    memory: Any,
+    state: State,
+    t: jax.Array,
+    given: Given,
+    ocean: Ocean,
+    since: jax.Array | None,
+) -> tuple[tuple[Any, Way], Outlook]:
+    """The way that a pilot has found, with its memory then, and what it tells of that."""
+    given = _reaching(pilot, given, since)
+    driven = jnp.any(given.channels, axis=0)
+    memory, way = piloting.guide(pilot, memory, state, t, ocean, given.wishes, since, driven)
+    return (memory, way), piloting.outlook(pilot, memory, way, state.velocity.dtype)
+
+
+def _reaching(pilot: Pilot, given: Given, since: jax.Array | None) -> Given:
+    """What of the orders from outside is heard."""
+    lost = piloting.link_lost(pilot, since)
+    if lost is False:
+        return given
+    wishes = given.wishes
+    if wishes is not None:
+        wishes = wishes._replace(steered=wishes.steered & ~lost)
+    return given._replace(channels=given.channels & ~lost, wishes=wishes)
+
+
+def command_by(
+    controller: CompiledController,
+    heard: ControllerState,
+    commander: Commander,
+    memory: Any,
+    state: State,
+    t: jax.Array,
+    given: Given,
+    ocean: Ocean,
+    since: jax.Array | None = None,
+) -> tuple[ControllerState, Any, jax.Array]:
+    """The same under a controller of the user's own; channels that it leaves alone are the
+    commander's."""
+    rows = jnp.asarray(controller.channels)
+    if not isinstance(commander, Pilot):
+        memory, own = _scripted(commander, memory, state, t)
+        heard, mine = compiled_controller.step(controller, heard, None, None, state, t)
+        own = own.at[rows].set(mine.astype(own.dtype))
+        return heard, memory, jnp.where(given.channels, given.orders, own)
+    (memory, way), known = consult(commander, memory, state, t, given, ocean, since)
+    heard, mine = compiled_controller.step(controller, heard, known, commander.effectors, state, t)
+    whole = len(controller.channels) == memory.orders.shape[0]
+    if whole:
+        own = memory.orders
+    else:
+        memory, own = piloting.steer(commander, memory, way)
+    own = jnp.where(way.stopped, 0.0, own.at[rows].set(mine.astype(own.dtype)))
+    given = _reaching(commander, given, since)
+    orders = jnp.where(given.channels, given.orders, own)
+    if whole:  # there is no autopilot whose integrals would need to know what they make
+        return heard, memory._replace(orders=orders), orders
+    taken = given.channels.at[rows].set(True)
+    return heard, piloting.overrule(commander, memory, state, orders, taken), orders
 
 
 def _scripted(

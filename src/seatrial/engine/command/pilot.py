@@ -13,9 +13,9 @@ from seatrial.gnc.avoidance import Avoidance, Tracks, Watch
 from seatrial.gnc.control.autopilot import Autopilot
 from seatrial.gnc.failsafes import Failsafes, FailsafeState
 from seatrial.gnc.guidance.laws import Law
-from seatrial.gnc.mission import Mission, Progress
+from seatrial.gnc.mission import Leg, Mission, Progress
 from seatrial.gnc.navigation.dispatch import AnyFilter
-from seatrial.gnc.types import Estimate
+from seatrial.gnc.types import Estimate, Setpoint
 from seatrial.pytree import batched, pytree, static
 
 
@@ -122,6 +122,77 @@ class PilotState(NamedTuple):
     """(A, N) last in force: its own, or those that stood above them."""
     achieved: jax.Array
     """(6, N) wrench that they make."""
+    asked: jax.Array
+    """(4, N) what guidance asked for last, for the record."""
     failsafes: FailsafeState
     stream: jax.Array
     """(3, N) current, NED, where the truth is fed back; zero elsewhere."""
+
+
+class Way(NamedTuple):
+    """Where a pilot is and where it is to go."""
+
+    believed: Estimate
+    leg: Leg
+    setpoint: Setpoint
+    health: jax.Array | None
+    """(E, N) share of its wrench that each effector is known to make; None where all are well."""
+    stopped: jax.Array
+    """(N,) whether a failsafe has stopped all actuators."""
+
+
+class Belief(NamedTuple):
+    """What navigation tells a controller of the user's own; the truth itself, without deviations,
+    where that is fed back."""
+
+    position: jax.Array
+    """(3,) NED, m."""
+    attitude: jax.Array
+    """(4,) quaternion, scalar first, body to world."""
+    euler: jax.Array
+    """(3,) roll, pitch, yaw, rad."""
+    velocity: jax.Array
+    """(6,) u v w p q r over ground, body axes."""
+    current: jax.Array
+    """(3,) velocity of the water, NED, m/s."""
+    deviation: jax.Array
+    """(3,) standard deviations of the position, NED, m."""
+    attitude_deviation: jax.Array
+    """(3,) of the attitude, about north, east and down, rad."""
+    velocity_deviation: jax.Array
+    """(6,) of the velocity."""
+
+
+class LegInForce(NamedTuple):
+    """The leg of its mission that a vehicle is on."""
+
+    number: jax.Array
+    """Counted from 0; the number of legs when all are done."""
+    kind: jax.Array
+    """A code of `gnc.mission.KINDS`: 0 track, 1 hold, 2 surface, 3 dock, 4 velocity."""
+    start: jax.Array
+    """(3,) NED, m."""
+    end: jax.Array
+    """(3,) the waypoint, or the station."""
+    following: jax.Array
+    """(3,) end of the leg after it, or of itself where it is the last."""
+    speed: jax.Array
+    """Asked for over ground, m/s."""
+    acceptance: jax.Array
+    """Radius around the end within which it counts as reached, m."""
+    done: jax.Array
+    """Whether the mission is over."""
+
+
+class Outlook(NamedTuple):
+    """What a pilot tells a controller of the user's own, who steers in its autopilot's place."""
+
+    estimate: Belief
+    leg: LegInForce
+    setpoint: Setpoint
+    through_water: jax.Array
+    """(6,) velocity relative to the water, body axes, for the allocation."""
+    orders: jax.Array
+    """(A,) last in force."""
+    health: jax.Array | None
+    """(E,) share of its wrench that each effector is known to make."""

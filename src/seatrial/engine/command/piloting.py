@@ -12,7 +12,16 @@ import jax.numpy as jnp
 
 from seatrial.core.types import State
 from seatrial.engine.command import passage, sample_queue
-from seatrial.engine.command.pilot import Navigator, Pilot, PilotState, Wishes
+from seatrial.engine.command.pilot import (
+    Belief,
+    LegInForce,
+    Navigator,
+    Outlook,
+    Pilot,
+    PilotState,
+    Way,
+    Wishes,
+)
 from seatrial.engine.compiled.suite import Fitted, Sample, Sensing
 from seatrial.gnc import avoidance as avoiding
 from seatrial.gnc import failsafes as guarding
@@ -29,7 +38,7 @@ from seatrial.gnc.types import Estimate, Setpoint
 from seatrial.ocean import Ocean, current
 from seatrial.signals import FAILSAFES
 from seatrial.spatial.gradients import bearing
-from seatrial.spatial.rotations import rotation
+from seatrial.spatial.rotations import rotation, to_euler
 from seatrial.spatial.vectors import vec3
 
 
@@ -62,6 +71,7 @@ def begin(pilot: Pilot, suite: tuple[Fitted, ...], initial: State, channels: int
         tracks=None if watch is None else tracking.begin(watch, count, dtype),
         orders=jnp.zeros((channels, count), dtype),
         achieved=jnp.zeros((6, count), dtype),
+        asked=jnp.zeros((4, count), dtype),
         failsafes=guarding.begin(pilot.failsafes, initial.position, dtype),
         stream=jnp.zeros_like(initial.position),
     )
@@ -164,7 +174,7 @@ def feel(
     return memory._replace(filter=moved)
 
 
-def decide(
+def guide(
     pilot: Pilot,
     memory: PilotState,
     state: State,
@@ -173,8 +183,8 @@ def decide(
     wishes: Wishes | None = None,
     since: jax.Array | None = None,
     driven: jax.Array | bool = False,
-) -> tuple[PilotState, jax.Array]:
-    """Orders for the next control period.
+) -> tuple[PilotState, Way]:
+    """Where to go in the next control period.
 
     `wishes` stand above the mission; faults set in at `since` (F, N), infinite while away; a
     vehicle that is `driven` (N,) takes orders by channel from elsewhere.
@@ -218,27 +228,82 @@ def decide(
         avoidance, setpoint = _keep_clear(pilot.avoidance, avoidance, believed, setpoint, t, live)
     if pilot.holds_station:
         setpoint = passage.in_line(pilot, setpoint, believed)
-    held, demand = steering.control(
-        pilot.autopilot, memory.autopilot, setpoint, believed, memory.achieved, pilot.period
-    )
-    through = _through_water(believed)
-    given = allocate(pilot.effectors, demand, through, memory.orders, pilot.period, health)
-    stopped = (failsafes.action == guarding.CODE["abort"]) & ~steered
-    memory = PilotState(
-        filter=memory.filter,
-        boxes=memory.boxes,
+    memory = memory._replace(
         progress=progress,
         law=law.astype(dtype),
-        autopilot=held,
         avoidance=avoidance,
-        reports=memory.reports,
-        tracks=memory.tracks,
-        orders=jnp.where(stopped, 0.0, given.orders).astype(dtype),
-        achieved=jnp.where(stopped, 0.0, given.wrench).astype(dtype),
+        asked=_asked(setpoint).astype(dtype),
         failsafes=failsafes,
-        stream=memory.stream,
+    )
+    stopped = (failsafes.action == guarding.CODE["abort"]) & ~steered
+    return memory, Way(believed, leg, setpoint, health, stopped)
+
+
+def _asked(setpoint: Setpoint) -> jax.Array:
+    """(4, N) as the last numbers of `frames.GUIDANCE` tell it."""
+    rows = [setpoint.heading, setpoint.course, setpoint.velocity[0], setpoint.depth]
+    given = [jnp.isfinite(row) for row in rows]
+    heading, course, surge, depth = (
+        jnp.where(there, row, 0.0) for there, row in zip(given, rows, strict=True)
+    )
+    which = sum((1 << i) * there for i, there in enumerate(given))
+    return jnp.stack([jnp.asarray(which), jnp.where(given[0], heading, course), surge, depth])
+
+
+def steer(pilot: Pilot, memory: PilotState, way: Way) -> tuple[PilotState, jax.Array]:
+    """Orders for the next control period."""
+    held, demand = steering.control(
+        pilot.autopilot,
+        memory.autopilot,
+        way.setpoint,
+        way.believed,
+        memory.achieved,
+        pilot.period,
+    )
+    through = _through_water(way.believed)
+    given = allocate(pilot.effectors, demand, through, memory.orders, pilot.period, way.health)
+    dtype = memory.orders.dtype
+    memory = memory._replace(
+        autopilot=held,
+        orders=jnp.where(way.stopped, 0.0, given.orders).astype(dtype),
+        achieved=jnp.where(way.stopped, 0.0, given.wrench).astype(dtype),
     )
     return memory, memory.orders
+
+
+def outlook(pilot: Pilot, memory: PilotState, way: Way, dtype: Any) -> Outlook:
+    """What a controller of the user's own is told in the autopilot's place."""
+    believed, leg = way.believed, way.leg
+    if pilot.navigator is None:
+        spread = jnp.zeros((12, *believed.position.shape[1:]), dtype)
+    else:
+        spread = navigation.deviations(pilot.navigator.filter, memory.filter).astype(dtype)
+    return Outlook(
+        estimate=Belief(
+            position=believed.position,
+            attitude=believed.attitude,
+            euler=jnp.stack(to_euler(believed.attitude)),
+            velocity=believed.velocity,
+            current=believed.current,
+            deviation=spread[0:3],
+            attitude_deviation=spread[3:6],
+            velocity_deviation=spread[6:12],
+        ),
+        leg=LegInForce(
+            number=memory.progress.leg,
+            kind=leg.kind,
+            start=leg.start,
+            end=leg.end,
+            following=leg.following,
+            speed=leg.speed,
+            acceptance=leg.acceptance,
+            done=leg.done,
+        ),
+        setpoint=way.setpoint,
+        through_water=_through_water(believed),
+        orders=memory.orders,
+        health=way.health,
+    )
 
 
 def overrule(
@@ -275,7 +340,8 @@ def report(pilot: Pilot, memory: PilotState, state: State) -> tuple[jax.Array, j
     on = memory.failsafes.on
     bits = jnp.sum(jnp.where(on, 1 << jnp.arange(len(on))[:, None], 0), axis=0)
     numbers = [progress.leg, ended, cross, errors.remaining, rule, bits, memory.failsafes.action]
-    guidance = jnp.stack([jnp.asarray(number, dtype) for number in numbers])
+    where = jnp.stack([jnp.asarray(number, dtype) for number in numbers])
+    guidance = jnp.concatenate([where, memory.asked])
     if pilot.navigator is None:
         return jnp.zeros((0, count), dtype), guidance
     believed = _estimate(pilot, memory, state, dtype)
@@ -286,10 +352,10 @@ def report(pilot: Pilot, memory: PilotState, state: State) -> tuple[jax.Array, j
 
 def _sensor_masks(navigator: Navigator, filter: Any) -> jax.Array:
     """(2, N) bit i for sensor i: those that the filter rejects, and those that are silent."""
-    health = navigation.health(navigator.filter, filter)
+    found = navigation.health(navigator.filter, filter)
     bits = jnp.asarray([1 << place for place in (navigator.imu, *navigator.aids)])[:, None]
-    silent = health == SILENT
-    wrong = (health > USED) & ~silent
+    silent = found == SILENT
+    wrong = (found > USED) & ~silent
     return jnp.stack([jnp.sum(jnp.where(which, bits, 0), axis=0) for which in (wrong, silent)])
 
 

@@ -53,3 +53,12 @@ def collect(box: SampleQueue, t: jax.Array) -> tuple[SampleQueue, Arrival]:
     valid = jnp.where(chosen, 0.0, box.rows[:, -3])
     rows = box.rows.at[:, -3].set(valid)
     return SampleQueue(rows, box.stamp), Arrival(values, jnp.any(chosen, axis=0), stamp)
+
+
+def newest(box: SampleQueue, t: jax.Array) -> Arrival:
+    """The newest sample that has arrived; it stays where it is."""
+    here = (box.rows[:, -3] > 0.5) & (box.stamp + box.rows[:, -2] <= t + 1e-9)
+    chosen = here & (jnp.cumsum(here, axis=0) == 1)
+    values = jnp.sum(jnp.where(chosen[:, None], box.rows[:, :-3], 0.0), axis=0)
+    stamp = jnp.sum(jnp.where(chosen, box.stamp, 0.0), axis=0)
+    return Arrival(values, jnp.any(chosen, axis=0), stamp)

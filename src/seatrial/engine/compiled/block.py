@@ -7,10 +7,12 @@ import jax
 import jax.numpy as jnp
 
 from seatrial.engine.command.commanders import Given
+from seatrial.engine.command.pilot import Outlook
 from seatrial.engine.compiled import loop
 from seatrial.engine.compiled import suite as sensing
 from seatrial.engine.compiled.loop import Carries, Carry, Group, Groups, Oceans, Samples, Schedule
 from seatrial.engine.compiled.observation import Observation
+from seatrial.gnc.allocation import Effectors, allocate
 from seatrial.ocean import Ocean
 
 
@@ -82,6 +84,36 @@ def advance(
         jnp.zeros_like(periods), periods, body, (carries, room)
     )
     return advanced
+
+
+@partial(jax.jit, static_argnames="schedule")
+def consult(
+    groups: Groups,
+    oceans: Oceans,
+    carries: Carries,
+    given: tuple[Given, ...],
+    index: jax.Array,
+    schedule: Schedule,
+) -> tuple[Outlook | None, ...]:
+    """What the pilots know at time step `index`, before they give their orders."""
+    t = index * schedule.time_step
+    return tuple(
+        loop.consult(group, ocean, carry, orders, t)
+        for group, ocean, carry, orders in zip(groups, oceans, carries, given, strict=True)
+    )
+
+
+@partial(jax.jit, static_argnames="period")
+def allocation(
+    effectors: Effectors,
+    wrench: jax.Array,
+    through_water: jax.Array,
+    orders: jax.Array,
+    health: jax.Array | None,
+    period: float,
+) -> jax.Array:
+    """Orders that make a wrench."""
+    return allocate(effectors, wrench, through_water, orders, period, health).orders
 
 
 def _room(group: Group, ocean: Ocean, carry: Carry, schedule: Schedule, capacity: int) -> Outcome:

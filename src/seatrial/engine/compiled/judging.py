@@ -13,13 +13,14 @@ from seatrial.pytree import pytree, static
 from seatrial.spatial.rotations import rotation
 from seatrial.spatial.vectors import vec3
 
-RUNNING, DIVERGED, GROUNDED, CAPSIZED, COLLIDED = 0, 1, 2, 3, 4
+RUNNING, DIVERGED, GROUNDED, CAPSIZED, COLLIDED, FAILED = 0, 1, 2, 3, 4, 5
 STATUS = {
     RUNNING: "completed",
     DIVERGED: "diverged",
     GROUNDED: "grounded",
     CAPSIZED: "capsized",
     COLLIDED: "collided",
+    FAILED: "failed",
 }
 
 CAPSIZED_AFTER = 5.0
@@ -73,6 +74,8 @@ def judge(
     if limits.stop_when_collided:
         assert traffic is not None
         status = jnp.where(moved & touching(traffic), COLLIDED, status)
+    if kept.controller is not None:
+        status = jnp.where(moved & kept.controller.failed, FAILED, status)
     upset = kept.upset
     if limits.stop_when_capsized:
         down = rotation(kept.state.attitude).r22

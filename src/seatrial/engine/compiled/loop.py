@@ -16,7 +16,10 @@ from seatrial import faults as faulting
 from seatrial.core.step import step_with_rates
 from seatrial.core.types import Model, State, Traffic
 from seatrial.engine.command import commanders as commanding
+from seatrial.engine.command import compiled_controller
 from seatrial.engine.command.commanders import Commander, Given
+from seatrial.engine.command.compiled_controller import CompiledController, ControllerState
+from seatrial.engine.command.pilot import Outlook, Pilot
 from seatrial.engine.compiled import judging
 from seatrial.engine.compiled import suite as sensing
 from seatrial.engine.compiled.judging import Limits
@@ -46,6 +49,8 @@ class Group:
     """(2,) length and beam, m."""
     passing: Passing | None
     """Vessels on a timetable, for those who look for others."""
+    controller: CompiledController | None
+    """Code of the user's own that gives orders in the commander's place."""
     varied: tuple[bool, ...] = static()
     """For each array of the Model whether its last axis counts the vehicles."""
 
@@ -66,6 +71,7 @@ class Carry(NamedTuple):
     state: State
     memory: Any
     """Of the commander; arrays with the vehicles last."""
+    controller: ControllerState | None
     sensing: tuple[Sensing, ...]
     faults: FaultState | None
     status: jax.Array
@@ -129,6 +135,7 @@ def begin(
     carry = Carry(
         state=group.initial,
         memory=commanding.begin(group.commander, group.suite, group.initial, group.model.channels),
+        controller=compiled_controller.begin(group.controller, group.suite, group.initial),
         sensing=sensing.begin(group.suite, group.count, dtype),
         faults=None
         if group.faults is None
@@ -218,10 +225,24 @@ def _move(
     rounds = rounds_of(group, schedule.substeps)
     t = start * schedule.time_step
     since = None if before.faults is None else before.faults.since
-    memory, orders = commanding.command(
-        group.commander, before.memory, before.state, t, given, ocean, since
-    )
-    decided = before._replace(memory=memory)
+    controlled = before.controller
+    if group.controller is None or controlled is None:
+        memory, orders = commanding.command(
+            group.commander, before.memory, before.state, t, given, ocean, since
+        )
+    else:
+        controlled, memory, orders = commanding.command_by(
+            group.controller,
+            controlled,
+            group.commander,
+            before.memory,
+            before.state,
+            t,
+            given,
+            ocean,
+            since,
+        )
+    decided = before._replace(memory=memory, controller=controlled)
     # Inertial sensors feel the beginning of a step, the others see its end.
     firsts = tuple(start if fitted.inertial else start + 1 for fitted in group.suite)
     windows = sensing.open_window(group.suite, before.sensing, firsts, schedule.substeps)
@@ -243,6 +264,14 @@ def _move(
     )
     after, windows, rates = inner
     return Moving(before, decided, after, windows, orders, rates)
+
+
+def consult(group: Group, ocean: Ocean, carry: Carry, given: Given, t: jax.Array) -> Outlook | None:
+    """What a group's pilots know before they give their orders; nothing where there are none."""
+    since = None if carry.faults is None else carry.faults.since
+    if not isinstance(group.commander, Pilot):
+        return None
+    return commanding.consult(group.commander, carry.memory, carry.state, t, given, ocean, since)[1]
 
 
 def _settle(
@@ -335,8 +364,13 @@ def _tick(
     memory = commanding.feel(
         group.commander, carry.memory, group.suite, carry.sensing, at, rounds.tick
     )
+    controlled = compiled_controller.hear(
+        group.controller, carry.controller, group.suite, carry.sensing, rounds.inertial, at
+    )
     later = at + rounds.tick
-    carry = _age(group, carry._replace(state=state, memory=memory), later, schedule)
+    carry = _age(
+        group, carry._replace(state=state, memory=memory, controller=controlled), later, schedule
+    )
     carry, windows = _sense(
         group, ocean, rounds.fast, carry, windows, later, rounds.tick, schedule, traffic
     )
@@ -392,7 +426,10 @@ def _sense(
     memory = commanding.hear(
         group.commander, carry.memory, group.suite, carry.sensing, which, index, t
     )
-    return carry._replace(memory=memory), windows
+    controlled = compiled_controller.hear(
+        group.controller, carry.controller, group.suite, carry.sensing, which, index
+    )
+    return carry._replace(memory=memory, controller=controlled), windows
 
 
 def _ask(

@@ -6,7 +6,6 @@ window of steps are drawn all at once, before the window is run.
 """
 
 from collections.abc import Sequence
-from functools import partial
 from math import ceil
 from typing import Any, NamedTuple, cast
 
@@ -18,6 +17,7 @@ from seatrial.faults import LosesLock, SensorFault
 from seatrial.pytree import batched, pytree, static
 from seatrial.sensors.look import Look
 from seatrial.sensors.noise import draws as drawing
+from seatrial.sensors.noise.draws import Wanted
 from seatrial.sensors.sensor import Sensor
 
 MOST_JITTER = 4.0
@@ -48,6 +48,13 @@ class Fitted:
     """Whether it feels the acceleration."""
     contacts: bool = static(default=False)
     """Whether it looks for other vehicles."""
+
+    @property
+    def streams(self) -> list[tuple[jax.Array, int]]:
+        """Keys and numbers per sample of its noise, of its jitter, and of each of its faults."""
+        jitter = [] if self.jitter_keys is None else [(self.jitter_keys, 1)]
+        broken = [(fault.keys, self.size + 1) for fault in self.faults]
+        return [(self.keys, self.sensor.draws), *jitter, *broken]
 
 
 class Sample(NamedTuple):
@@ -110,14 +117,13 @@ class Window(NamedTuple):
 
 def begin(suite: tuple[Fitted, ...], count: int, dtype: Any) -> tuple[Sensing, ...]:
     """All sensors of `count` vehicles before their first sample."""
-    result = []
-    for fitted in suite:
-        drawn = drawing.normal(
-            fitted.keys, jnp.int64(drawing.START), 1, fitted.sensor.starting_draws, dtype
-        )
-        nothing = Sample(jnp.zeros((fitted.size + 3, count), dtype))
-        result.append(Sensing(fitted.sensor.begin(drawn[0]), nothing))
-    return tuple(result)
+    start = jnp.int64(drawing.START)
+    wanted = [Wanted(f.keys, start, 1, f.sensor.starting_draws) for f in suite]
+    drawn = drawing.normals(wanted, dtype) if wanted else ()
+    return tuple(
+        Sensing(f.sensor.begin(draws[0]), Sample(jnp.zeros((f.size + 3, count), dtype)))
+        for f, draws in zip(suite, drawn, strict=True)
+    )
 
 
 def open_window(
@@ -130,22 +136,20 @@ def open_window(
 
     `starts` says for each sensor at which time step its window begins.
     """
+    firsts = [-(-start // f.period) for f, start in zip(suite, starts, strict=True)]
+    wanted = [
+        Wanted(keys, first + 1, ceil(steps / f.period), count)
+        for f, first in zip(suite, firsts, strict=True)
+        for keys, count in f.streams
+    ]
+    drawn = iter(drawing.normals(wanted, sensing[0].last.rows.dtype) if wanted else ())
     windows = []
-    for fitted, last, start in zip(suite, (s.last for s in sensing), starts, strict=True):
-        dtype = last.rows.dtype
-        first = -(-start // fitted.period)
-        samples = ceil(steps / fitted.period)
-
-        drawn = partial(drawing.normal, first=first + 1, samples=samples, dtype=dtype)
-        windows.append(
-            Window(
-                first=first,
-                noise=drawn(fitted.keys, count=fitted.sensor.draws),
-                delay=None if fitted.jitter_keys is None else drawn(fitted.jitter_keys, count=1),
-                fault_noise=tuple(drawn(f.keys, count=fitted.size + 1) for f in fitted.faults),
-                taken=Sample(jnp.zeros((samples, *last.rows.shape), dtype)),
-            )
-        )
+    for fitted, (_, last), first in zip(suite, sensing, firsts, strict=True):
+        noise = next(drawn)
+        delay = None if fitted.jitter_keys is None else next(drawn)
+        disturbed = tuple(next(drawn) for _ in fitted.faults)
+        room = jnp.zeros((len(noise), *last.rows.shape), last.rows.dtype)
+        windows.append(Window(first, noise, delay, disturbed, Sample(room)))
     return tuple(windows)
 
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from seatrial.engine.command.compiled_controller import Inputs
 from seatrial.engine.engine import Engine
 from seatrial.engine.exchange.deliveries import Deliveries
+from seatrial.engine.frames import LegInfo, VehicleInfo
 from seatrial.errors import Problem, SeatrialError, SpecError, shorten
 from seatrial.signals import Command, SensorInfo
 
@@ -25,7 +27,25 @@ class VehicleFacts:
     sensors: dict[str, SensorInfo]
     """Sensors by name: what they measure, how often and how well."""
     control_period: float
-    """Time from one call of `control` to the next, s."""
+    """Time from one call of `control` or `step` to the next, s."""
+    legs: tuple[LegInfo, ...]
+    """Its mission; empty without one."""
+
+
+def facts_of(info: VehicleInfo, control_period: float) -> VehicleFacts:
+    """What a controller is told of a vehicle."""
+    return VehicleFacts(
+        name=info.name,
+        length=info.length,
+        channels={a.name: a.unit for a in info.actuators},
+        sensors={s.name: s for s in info.sensors},
+        control_period=control_period,
+        legs=info.legs,
+    )
+
+
+GUIDED = ("estimate", "leg", "setpoint", "allocate")
+"""What `control` may ask for, by the names of its arguments, beside a mission."""
 
 
 class Controller(Protocol):
@@ -45,8 +65,28 @@ class Controller(Protocol):
         `measurements` holds, by sensor, the valid samples that have arrived since the last call,
         perhaps none. A channel that is not named keeps its last order. A `Command` in place of
         orders can give channels back, or ask the vehicle's autopilot for a setpoint. Where the
-        scenario says `feedback: truth` there is a third argument, `truth`, a VehicleState.
+        scenario says `feedback: truth` there is a third argument, `truth`, a VehicleState. A
+        vehicle with a mission tells those of `estimate`, `leg`, `setpoint` and `allocate` that are
+        among the names of its arguments.
         """
+
+
+class CompiledController(Protocol):
+    """What a class needs to steer inside the compiled loop."""
+
+    def init(self, vehicle: VehicleFacts) -> Any:
+        """The state before the first step: numbers and arrays."""
+
+    def step(self, state: Any, inputs: Inputs) -> tuple[Any, Mapping[str, Any]]:
+        """The next state, and orders by channel; a pure function that JAX can trace."""
+
+
+AnyController = Controller | CompiledController
+
+
+def is_compiled(controller: object) -> bool:
+    """Whether it is one of those that run inside the compiled loop."""
+    return callable(getattr(controller, "step", None)) and not hasattr(controller, "control")
 
 
 class ControllerError(SeatrialError):
@@ -64,6 +104,8 @@ class Assigned:
     controller: Controller
     truth: bool
     """Whether it is told the truth."""
+    guided: tuple[str, ...] = ()
+    """Those of `GUIDED` that it asks for."""
 
 
 class Controllers:
@@ -83,13 +125,7 @@ class Controllers:
         for name, one in self._assigned.items():
             periods = _periods(name, one.controller, engine.control_period)
             self._periods[name] = periods
-            facts = VehicleFacts(
-                name=name,
-                length=infos[name].length,
-                channels={a.name: a.unit for a in infos[name].actuators},
-                sensors={s.name: s for s in infos[name].sensors},
-                control_period=periods * engine.control_period,
-            )
+            facts = facts_of(infos[name], periods * engine.control_period)
             _call(one.controller.start, name, 0.0, facts)
 
     def rest(self, engine: Engine) -> int:
@@ -102,9 +138,11 @@ class Controllers:
         running, time = engine.running, engine.time
         due = [n for n, p in self._periods.items() if n in running and engine.periods % p == 0]
         truth = engine.vehicles if any(self._assigned[n].truth for n in due) else {}
+        guided = engine.guided({n for n in due if self._assigned[n].guided})
         for name in due:
             control = self._assigned[name].controller.control
-            more = {"truth": truth[name]} if self._assigned[name].truth else {}
+            more: dict[str, Any] = {"truth": truth[name]} if self._assigned[name].truth else {}
+            more |= {part: getattr(guided[name], part) for part in self._assigned[name].guided}
             samples = deliveries.heard(name, self._heard[name], time)
             self._heard[name] = time
             orders = _call(control, name, time, time, samples, **more)
@@ -138,10 +176,18 @@ def _periods(vehicle: str, controller: Controller, control_period: float) -> int
     return round(ratio)
 
 
-def unfit(controller: object, truth: bool) -> str:
+def unfit(controller: object, truth: bool, mission: bool) -> str:
     """What a controller lacks, or nothing."""
-    arguments = ("time", "measurements", "truth") if truth else ("time", "measurements")
-    for name, given in (("start", ("vehicle",)), ("control", arguments)):
+    methods: tuple[tuple[str, tuple[str, ...]], ...]
+    if is_compiled(controller):
+        methods = (("init", ("vehicle",)), ("step", ("state", "inputs")))
+    else:
+        guided = asked_for(controller)
+        if guided and not mission:
+            return f"asks for `{guided[0]}`, which only a vehicle with a `mission` is told"
+        told = (*(("truth",) if truth else ()), *guided)
+        methods = (("start", ("vehicle",)), ("control", ("time", "measurements", *told)))
+    for name, given in methods:
         method = getattr(controller, name, None)
         if not callable(method):
             return f"has no method `{name}({', '.join(given)})`"
@@ -154,6 +200,15 @@ def unfit(controller: object, truth: bool) -> str:
         except TypeError:
             return f"must have a method `{name}({', '.join(given)})`, not `{name}{signature}`"
     return ""
+
+
+def asked_for(controller: object) -> tuple[str, ...]:
+    """Those of `GUIDED` that are arguments of its `control`."""
+    try:
+        names = inspect.signature(getattr(controller, "control", None)).parameters  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return ()
+    return tuple(name for name in GUIDED if name in names)
 
 
 def _call(method: Callable[..., Any], vehicle: str, time: float, *args: Any, **more: Any) -> Any:

@@ -254,7 +254,8 @@ def summarise(
         found |= tally.summaries(words, manoeuvres, infos)
     vehicles = {v.name: found[v.name] for v in header.vehicles}
     order = (
-        "diverged", "collided", "capsized", "grounded", "lost", "aborted", "stopped", "completed"
-    )  # fmt: skip
+        *("failed", "diverged", "collided", "capsized", "grounded", "lost", "aborted"),
+        *("stopped", "completed"),
+    )
     worst = min((v.status for v in vehicles.values()), key=order.index)
     return RunSummary(status=worst, duration=duration, vehicles=vehicles)

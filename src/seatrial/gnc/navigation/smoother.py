@@ -43,29 +43,41 @@ def smooth(
 ) -> tuple[offline.Solution, Smoothed]:
     """Filter and smooth all samples (S, 6, N); reports as `offline.run` does."""
     track = offline.run(filter, start, samples, valid, dt, feeds, orders, period, every)
-    states: NavState = track.state
+    later = _smooth(filter, track.state, samples, valid, feeds, orders, dt, period, every)
+    return track, Smoothed(jax.vmap(lambda s: eskf.estimate(filter, s))(later), later)
+
+
+@partial(jax.jit, static_argnames=("dt", "period", "every"), compiler_options=offline.COMPILER)
+def _smooth(
+    filter: Filter,
+    states: NavState,
+    samples: jax.Array,
+    valid: jax.Array,
+    feeds: tuple[Feed, ...],
+    orders: jax.Array | None,
+    dt: float,
+    period: int,
+    every: int,
+) -> NavState:
+    """The states (B, …) at the end of every block with all samples known, from the last back."""
     blocks = states.position.shape[0]
-    later = _at(states, blocks - 1)
-    found = [later]
-    for block in range(blocks - 1, 0, -1):
-        part = slice(block * every, (block + 1) * every)
-        rows = jax.tree.map(
-            lambda a, part=part: a[part],
-            (jnp.arange(blocks * every), samples, valid, feeds),
-        )
-        later = _back(filter, _at(states, block - 1), rows, later, orders, dt, period)
-        found.append(later)
-    whole: NavState = jax.tree.map(lambda *parts: jnp.stack(parts[::-1]), *found)
-    estimates = jax.vmap(lambda s: eskf.estimate(filter, s))(whole)
-    return track, Smoothed(estimates, whole)
+    rows = jax.tree.map(
+        lambda a: a[every : blocks * every].reshape(-1, every, *a.shape[1:]),
+        (jnp.arange(blocks * every), samples, valid, feeds),
+    )
+
+    def block(later: NavState, part: Any) -> tuple[NavState, NavState]:
+        before, within = part
+        better = _back(filter, before, within, later, orders, dt, period)
+        return better, better
+
+    last = jax.tree.map(lambda a: a[-1], states)
+    earlier = jax.tree.map(lambda a: a[:-1], states)
+    _, better = jax.lax.scan(block, last, (earlier, rows), reverse=True)
+    whole: NavState = jax.tree.map(lambda a, b: jnp.concatenate([a, b[None]]), better, last)
+    return whole
 
 
-def _at(states: NavState, k: int) -> NavState:
-    chosen: NavState = jax.tree.map(lambda a: a[k], states)
-    return chosen
-
-
-@partial(jax.jit, static_argnames=("dt", "period"), compiler_options=offline.COMPILER)
 def _back(
     filter: Filter,
     before: NavState,

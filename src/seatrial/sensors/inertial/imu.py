@@ -17,18 +17,28 @@ Modeling of Inertial Sensors Using Allan Variance, IEEE Trans. Instrum. Meas. 57
     w     white noise, standard deviation N/√Δt per sample
 
 with Allan variance σ²(τ) = N²/τ + σ_GM²(τ) + K² τ/3. S, M, b₀, G and c are drawn once for each
-unit and kept in its memory.
+unit and kept in its memory. What is slower than its samples passes a pole at the bandwidth f_b
+before it is rounded: ẏ = 2π f_b (x − y), with x held from sample to sample.
+
+The accelerometers also feel the shafts. An unbalance that turns n times per second pushes with
+n², so the specific force along each axis has the root mean square (over units and phases)
+
+    a(n) = 2π v n²/n₀ · |sin(π n Δt)/(π n Δt)| / √(1 + (n/f_b)²)
+
+where v is the velocity of the vibration at n₀ = 25 rev/s. A sample is the mean over its period, as
+N/√Δt takes it to be, which is the second factor; what is left above half the rate is aliased.
 """
 
 import jax
 import jax.numpy as jnp
 
 from seatrial.ocean.water import temperature
-from seatrial.pytree import pytree
+from seatrial.pytree import pytree, static
 from seatrial.sensors.inertial import kinematics as inertial
 from seatrial.sensors.look import Look
 from seatrial.sensors.noise import processes as noise
 from seatrial.sensors.sensor import Mount, Reading
+from seatrial.spatial.trig import sincos
 from seatrial.spatial.vectors import Vec3, vec3
 
 AXES = 3
@@ -83,6 +93,8 @@ class Triad:
     """Of the quantisation."""
     limit: jax.Array | None = None
     """End of the range."""
+    follows: jax.Array | None = None
+    """Share of the way to a new value that a sample goes: 1 − exp(−2π f_b Δt)."""
 
     @property
     def draws(self) -> int:
@@ -104,9 +116,10 @@ class Triad:
 
     @property
     def rows(self) -> int:
-        """Numbers that the unit keeps: what was drawn for it, and a walk, which begins at zero."""
+        """Numbers that the unit keeps: what was drawn for it, a walk, which begins at zero, and
+        where a slow one stands."""
         drawn = self.starting_draws - (0 if self.crookedness is None else AXES)
-        return drawn + (0 if self.walk is None else AXES)
+        return drawn + AXES * sum(part is not None for part in (self.walk, self.follows))
 
     def begin(self, draws: jax.Array) -> jax.Array:
         """What the unit keeps (rows, N), in the order in which `answer` takes it."""
@@ -129,6 +142,8 @@ class Triad:
             kept.append(self.instability.deviation * drawn.take(AXES))
         if self.walk is not None:
             kept.append(jnp.zeros((AXES, draws.shape[-1]), draws.dtype))
+        if self.follows is not None:  # it begins at the first value, whatever that is
+            kept.append(jnp.full((AXES, draws.shape[-1]), jnp.inf, draws.dtype))
         return jnp.concatenate(kept)
 
     def answer(
@@ -164,11 +179,58 @@ class Triad:
             after.append(noise.random_walk(walked, drawn.take(AXES), dt, self.walk))
         if self.white is not None:
             value = value + self.white * drawn.take(AXES)
+        if self.follows is not None:
+            last = kept.take(AXES)
+            last = jnp.where(jnp.isfinite(last), last, value)
+            value = last + self.follows * (value - last)
+            after.append(value)
         if self.step is not None:
             value = noise.quantise(value, self.step)
         if self.limit is not None:
             value = noise.saturate(value, self.limit)
         return jnp.concatenate(after), value
+
+
+REFERENCE_SPEED = 25.0
+"""Of a shaft, at which the strength of the vibration is stated, rev/s."""
+
+
+@pytree
+class Vibration:
+    """What the shafts do to the accelerometers."""
+
+    strength: jax.Array
+    """Root mean square of the specific force along an axis at one revolution per second, m/s²."""
+    bandwidth: jax.Array | None
+    """Of accelerometers that are faster than their samples, Hz."""
+    shafts: tuple[int, ...] = static()
+    """Their places among the actuator states."""
+
+    @property
+    def starting_draws(self) -> int:
+        """How strong cosine and sine are along each axis, and where each shaft begins."""
+        return len(self.shafts) * (2 * AXES + 1)
+
+    def begin(self, draws: jax.Array) -> jax.Array:
+        """(7 S, N) strengths, then turns of the shafts."""
+        turns = self.starting_draws - len(self.shafts)
+        return jnp.concatenate([draws[:turns], draws[turns:] % 1.0])
+
+    def shake(
+        self, memory: jax.Array, actuators: jax.Array, period: jax.Array
+    ) -> tuple[jax.Array, jax.Array]:
+        """Memory for the next sample, and the specific force (3, N) of this one."""
+        count = len(self.shafts)
+        turns = memory[-count:]
+        speed = actuators[jnp.asarray(self.shafts)]
+        size = self.strength * speed * speed * jnp.abs(jnp.sinc(speed * period))
+        if self.bandwidth is not None:
+            size = size / jnp.sqrt(1.0 + (speed / self.bandwidth) ** 2)
+        sine, cosine = sincos(2.0 * jnp.pi * turns)
+        along, across = memory[:-count].reshape(2, AXES, count, -1)
+        felt = jnp.sum(size * (along * cosine + across * sine), axis=1)
+        later = (turns + speed * period) % 1.0
+        return jnp.concatenate([memory[:-count], later.astype(memory.dtype)]), felt
 
 
 @pytree
@@ -182,6 +244,7 @@ class Imu:
     """From sample to sample, s."""
     earth_rate: jax.Array | None
     """(3,) of the world's frame, NED, rad/s."""
+    vibration: Vibration | None
 
     @property
     def draws(self) -> int:
@@ -191,14 +254,17 @@ class Imu:
     @property
     def starting_draws(self) -> int:
         """Random numbers of a unit."""
-        return self.accelerometer.starting_draws + self.gyroscope.starting_draws
+        shaken = 0 if self.vibration is None else self.vibration.starting_draws
+        return self.accelerometer.starting_draws + self.gyroscope.starting_draws + shaken
 
     def begin(self, draws: jax.Array) -> jax.Array:
-        """What the unit keeps (M, N): accelerometers first."""
+        """What the unit keeps (M, N): accelerometers first, what the shafts do last."""
         first = self.accelerometer.starting_draws
-        return jnp.concatenate(
-            [self.accelerometer.begin(draws[:first]), self.gyroscope.begin(draws[first:])]
-        )
+        both = first + self.gyroscope.starting_draws
+        kept = [self.accelerometer.begin(draws[:first]), self.gyroscope.begin(draws[first:both])]
+        if self.vibration is not None:
+            kept.append(self.vibration.begin(draws[both:]))
+        return jnp.concatenate(kept)
 
     def measure(self, memory: jax.Array, look: Look, draws: jax.Array) -> Reading:
         """One sample: specific force (m/s²), then angular rate (rad/s)."""
@@ -212,15 +278,20 @@ class Imu:
             depth = jnp.maximum(look.place(self.mount.arm)[2], 0.0)
             celsius = temperature(look.ocean.water, depth)
         rows = self.accelerometer.rows
+        both = rows + self.gyroscope.rows
         some = self.accelerometer.draws
+        shaken = memory[both:]
+        if self.vibration is not None:
+            shaken, more = self.vibration.shake(shaken, look.state.actuators, self.period)
+            force = force + more
         forces, felt = self.accelerometer.answer(
             memory[:rows], force, force, celsius, draws[:some], self.period
         )
         rates, turned = self.gyroscope.answer(
-            memory[rows:], rate, force, celsius, draws[some:], self.period
+            memory[rows:both], rate, force, celsius, draws[some:], self.period
         )
         return Reading(
-            memory=jnp.concatenate([forces, rates]),
+            memory=jnp.concatenate([forces, rates, shaken]),
             values=jnp.concatenate([felt, turned]),
             valid=jnp.ones(batch.shape, bool),
         )

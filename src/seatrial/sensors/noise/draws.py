@@ -8,6 +8,8 @@ than the numbers, so the rounds are written out here.
 """
 
 import math
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -28,22 +30,56 @@ def key(seed: int, name: str) -> NDArray[np.uint32]:
     return generator(seed, name).integers(0, 2**32, size=2, dtype=np.uint32)
 
 
+class Wanted(NamedTuple):
+    """Numbers (samples, draws, N) of the streams `keys` (2, N), from the sample `first` on."""
+
+    keys: jax.Array
+    first: jax.Array
+    samples: int
+    draws: int
+
+    @property
+    def pairs(self) -> int:
+        """Words come in twos."""
+        return -(-self.draws // 2)
+
+
 def normal(
     keys: jax.Array, first: jax.Array, samples: int, count: int, dtype: np.dtype[np.floating]
 ) -> jax.Array:
-    """Standard normal numbers (samples, count, N) of the streams `keys` (2, N), from `first` on.
+    """Standard normal numbers (samples, count, N) of one stream per vehicle."""
+    return normals([Wanted(keys, first, samples, count)], dtype)[0]
+
+
+def normals(wanted: Sequence[Wanted], dtype: np.dtype[np.floating]) -> list[jax.Array]:
+    """Standard normal numbers of several kinds of streams, all in one go: written out once each,
+    the rounds are a tenth of a mission's program.
 
     They are drawn in single precision, which reaches to 5.4 standard deviations.
     """
-    pairs = -(-count // 2)
-    number = (first + jnp.arange(samples)).astype(jnp.uint32)[:, None, None]
-    place = jnp.arange(pairs, dtype=jnp.uint32)[:, None]
-    shape = (samples, pairs, keys.shape[-1])
-    a, b = threefry(keys, jnp.broadcast_to(number, shape), jnp.broadcast_to(place, shape))
-    bits = jnp.stack([a, b], axis=2).reshape(samples, 2 * pairs, keys.shape[-1])[:, :count]
+    numbers = [jnp.repeat(w.first + jnp.arange(w.samples), w.pairs) for w in wanted]
+    places = np.concatenate([np.tile(np.arange(w.pairs), w.samples) for w in wanted])
+    rows = [w.samples * w.pairs for w in wanted]
+    vehicles = max(w.keys.shape[-1] for w in wanted)
+    keys = jnp.concatenate(
+        [
+            jnp.broadcast_to(w.keys[:, None], (2, r, vehicles))
+            for w, r in zip(wanted, rows, strict=True)
+        ],
+        axis=1,
+    )
+    shape = keys.shape[1:]
+    high = jnp.broadcast_to(jnp.concatenate(numbers).astype(jnp.uint32)[:, None], shape)
+    low = jnp.broadcast_to(jnp.asarray(places, jnp.uint32)[:, None], shape)
+    bits = jnp.stack(threefry(keys, high, low), axis=1)
     # 23 random bits, centred between the steps: symmetric about zero and never ±1.
     centred = (bits >> 9).astype(jnp.float32) * 2.0**-22 + (2.0**-23 - 1.0)
-    return (math.sqrt(2.0) * jax.lax.erf_inv(centred)).astype(dtype)
+    drawn = (math.sqrt(2.0) * jax.lax.erf_inv(centred)).astype(dtype)
+    ends = np.cumsum(rows)
+    return [
+        drawn[end - r : end].reshape(w.samples, 2 * w.pairs, vehicles)[:, : w.draws]
+        for w, r, end in zip(wanted, rows, ends, strict=True)
+    ]
 
 
 def threefry(keys: jax.Array, high: jax.Array, low: jax.Array) -> tuple[jax.Array, jax.Array]:

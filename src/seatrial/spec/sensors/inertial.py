@@ -4,8 +4,17 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from seatrial.spec.base import Number, Plain, Radians, RadiansPerSecond, Seconds, Spec, Unit
-from seatrial.spec.sensors.base import SensorSpec
+from seatrial.spec.base import (
+    MetresPerSecond,
+    Number,
+    Plain,
+    Radians,
+    RadiansPerSecond,
+    Seconds,
+    Spec,
+    Unit,
+)
+from seatrial.spec.sensors.base import Hertz, SensorSpec
 
 SIZE = Field(ge=0, le=1000)
 """Limits of a number that says how large an error is."""
@@ -27,6 +36,8 @@ class TriadErrors(Spec):
     frame: Annotated[Radians, Field(ge=0, le=0.3)] = 0.0
     """Standard deviation of the three small angles by which all axes together are turned against
     the case, drawn once for a unit, rad."""
+    bandwidth: Annotated[Hertz, Field(gt=0, le=1e5)] | None = None
+    """At which a signal has fallen by 3 dB: one pole, Hz. Unlimited when left out."""
     reference_temperature: Annotated[Number, Field(ge=-60, le=150), Unit("°C")] = 25.0
     """At which the unit was calibrated, °C."""
 
@@ -113,6 +124,12 @@ class Imu(SensorSpec):
     place. Only `fidelity: ideal` does without."""
     earth_rate: bool = False
     """Whether the rotation of the Earth at the world's datum is felt."""
+    vibration: Annotated[MetresPerSecond, Field(ge=0, le=1)] = 1.1e-3
+    """Root mean square velocity along each axis with which a shaft at 25 rev/s shakes it, m/s;
+    it grows with the speed of the shaft, the acceleration with its square. 1.1 mm/s is the middle
+    of zone B of ISO 10816-1 for small machines (0.71 to 1.8 mm/s), an estimate: no measurement on
+    a marine vehicle was at hand. Only shafts whose speed is simulated (rev/s) shake; only in
+    `fidelity: full`."""
 
 
 def _check_time_constant(instability: float, time_constant: float | None) -> None:

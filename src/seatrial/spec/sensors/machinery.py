@@ -25,7 +25,8 @@ class Encoder(SensorSpec):
     channel: ChannelName
     """Command channel whose angle is measured, for example `rudder` or `pod_angle`."""
     noise: Annotated[Radians, Field(ge=0)] = 0.00075
-    """Standard deviation of a sample; 0.043°, the output noise with the fastest filter."""
+    """Standard deviation of a sample; 0.043°, the output noise with the fastest filter;
+    unchecked."""
     offset: Annotated[Radians, Field(ge=0)] = 0.005
     """Standard deviation of the zero offset that a unit keeps; an assumption, 0.3°."""
     counts: Annotated[int, Field(ge=0, le=2**32)] = 4096
@@ -55,7 +56,7 @@ class Battery(SensorSpec):
 
     Thrusters draw full power times (n / n_max)³ where they are driven by shaft speed, and times
     (T / T_max)^1.5 where they are driven in newtons. `nominal` and `full` add noise to voltage and
-    current. The defaults are the Blue Robotics 14.8 V, 15.6 Ah lithium-ion pack.
+    current. The defaults are the Blue Robotics 14.8 V, 15.6 Ah lithium-ion pack (unchecked).
     """
 
     type: Literal["battery"]

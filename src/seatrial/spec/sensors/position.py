@@ -60,7 +60,8 @@ class Gnss(SensorSpec):
     """The antenna is lost when it is less than this above the water, waves included."""
     reacquisition: Annotated[Seconds, Field(ge=0, le=3600)] = 1.0
     """From coming out of the water to the next fix, without interruption. One second is a hot
-    start in the data sheet of the u-blox M8, as after a short dive; a cold start takes 26 s."""
+    start in the data sheet of the u-blox M8, as after a short dive; a cold start takes 26 s.
+    Unchecked."""
     cold_start: bool = False
     """Whether the first fix, too, comes only after `reacquisition`."""
 
@@ -94,9 +95,10 @@ class Uwb(SensorSpec):
     anchors: Annotated[tuple[Position, ...], Field(strict=False, min_length=3, max_length=64)]
     """Places of the anchors, local NED; above the water, so that down is negative."""
     noise: Deviation = 0.1
-    """White noise of a range; 10 cm is what makers of DW1000 modules state."""
+    """White noise of a range; 10 cm is what makers of DW1000 modules state; unchecked."""
     maximum_range: Annotated[Metres, Field(gt=0, le=1e5)] = 60.0
-    """Beyond this an anchor is not heard; 60 m in the open in the data sheet of the DWM1001."""
+    """Beyond this an anchor is not heard; 60 m in the open in the data sheet of the DWM1001;
+    unchecked."""
     outlier_probability: Probability = 0.0
     """Share of all ranges that come by a detour, not in line of sight. `full` only."""
     outlier_detour: Annotated[Metres, Field(gt=0, le=1e4)] = 1.0
@@ -114,7 +116,8 @@ class Compass(SensorSpec):
     """A compass: the heading of its x axis, from 0 to 2π.
 
     True heading = magnetic heading + declination; magnetic heading = compass heading + deviation;
-    east is positive in both. The defaults are those of the Honeywell HMR3300 data sheet.
+    east is positive in both. The defaults are those of the Honeywell HMR3300 data sheet as they are
+    quoted; "unchecked" marks what could not be compared with the sheet.
     """
 
     type: Literal["compass"]
@@ -124,7 +127,7 @@ class Compass(SensorSpec):
     corrected: bool = False
     """Whether the device adds the declination and so gives the true heading."""
     noise: AngleDeviation = math.radians(0.2)
-    """White noise."""
+    """White noise; the repeatability of 0.2°, unchecked."""
     deviation: Annotated[
         tuple[Number, Number, Number, Number, Number], Field(strict=False), Unit("rad")
     ] = (0.0, 0.0, 0.0, 0.0, 0.0)
@@ -133,41 +136,42 @@ class Compass(SensorSpec):
     residual: AngleDeviation = math.radians(1.0)
     """Standard deviation, at any heading, of the deviation that is left when the compass has been
     compensated: coefficients like those above, drawn for a unit and added to them; the accuracy of
-    1° of the data sheet as it is quoted, the sheet itself was not at hand. `full` only."""
+    1°, unchecked. `full` only."""
     resolution: AngleDeviation = math.radians(0.1)
-    """Smallest step; 0 for none. `full` only."""
+    """Smallest step, unchecked; 0 for none. `full` only."""
 
 
 class Ahrs(SensorSpec):
     """An attitude and heading reference: orientation against NED, and angular rates.
 
     The attitude error is a small rotation about the world's axes whose parts drift slowly (first-
-    order Gauss–Markov). The deviations are those of the Xsens MTi-30 data sheet; data sheets state
-    no correlation times, so those are ours.
+    order Gauss–Markov). The deviations are those of the Xsens MTi-30 data sheet as they are quoted;
+    data sheets state no correlation times, so those are ours. "Unchecked" marks what could not be
+    compared with the sheet.
     """
 
     type: Literal["ahrs"]
     """Selects this sort of sensor."""
     tilt_error: AngleDeviation = math.radians(0.5)
-    """Standard deviation of the error about north and about east, each."""
+    """Standard deviation of the error about north and about east, each; unchecked."""
     tilt_time: CorrelationTime = 60.0
-    """Correlation time of the tilt error."""
+    """Correlation time of the tilt error; an assumption."""
     heading_error: AngleDeviation = math.radians(1.0)
-    """Standard deviation of the error about down."""
+    """Standard deviation of the error about down; unchecked."""
     heading_time: CorrelationTime = 300.0
-    """Correlation time of the heading error."""
+    """Correlation time of the heading error; an assumption."""
     heading_bias: Annotated[Radians, Field(ge=-math.pi, le=math.pi)] = 0.0
     """Constant error about down. `full` only."""
     rate_noise: Annotated[Number, Field(ge=0, le=10), Unit("rad/s/√Hz")] = math.radians(0.03)
-    """Noise density of the angular rates."""
+    """Noise density of the angular rates; unchecked."""
 
 
 class Magnetometer(SensorSpec):
     """A three-axis magnetometer.
 
     It reads S B + h with B the field in its axes, S the soft and h the hard iron around it. The
-    defaults are those of the magnetometer of the ADIS16448 (data sheet: ±1.9 gauss, 142.9 µgauss
-    per bit, 2.4 mgauss of noise).
+    defaults are those of the magnetometer of the ADIS16448 (data sheet as it is quoted: ±1.9 gauss,
+    142.9 µgauss per bit, 2.4 mgauss of noise; all three unchecked).
     """
 
     type: Literal["magnetometer"]

@@ -26,7 +26,8 @@ class Pressure(SensorSpec):
     """A pressure sensor that also gives the depth.
 
     `full` adds offset, drift, resolution and range to the noise of `nominal`. The defaults are the
-    TE Connectivity MS5837-30BA of the Blue Robotics Bar30. Under water the sensor feels the column
+    TE Connectivity MS5837-30BA of the Blue Robotics Bar30; "unchecked" marks those that could not
+    be compared with its data sheet. Under water the sensor feels the column
     of the density profile and the waves above it, in the air the atmosphere of 101 325 Pa.
     `ideal` gives the depth below the mean level whatever the waves and the density do.
     """
@@ -39,7 +40,7 @@ class Pressure(SensorSpec):
     """Standard deviation of a sample; the RMS resolution of 0.2 mbar at oversampling 8192."""
     offset: Annotated[Pascals, Field(ge=0)] = 2500.0
     """Standard deviation of the zero offset that a unit keeps; the ±50 mbar of the data sheet taken
-    as two of them."""
+    as two of them; unchecked."""
     zeroed: bool = True
     """Whether the device was zeroed in the air before the run, which takes the offset away."""
     drift: Annotated[Pascals, Field(ge=0)] = 100.0
@@ -64,38 +65,41 @@ class Dvl(SensorSpec):
     `nominal` has noise and range limits. `full` adds the errors of scale, bias and mounting, a
     wrong sound speed and lost beams. `ideal` gives the velocity over ground, the altitude and every
     range that meets the bottom, at any distance; where there is no seabed altitude and ranges are 0
-    and the lock is 1. The defaults are of the class of the Nortek DVL1000.
+    and the lock is 1. The defaults are of the class of the Nortek DVL1000, whose data sheet was not
+    at hand: "unchecked" marks figures that are quoted as they circulate.
     """
 
     type: Literal["dvl"]
     """Selects this sensor."""
     beam_angle: Annotated[Radians, Field(gt=0.05, lt=1.2)] = 0.4363323129985824
-    """Between each beam and the sensor's z axis; 25° in the DVL1000, 30° or 22.5° in others."""
+    """Between each beam and the sensor's z axis; 25° in the DVL1000 (unchecked), 30° or 22.5° in
+    others."""
     frequency: Annotated[Number, Field(ge=10e3, le=5e6), Unit("Hz")] = 1.0e6
-    """Of the sound; sets how much the water absorbs."""
+    """Of the sound; sets how much the water absorbs; unchecked."""
     maximum_altitude: Annotated[Metres, Field(gt=0, le=2000)] = 75.0
-    """Largest altitude with bottom lock of a level device in the reference water."""
+    """Largest altitude with bottom lock of a level device in the reference water; unchecked."""
     minimum_altitude: Annotated[Metres, Field(ge=0)] = 0.2
-    """Smallest altitude with bottom lock of a level device."""
+    """Smallest altitude with bottom lock of a level device; unchecked."""
     reference_temperature: Annotated[Celsius, Field(ge=-2.5, le=45)] = 10.0
     """Temperature of the water in which `maximum_altitude` holds; an assumption, the data sheet is
     silent."""
     reference_salinity: Annotated[Plain, Field(ge=0, le=42)] = 35.0
     """Practical salinity of that water."""
     noise: Annotated[MetresPerSecond, Field(ge=0)] = 0.004
-    """Standard deviation of a beam's velocity over the bottom."""
+    """Standard deviation of a beam's velocity over the bottom; unchecked."""
     range_noise: Annotated[Plain, Field(ge=0, lt=0.5)] = 0.003
-    """Standard deviation of a beam's length, as a share of it."""
+    """Standard deviation of a beam's length, as a share of it; an assumption."""
     water_layer: Annotated[Metres, Field(gt=0)] | None = 5.0
     """Distance along the z axis of the layer that water lock follows; none for a device without
     water lock. There is no lock on a layer beyond 80 % of the way to the bottom."""
     water_noise: Annotated[MetresPerSecond, Field(ge=0)] = 0.02
-    """Standard deviation of a beam's velocity through the water."""
+    """Standard deviation of a beam's velocity through the water; an assumption."""
     scale: Annotated[Plain, Field(ge=0, lt=0.5)] = 0.001
-    """Standard deviation of the scale error that a unit keeps; the long-term accuracy of 0.1 %."""
+    """Standard deviation of the scale error that a unit keeps; the long-term accuracy of 0.1 %,
+    unchecked."""
     bias: Annotated[MetresPerSecond, Field(ge=0, le=1)] = 0.001
     """Standard deviation of the velocity that a unit adds along each axis; the ±0.1 cm/s of the
-    long-term accuracy."""
+    long-term accuracy, unchecked."""
     misalignment: Annotated[Radians, Field(ge=0, le=0.3)] = 0.004363323129985824
     """Standard deviation of each of the three small angles between the device and the place that
     its mounting states; 0.25° is an assumption for a mounting that was calibrated on a run."""
@@ -119,17 +123,18 @@ class SpeedLog(SensorSpec):
     """A log of the velocity through the water, along the sensor's x and y axes.
 
     Silent out of the water. `full` adds scale error and resolution to the noise of `nominal`. The
-    defaults are of the class of a two-axis electromagnetic log such as the Airmar DX900+.
+    defaults are of the class of a two-axis electromagnetic log such as the Airmar DX900+; none of
+    them could be compared with its data sheet.
     """
 
     type: Literal["speed_log"]
     """Selects this sensor."""
     noise: Annotated[MetresPerSecond, Field(ge=0)] = 0.03
-    """Standard deviation of a sample of each axis."""
+    """Standard deviation of a sample of each axis; an assumption."""
     scale: Annotated[Plain, Field(ge=0, lt=0.5)] = 0.01
-    """Standard deviation of the scale error that a unit keeps, both axes alike."""
+    """Standard deviation of the scale error that a unit keeps, both axes alike; an assumption."""
     resolution: Annotated[MetresPerSecond, Field(ge=0)] = 0.005
-    """Smallest step of the output, 0.01 kn."""
+    """Smallest step of the output, 0.01 kn; unchecked."""
 
 
 class Ctd(SensorSpec):
@@ -137,7 +142,8 @@ class Ctd(SensorSpec):
 
     Silent out of the water. `nominal` has noise; `full` adds the lag of the thermometer, which
     gives the salinity its spikes in a thermocline, and resolution. The defaults are the Sea-Bird
-    SBE 49; the data sheet states no noise, so it is taken as the resolution.
+    SBE 49; the data sheet states no noise, so it is taken as the resolution. The sheet itself was
+    not at hand: "unchecked" marks figures that are quoted as they circulate.
     """
 
     type: Literal["ctd"]
@@ -145,15 +151,17 @@ class Ctd(SensorSpec):
     conductivity_noise: Annotated[SiemensPerMetre, Field(ge=0)] = 5e-5
     """Standard deviation of a sample."""
     conductivity_resolution: Annotated[SiemensPerMetre, Field(ge=0)] = 5e-5
-    """Smallest step of the output."""
+    """Smallest step of the output; unchecked."""
     temperature_noise: Annotated[Celsius, Field(ge=0)] = 1e-4
     """Standard deviation of a sample."""
     temperature_resolution: Annotated[Celsius, Field(ge=0)] = 1e-4
-    """Smallest step of the output."""
+    """Smallest step of the output; unchecked."""
     temperature_lag: Annotated[Seconds, Field(ge=0, le=600)] = 0.0625
-    """Time constant of the thermometer; the advance that the SBE 49 corrects for."""
+    """Time constant of the thermometer; the advance that the SBE 49 corrects for by default
+    (its manual, `TAdvance`)."""
     pressure_noise: Annotated[Pascals, Field(ge=0)] = 70.0
-    """Standard deviation of a sample; 0.002 % of 350 m, the resolution of that range."""
+    """Standard deviation of a sample; 0.002 % of 350 m, the resolution of that range;
+    unchecked."""
     pressure_resolution: Annotated[Pascals, Field(ge=0)] = 70.0
     """Smallest step of the output."""
 
@@ -162,7 +170,8 @@ class Anemometer(SensorSpec):
     """Apparent wind in the sensor's x–y plane: speed, and the angle that it comes from.
 
     Silent under water. `nominal` has noise; `full` adds scale error, resolution, range and the
-    starting speed. The defaults are the Gill WindSonic, an ultrasonic instrument.
+    starting speed. The defaults are the Gill WindSonic, an ultrasonic instrument, as its manual
+    has them (1405-PS-0019, issue 28).
     """
 
     type: Literal["anemometer"]

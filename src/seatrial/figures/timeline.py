@@ -1,0 +1,144 @@
+"""What happened when: legs, faults, sensors that the filter did without, and events, as bars."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.engine.frames import OUTCOMES, Event, VehicleInfo
+from seatrial.figures.style import INK, MUTED
+from seatrial.record.reader import Recording
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.axes import Axes
+
+Flags = NDArray[np.bool_]
+Bars = list[tuple[str, str, Flags]]
+"""Name, colour, and when."""
+
+_FAULT, _REJECTED, _SILENT = "#b3261e", "#d98200", "#8a94a0"
+_MOST_ROWS = 6
+_LEAST_ROWS = 4
+_EVENT_ROWS = 3
+_LETTER = 0.0125
+"""Width of a letter as a share of the panel's."""
+
+
+def has_trouble(run: Recording, vehicle: VehicleInfo, data: "xarray.Dataset") -> bool:
+    """Whether there is more to tell of a vehicle than its legs."""
+    return bool(_bars(vehicle, data)) or bool(_other_events(run, vehicle))
+
+
+def draw_timeline(
+    axes: "Axes", run: Recording, vehicle: VehicleInfo, data: "xarray.Dataset", time_scale: float
+) -> None:
+    """A row of legs, a row for each fault and each sensor that was not used, then the events."""
+    time = data["time"].values / time_scale
+    rows = _bars(vehicle, data)
+    row = 0
+    if vehicle.legs and "leg" in data:
+        _draw_legs(axes, row, vehicle, data["leg"].values, time)
+        row += 1
+    for name, colour, when in rows[:_MOST_ROWS]:
+        parts = [(time[a], time[min(b, len(time) - 1)]) for a, b in spans(when)]
+        for start, end in parts:
+            axes.barh(row, end - start, left=start, height=0.6, color=colour)
+        _label(axes, row, name, colour, (parts[0][0], parts[-1][1]), (time[0], time[-1]))
+        row += 1
+    if len(rows) > _MOST_ROWS:
+        axes.text(time[0], row, f" and {len(rows) - _MOST_ROWS} more", va="center", fontsize=7)
+        row += 1
+    row += _draw_events(axes, row, _other_events(run, vehicle), time_scale, float(time[-1]))
+    axes.set_ylim(max(row, _LEAST_ROWS) - 0.4, -0.6)
+    axes.set_yticks([])
+    axes.grid(axis="y", visible=False)
+
+
+def _bars(vehicle: VehicleInfo, data: "xarray.Dataset") -> Bars:
+    """Faults that struck, and sensors that the filter rejected or waited for in vain."""
+    rows: Bars = []
+    if "fault" in data:
+        for fault in vehicle.faults:
+            when = data["fault"].sel(fault_name=fault.name).values > 0.5
+            rows.append((f"fault  {fault.name}", _FAULT, when))
+    for variable, word, colour in (
+        ("estimate_rejected", "rejected", _REJECTED),
+        ("estimate_silent", "silent", _SILENT),
+    ):
+        if variable in data and vehicle.estimated:
+            bits = np.nan_to_num(data[variable].values).astype(np.int64)
+            for i, sensor in enumerate(vehicle.sensors):
+                rows.append((f"{word}  {sensor.name}", colour, (bits >> i) % 2 == 1))
+    return [row for row in rows if row[2].any()]
+
+
+def spans(when: Flags) -> list[tuple[int, int]]:
+    """First frames in which something holds, and those after the last."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], when, [False]]).astype(np.int8)))
+    return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]
+
+
+def _label(
+    axes: "Axes",
+    row: int,
+    text: str,
+    colour: str,
+    taken: tuple[float, float],
+    whole: tuple[float, float],
+) -> None:
+    """Beside its bars, on the side that has more room; on them where neither has enough."""
+    before, after = taken[0] - whole[0], whole[1] - taken[1]
+    gap = 0.008 * (whole[1] - whole[0])
+    if max(before, after) < _LETTER * len(text) * (whole[1] - whole[0]):
+        at, side, colour = taken[0] + gap, "left", "white"
+    elif after >= before:
+        at, side = taken[1] + gap, "left"
+    else:
+        at, side = taken[0] - gap, "right"
+    axes.text(at, row, text, color=colour, fontsize=7.5, ha=side, va="center", zorder=4)
+
+
+def _draw_legs(
+    axes: "Axes", row: int, vehicle: VehicleInfo, leg: NDArray[Any], time: NDArray[Any]
+) -> None:
+    """A bar per leg, lighter and darker in turn, named where there is room."""
+    whole = float(time[-1] - time[0]) or 1.0
+    number = np.nan_to_num(leg, nan=-1.0).astype(int)
+    for k, one in enumerate(vehicle.legs):
+        for first, last in spans(number == k):
+            start, end = time[first], time[min(last, len(time) - 1)]
+            colour = "#c9d3dd" if k % 2 else "#e1e8ee"
+            axes.barh(row, end - start, left=start, height=0.75, color=colour)
+            room = (end - start) / whole / _LETTER - 1
+            name = one.name if len(one.name) < room else str(k + 1)
+            if len(name) < room:
+                axes.text(
+                    0.5 * (start + end), row, name, ha="center", va="center", fontsize=7, color=INK
+                )
+    for first, _ in spans(number >= len(vehicle.legs)):
+        axes.plot([time[first]] * 2, [row - 0.4, row + 0.4], color=MUTED, lw=1.2)
+
+
+def _other_events(run: Recording, vehicle: VehicleInfo) -> list[Event]:
+    """Events that are not the end of a leg: those the bars tell already."""
+    if run.summary is None or vehicle.name not in run.summary.vehicles:
+        return []
+    legs = {*OUTCOMES.values(), "unknown"}
+    events = run.summary.vehicles[vehicle.name].events
+    return [e for e in events if e.outcome not in legs]
+
+
+def _draw_events(axes: "Axes", row: int, events: list[Event], time_scale: float, end: float) -> int:
+    """A line for each, and its words in the next of some rows that is free there; how many."""
+    free = [-np.inf] * _EVENT_ROWS
+    for event in events:
+        at = event.time / time_scale
+        axes.axvline(at, color=INK, lw=0.8, ls=":", zorder=3)
+        width = _LETTER * len(event.text) * end
+        start = max(0.0, min(at + 0.005 * end, end - width))
+        place = next((i for i, until in enumerate(free) if start >= until), None)
+        if place is not None:
+            axes.text(start, row + place, event.text, fontsize=7, color=INK, va="center", zorder=4)
+            free[place] = start + width + 0.01 * end
+    return sum(until > -np.inf for until in free)
