@@ -26,7 +26,8 @@ QUICK = {
 
 
 def mission(feedback):
-    """An Otter that turns towards a waypoint a little to starboard, in a current."""
+    """An Otter that turns towards a waypoint a little to starboard, in a current; differences see
+    the steps of sensors that round, derivatives do not, so these do not round."""
     return load_text(
         textwrap.dedent(f"""
         kind: scenario
@@ -42,8 +43,8 @@ def mission(feedback):
             feedback: {feedback}
             start: {{speed: 1.0}}
             sensors:
-              - {{type: imu, name: imu, rate: 25, errors: adis16448}}
-              - {{type: compass, name: compass, rate: 5}}
+              - {{type: imu, name: imu, rate: 25, errors: adis16448, fidelity: nominal}}
+              - {{type: compass, name: compass, rate: 5, fidelity: nominal}}
               - {{type: gnss, name: gnss, rate: 5, position: [-0.5, 0.0, -1.0], latency: 0.1}}
             mission:
               - {{do: goto, waypoints: [[30, 1]], speed: 1.2}}
