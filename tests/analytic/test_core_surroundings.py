@@ -160,7 +160,7 @@ def test_bottom_does_not_touch_a_craft_above_it():
 
 
 @pytest.mark.parametrize("stop", [True, False])
-def test_run_of_a_sinking_craft_ends_grounded_unless_told_to_go_on(stop):
+def test_a_craft_that_sinks_to_the_bottom_is_grounded_and_its_run_ends_unless_told_to_go_on(stop):
     described, _ = heavy_ball()
     scenario = Scenario.model_validate(
         {
@@ -177,7 +177,7 @@ def test_run_of_a_sinking_craft_ends_grounded_unless_told_to_go_on(stop):
     )
     summary = seatrial.run(scenario).summary
     ball = summary.vehicles["ball"]
-    assert ball.status == summary.status == ("grounded" if stop else "completed")
+    assert ball.status == summary.status == "grounded"
     assert ball.depth_max + 0.3 == pytest.approx(6.0, abs=0.1)
     assert (summary.duration < 29.0) == stop
 

@@ -17,8 +17,8 @@ Array = NDArray[np.float64]
 
 _MOST_LINES = 12
 """Distances on one diagram."""
-_MOST_CLOSEST = 3
-"""Closest approaches that the map shows."""
+_LETTER = 0.0145
+"""Width of a letter of the smallest text, as a share of a panel."""
 _MARKS = 6
 """Places of another vessel that are marked on the map."""
 
@@ -107,11 +107,11 @@ def _pairs(run: Recording) -> list[tuple[str, str, Array]]:
 
 
 def draw_closest(axes: "Axes", run: Recording, colours: dict[str, str]) -> None:
-    """On the map, where those who came nearest to each other were then, and how far apart."""
+    """On the map, where the two who came nearest to each other were then, and how far apart."""
     if not is_encounter(run):
         return
     places = _places(run)
-    for a, b, distance in _pairs(run)[:_MOST_CLOSEST]:
+    for a, b, distance in _pairs(run)[:1]:
         if not np.isfinite(distance).any():
             continue
         k = int(np.nanargmin(distance))
@@ -135,6 +135,7 @@ def _draw_rules(axes: "Axes", run: Recording, colours: dict[str, str], time: Arr
     for row, name in enumerate(acting):
         codes = np.nan_to_num(run.dataset["rule"].sel(vehicle=name).values).astype(int)
         edges = np.flatnonzero(np.diff(codes)) + 1
+        free = time[0]
         for first, last in zip([0, *edges], [*edges, len(codes)], strict=True):
             code = int(codes[first])
             if code == 0:
@@ -142,10 +143,12 @@ def _draw_rules(axes: "Axes", run: Recording, colours: dict[str, str], time: Arr
             height = 0.97 - 0.14 * row
             span = [time[first], time[last - 1]]
             axes.plot(span, [height] * 2, color=colours[name], lw=2.5, transform=_across(axes))
-            axes.text(
-                span[0], height - 0.012, RULES[code], color=colours[name], fontsize=7.5,
-                va="top", transform=_across(axes),
-            )  # fmt: skip
+            if span[0] >= free:  # where rules follow each other quickly the line alone tells
+                axes.text(
+                    span[0], height - 0.012, RULES[code], color=colours[name], fontsize=7.5,
+                    va="top", transform=_across(axes),
+                )  # fmt: skip
+                free = span[0] + _LETTER * (len(RULES[code]) + 1) * (time[-1] - time[0])
 
 
 def _across(axes: "Axes"):  # type: ignore[no-untyped-def]  # matplotlib has no types
