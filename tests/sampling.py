@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 
-def sampled(names: Iterable[str], *shown: str) -> list[Any]:
+def sampled(names: Iterable[Any], *shown: Any) -> list[Any]:
     """The cases of a test, of which `make test` runs those `shown` and deselects the rest."""
     names = list(names)
     assert set(shown) <= set(names), f"no such case: {set(shown) - set(names)}"

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from sampling import sampled
 from seatrial.compile.autonomy.obstacles import Turning, build_avoidance, half_planes
 from seatrial.gnc.avoidance import Contacts, begin
 from seatrial.gnc.avoidance import avoid as avoid_eagerly
@@ -247,7 +248,7 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("name", sampled(SHAPES, "wedge"))
 def test_shapes_on_the_track_are_rounded_and_never_entered(name):
     count = 41
     avoidance = build(SHAPES[name], vehicles=count)

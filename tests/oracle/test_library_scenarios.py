@@ -140,6 +140,7 @@ def test_the_boat_that_gives_way_passes_astern_and_two_lengths_clear(play):
     assert gap[crossing, 1] > 2.0 * load("wamv", Vehicle).length
 
 
+@pytest.mark.rest
 def test_demo_otter_rides_the_sea_while_the_auv_dives_and_surfaces(play):
     _, track = play("demo")
     heave, elevation = -track.of("otter", "position")[:, 2], track.of("otter", "wave_elevation")

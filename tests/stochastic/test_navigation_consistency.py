@@ -80,6 +80,7 @@ def test_the_current_is_seen_only_where_a_log_of_the_water_meets_fixes_of_the_gr
     assert np.sqrt(np.mean(error**2)) < 0.1 * unseen
 
 
+@pytest.mark.rest
 def test_smoothing_makes_the_errors_smaller_and_says_so():
     # False alarm: 0.1 %; the smoother may well be overtaken in single runs, not over all of them.
     runs = 20

@@ -336,6 +336,8 @@ def _seen(group: Group, truth: bool) -> Situation:
             return np.zeros(shape, dtype)
 
         pilot = group.commander
+        reported = group.faults is not None and bool(pilot.alarms)
+        watched = pilot.failsafes.monitors is not None
         known = Outlook(
             estimate=Belief(*(numbers(n) for n in (3, 4, 3, 6, 3, 3, 3, 6))),
             leg=LegInForce(
@@ -359,9 +361,7 @@ def _seen(group: Group, truth: bool) -> Situation:
             ),
             through_water=numbers(6),
             orders=numbers(group.model.channels),
-            health=numbers(len(pilot.effectors.names))
-            if group.faults is not None and pilot.alarms
-            else None,
+            health=numbers(len(pilot.effectors.names)) if reported or watched else None,
         )
     alone = jax.tree.map(lambda a: a[..., 0], group.initial)
     return Situation(
