@@ -1,0 +1,168 @@
+"""Twelve faults on two library missions, by seeds: what they do to position and mission; JSON.
+
+    python benchmarks/faults.py --scenario otter-survey --seeds 20
+
+Every run carries all twelve faults, of which at most one sets in before its end, so that all of
+them share one program. Per fault: the largest error of the position believed, from the onset on;
+how long after the onset the sensor is found wrong or silent, or the failsafe of an actuator comes
+on; how long after the fault's end the error is within a metre of that of the same seed without a
+fault; how the runs end, and legs that were reached. Of the runs without a fault: how often sensors
+were rejected or missed, and in how many hours.
+"""
+
+import argparse
+import json
+import time
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from seatrial.compile.scenario import compile_scenario, with_overrides
+from seatrial.engine.batch import run_batch
+from seatrial.record.memory import MemoryRecorder
+from seatrial.spec.loading import load
+from seatrial.spec.scenario import Scenario
+
+NEVER = 1e5
+"""When a fault of another row sets in, s."""
+ONSET = 100.0
+
+FAULTS = {
+    "otter-survey": {
+        "gnss: dropout": 60.0,
+        "gnss: freeze": 60.0,
+        "gnss: bias components=north value=10": 60.0,
+        "gnss: bias components=north value=30": 60.0,
+        "gnss: delay delay=3s": 60.0,
+        "compass: freeze": 60.0,
+        "compass: bias value=30deg": 60.0,
+        "compass: dropout": 60.0,
+        "imu: freeze": 60.0,
+        "imu: dropout": 60.0,
+        "left: reduced effectiveness=0.5": 60.0,
+        "left: power_loss": 60.0,
+    },
+    "remus100-survey": {
+        "dvl: dropout": 300.0,
+        "dvl: freeze": 60.0,
+        "dvl: bias components=velocity_x value=0.3": 60.0,
+        "ahrs: freeze": 60.0,
+        "ahrs: dropout": 60.0,
+        "ahrs: delay delay=1s": 60.0,
+        "depth: freeze": 60.0,
+        "depth: dropout": 60.0,
+        "depth: bias components=pressure,depth value=20000,2": 60.0,
+        "imu: freeze": 60.0,
+        "imu: dropout": 60.0,
+        "rudder: jam": 30.0,
+    },
+}
+"""Fault -> how long it lasts, s."""
+
+
+def described(name: str, seed: int, chosen: str | None) -> Scenario:
+    """The mission under a seed, with one fault to come or none."""
+    texts = [
+        f"{fault} @ {ONSET if fault == chosen else NEVER:g}s for {lasts:g}s"
+        for fault, lasts in FAULTS[name].items()
+    ]
+    return with_overrides(load(name, Scenario), seed, None, texts)
+
+
+def found(
+    recorder: MemoryRecorder, chosen: str | None, lasts: float, sound: dict[str, Any]
+) -> dict[str, Any]:
+    """What became of a run; `sound` is the same seed without a fault."""
+    recording = recorder.recording()
+    data = recording.dataset.isel(vehicle=0)
+    (vehicle,) = recording.header.vehicles
+    summary = recording.summary.vehicles[vehicle.name]
+    t = data.time.values
+    alive = np.isfinite(data.position.values[:, 0])
+    t, far = (
+        t[alive],
+        np.linalg.norm((data.estimate_position - data.position).values, axis=1)[alive],
+    )
+    wrong, silent = (
+        data[f"estimate_{what}"].values[alive].astype(int) for what in ("rejected", "silent")
+    )
+    result: dict[str, Any] = {
+        "status": summary.status,
+        "reached": summary.indices.get("legs_reached", 0.0) / len(vehicle.legs),
+        "hours": float(t[-1]) / 3600.0,
+        "alarms": int(
+            np.sum(np.diff((wrong | silent) != 0, prepend=False) & ((wrong | silent) != 0))
+        ),
+    }
+    if chosen is None:
+        return result | {"error": float(far.max()), "time": t, "far": far}
+    late, after = t >= ONSET, t >= ONSET + lasts
+    target = chosen.partition(":")[0]
+    names = [s.name for s in vehicle.sensors]
+    if target in names:
+        bit = 1 << names.index(target)
+        heard = ((wrong | silent) & bit) != 0
+    else:
+        heard = data.failsafes.values[alive].astype(int) != 0
+    detected = t[late & heard]
+    well = after & (far <= np.interp(t, sound["time"], sound["far"]) + 1.0)
+    depth = np.abs(data.estimate_position.values[alive, 2] - data.position.values[alive, 2])
+    return result | {
+        "error": float(far[late].max()),
+        "depth": float(depth[late].max()),
+        "detect": float(detected[0] - ONSET) if len(detected) else np.nan,
+        "recover": float(t[well][0] - ONSET - lasts) if well.any() else np.nan,
+    }
+
+
+def row(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Of all seeds: the worst, and how they ended."""
+
+    def worst(name: str) -> float | None:
+        values = np.array([r[name] for r in runs if name in r])
+        return round(float(np.nanmax(values)), 2) if np.isfinite(values).any() else None
+
+    detected = [r for r in runs if np.isfinite(r.get("detect", np.nan))]
+    return {
+        "largest_error_m": worst("error"),
+        "median_error_m": round(float(np.median([r["error"] for r in runs])), 2),
+        "largest_depth_error_m": worst("depth"),
+        "detected": len(detected),
+        "slowest_to_detect_s": worst("detect"),
+        "slowest_to_recover_s": worst("recover"),
+        "recovered": sum(bool(np.isfinite(r.get("recover", np.nan))) for r in runs),
+        "ended": dict(Counter(r["status"] for r in runs)),
+        "legs_reached": round(float(np.mean([r["reached"] for r in runs])), 3),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--scenario", choices=tuple(FAULTS), default="otter-survey")
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--first", type=int, default=500, help="seed of the first")
+    given = parser.parse_args()
+    began = time.perf_counter()
+    faults: dict[str | None, float] = {None: 0.0, **FAULTS[given.scenario]}
+    rows: dict[str, dict[str, Any]] = {}
+    sound: list[dict[str, Any]] = [{}] * given.seeds
+    for fault, lasts in faults.items():
+        seeds = range(given.first, given.first + given.seeds)
+        plans = [compile_scenario(described(given.scenario, seed, fault)) for seed in seeds]
+        sinks = [MemoryRecorder() for _ in plans]
+        run_batch(plans, [[sink] for sink in sinks])
+        runs = [found(sink, fault, lasts, s) for sink, s in zip(sinks, sound, strict=True)]
+        rows[fault or "none"] = row(runs)
+        if fault is None:
+            sound = runs
+            hours = sum(r["hours"] for r in runs)
+            rows["none"] |= {"alarms": sum(r["alarms"] for r in runs), "hours": round(hours, 2)}
+    wall = round(time.perf_counter() - began, 1)
+    print(
+        json.dumps({"scenario": given.scenario, "seeds": given.seeds, "rows": rows, "wall_s": wall})
+    )
+
+
+if __name__ == "__main__":
+    main()
