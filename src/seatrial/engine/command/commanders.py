@@ -134,11 +134,7 @@ def command(
     `since` (F, N) is when each fault set in, of which a pilot is told what monitoring would report.
     """
     if isinstance(commander, Pilot):
-        given = _reaching(commander, given, since)
-        driven = jnp.any(given.channels, axis=0)
-        memory, way = piloting.guide(
-            commander, memory, state, t, ocean, given.wishes, since, driven
-        )
+        given, memory, way = _way(commander, memory, state, t, given, ocean, since)
         memory, own = piloting.steer(commander, memory, way)
         orders = jnp.where(given.channels, given.orders, own)
         return piloting.overrule(commander, memory, state, orders, given.channels), orders
@@ -154,12 +150,26 @@ def consult(
     given: Given,
     ocean: Ocean,
     since: jax.Array | None,
-) -> tuple[tuple[Any, Way], Outlook]:
-    """The way that a pilot has found, with its memory then, and what it tells of that."""
+) -> Outlook:
+    """What a pilot tells of the way that it has found."""
+    _, memory, way = _way(pilot, memory, state, t, given, ocean, since)
+    return piloting.outlook(pilot, memory, way, state.velocity.dtype)
+
+
+def _way(
+    pilot: Pilot,
+    memory: Any,
+    state: State,
+    t: jax.Array,
+    given: Given,
+    ocean: Ocean,
+    since: jax.Array | None,
+) -> tuple[Given, Any, Way]:
+    """What is heard of the orders from outside, and the way that a pilot finds, with its memory."""
     given = _reaching(pilot, given, since)
     driven = jnp.any(given.channels, axis=0)
     memory, way = piloting.guide(pilot, memory, state, t, ocean, given.wishes, since, driven)
-    return (memory, way), piloting.outlook(pilot, memory, way, state.velocity.dtype)
+    return given, memory, way
 
 
 def _reaching(pilot: Pilot, given: Given, since: jax.Array | None) -> Given:
@@ -192,7 +202,8 @@ def command_by(
         heard, mine = compiled_controller.step(controller, heard, None, None, state, t)
         own = own.at[rows].set(mine.astype(own.dtype))
         return heard, memory, jnp.where(given.channels, given.orders, own)
-    (memory, way), known = consult(commander, memory, state, t, given, ocean, since)
+    given, memory, way = _way(commander, memory, state, t, given, ocean, since)
+    known = piloting.outlook(commander, memory, way, state.velocity.dtype)
     heard, mine = compiled_controller.step(controller, heard, known, commander.effectors, state, t)
     whole = len(controller.channels) == memory.orders.shape[0]
     if whole:
@@ -200,7 +211,6 @@ def command_by(
     else:
         memory, own = piloting.steer(commander, memory, way)
     own = jnp.where(way.stopped, 0.0, own.at[rows].set(mine.astype(own.dtype)))
-    given = _reaching(commander, given, since)
     orders = jnp.where(given.channels, given.orders, own)
     if whole:  # there is no autopilot whose integrals would need to know what they make
         return heard, memory._replace(orders=orders), orders

@@ -271,7 +271,7 @@ def consult(group: Group, ocean: Ocean, carry: Carry, given: Given, t: jax.Array
     since = None if carry.faults is None else carry.faults.since
     if not isinstance(group.commander, Pilot):
         return None
-    return commanding.consult(group.commander, carry.memory, carry.state, t, given, ocean, since)[1]
+    return commanding.consult(group.commander, carry.memory, carry.state, t, given, ocean, since)
 
 
 def _settle(
