@@ -18,11 +18,15 @@ demo: $(STAMP) ## sail two vehicles through a sea state 4 and draw what happened
 LONG := tests/stochastic tests/oracle
 PYTEST := $(BIN)/pytest -n 2 --dist worksteal --durations=10
 
-test: lint ## check style, types and imports, then run the tests
-	XLA_FLAGS= $(PYTEST) -m "not rest" $(LONG)
-	$(PYTEST) -m "not rest" $(addprefix --ignore=,$(LONG))
+# Long files of tests take turns by the number of commits, see tests/sampling.py.
+TURN := $(shell git rev-list --count HEAD 2>/dev/null || echo 0)
+SAMPLE := -m "not rest" --turn=$(TURN)
 
-test-all: lint ## as test, with the rest of the library where test takes a sample of it
+test: lint ## check style, types and imports, then run the tests; long ones take turns by commit
+	XLA_FLAGS= $(PYTEST) $(SAMPLE) $(LONG)
+	$(PYTEST) $(SAMPLE) $(addprefix --ignore=,$(LONG))
+
+test-all: lint ## as test, with all long files and the rest of the library
 	XLA_FLAGS= $(PYTEST) $(LONG)
 	$(PYTEST) $(addprefix --ignore=,$(LONG))
 

@@ -2,11 +2,14 @@
 
 import gc
 import os
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from sampling import HERE, TURNS, in_turn
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -18,6 +21,31 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("seatrial")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--turn", type=int, metavar="COMMITS", help="run only every third of the long files"
+    )
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """A long file whose turn it is not is left out; without `--turn` all of them are run."""
+    turn = config.getoption("turn")
+    return True if turn is not None and collection_path in in_turn(turn)[1] else None
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Nothing is left out silently."""
+    turn = config.getoption("turn")
+    if turn is not None:
+        absent = sorted(str(path.relative_to(HERE).with_suffix("")) for path in in_turn(turn)[1])
+        terminalreporter.section(
+            f"turn {turn % TURNS + 1} of {TURNS}: files that have another turn"
+        )
+        terminalreporter.write_line(textwrap.fill(", ".join(absent), 100))
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -1,9 +1,96 @@
-"""Claims about the whole library: a sample of it in `make test`, all of it in `make test-all`."""
+"""What `make test` runs of the suite, and what it leaves to `make test-all`.
+
+Of a claim about the whole library that needs a program for every vehicle or scenario, a few cases
+are shown (`sampled`). Of the files that take long, a third has its turn with each commit, so that
+three commits in a row run them all; a run ends by naming the files that it left out.
+"""
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+HERE = Path(__file__).parent
+
+TURNS = 3
+
+LONG_FILES = [
+    "scenarios/test_missions",
+    "scenarios/test_command_line",
+    "scenarios/test_engine",
+    "oracle/test_tuning",
+    "analytic/test_allocation",
+    "analytic/test_navigation_filter",
+    "scenarios/test_helm",
+    "analytic/test_core_wave_loads",
+    "stochastic/test_navigation_sensors",
+    "test_docs",
+    "analytic/test_rollout",
+    "analytic/test_sensors_strapdown",
+    "scenarios/test_encounters",
+    "scenarios/test_faults",
+    "analytic/test_navigation_vehicles",
+    "scenarios/test_tools",
+    "analytic/test_core_integrators",
+    "oracle/test_library_scenarios",
+    "scenarios/test_failsafes",
+    "scenarios/test_python_use",
+    "analytic/test_avoidance",
+    "scenarios/test_one_program",
+    "scenarios/test_programs",
+    "stochastic/test_sensors_imu",
+    "scenarios/test_record_swarm",
+    "scenarios/test_record_outputs",
+    "property/test_pytree",
+    "scenarios/test_compiled_controllers",
+    "stochastic/test_contact_sensors",
+    "property/test_allocation_random",
+    "stochastic/test_navigation_consistency",
+    "stochastic/test_position_noise",
+    "scenarios/test_user_controllers",
+    "oracle/test_studies",
+    "stochastic/test_allan",
+    "analytic/test_sensors_water",
+    "stochastic/test_colregs",
+    "stochastic/test_sensors_water_noise",
+    "analytic/test_core_restoring",
+    "analytic/test_mission",
+    "analytic/test_control_autopilot",
+    "analytic/test_ocean_motion",
+    "analytic/test_ocean_waves",
+    "scenarios/test_record_measurements",
+    "property/test_core_mechanics",
+    "scenarios/test_sensing",
+    "analytic/test_sensors_position",
+    "analytic/test_faults_actuators",
+    "scenarios/test_swarms",
+    "scenarios/test_batch",
+    "property/test_spec_malformed",
+    "scenarios/test_record_mission",
+    "analytic/test_core_currents",
+    "property/test_allocation_gradients",
+    "analytic/test_hull_heading_table",
+    "property/test_spec_schema",
+    "analytic/test_core_memory",
+    "scenarios/test_record_scene",
+    "scenarios/test_echograms",
+    "oracle/test_library_mariner_slow",
+    "scenarios/test_record_stores",
+    "scenarios/test_record_damage",
+    "property/test_spec_loading",
+]
+"""Those that took more than nine seconds of processor time, the longest first: the turns are then
+of about the same length."""
+
+
+def in_turn(turn: int) -> tuple[frozenset[Path], frozenset[Path]]:
+    """The long files that have their turn, and those that have not."""
+    paths = [HERE / f"{name}.py" for name in LONG_FILES]
+    missing = [str(path) for path in paths if not path.is_file()]
+    assert not missing, f"no such files of tests, see tests/sampling.py: {missing}"
+    chosen = frozenset(path for i, path in enumerate(paths) if i % TURNS == turn % TURNS)
+    return chosen, frozenset(paths) - chosen
 
 
 def sampled(names: Iterable[Any], *shown: Any) -> list[Any]:

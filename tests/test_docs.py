@@ -146,7 +146,6 @@ def test_every_block_is_of_a_known_kind(page: Path):
             assert not commands, f"{block.place}: commands belong into a block of `bash`"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "page",
     [p for p in PAGES if any(b.language in ("python", "bash", "yaml") for b in blocks_of(p))],

@@ -97,7 +97,6 @@ def test_there_are_examples():
     assert EXAMPLES
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_the_example_runs(example: Path, tmp_path: Path):
     done = _run([sys.executable, str(example)], tmp_path)
@@ -122,7 +121,6 @@ def test_the_readme_shows_the_two_commands():
     assert "make test" in "".join(_blocks("bash"))
 
 
-@pytest.mark.slow
 def test_the_commands_of_the_readme_run(tmp_path: Path):
     assert _commands(), "the README shows no command"
     for command in _commands():  # in one folder: a later one may read what an earlier one wrote
@@ -131,7 +129,6 @@ def test_the_commands_of_the_readme_run(tmp_path: Path):
         assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
 
 
-@pytest.mark.slow
 def test_the_python_of_the_readme_runs(tmp_path: Path):
     assert _blocks("python"), "the README shows no Python"
     # The blocks share one namespace, as they would in a notebook.

@@ -73,7 +73,6 @@ def aimed(plan, x):
     )
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize("feedback", sampled(["truth", "estimate"], "truth"))
 def test_a_rollout_is_the_run_and_its_gradients_are_those_of_differences(feedback):

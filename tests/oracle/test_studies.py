@@ -159,7 +159,6 @@ def test_whole_study_is_the_papers_42900_runs():
     assert asvlite.HEADINGS_DEG[-1] == 360.0
 
 
-@pytest.mark.slow
 def test_missions_are_reached_without_a_capsize_and_near_the_track(folder):
     holds, document = study("missions", folder)
     assert holds

@@ -123,7 +123,6 @@ SETTLING = 18.0
 """Time after which a step has settled, times its bandwidth, beside the time on the way."""
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize("name", sampled(STEPS, "otter", "remus100", "bluerov2"))
 def test_tuned_vehicle_follows_steps_within_its_design(name):
@@ -289,7 +288,6 @@ def test_sliding_mode_steers_a_ship_within_its_design():
     assert track[:, 5].max() < 1.15 * 0.4
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("x64")
 def test_bluerov2_moves_to_a_station_and_holds_it():
     pilot = tuned("bluerov2").autopilot

@@ -22,7 +22,6 @@ def digest(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes_in_two_processes_and_another_seed_others(tmp_path):
     for name, seed in (("a", "1"), ("b", "1"), ("c", "2")):
         out = tmp_path / f"{name}.mcap"
@@ -49,7 +48,6 @@ def test_run_prints_a_table_and_its_json_twin(seatrial, tmp_path):
     assert ship["indices"]["tactical_diameter_over_length"] == pytest.approx(6.40, rel=0.02)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mariner-zigzag", "otter-zigzag", "smarty-swarm"])
 def test_scenarios_of_the_library_complete_from_the_command_line(name, seatrial):
     """A sample; `tests/oracle/test_library_scenarios.py` and `test_missions.py` run them all."""
@@ -168,7 +166,6 @@ def test_plot_and_export_write_what_they_say(seatrial, tmp_path):
     assert seatrial("export", out, "--to", "excel")[0] == 2
 
 
-@pytest.mark.slow
 def test_a_killed_run_leaves_a_recording_that_opens(tmp_path):
     out = tmp_path / "killed.mcap"
     command = [SEATRIAL, "run", "otter-turning-circle", "--duration", "100000", "--out", out]
@@ -188,7 +185,6 @@ def test_a_killed_run_leaves_a_recording_that_opens(tmp_path):
     assert np.all(np.isfinite(recording.dataset.position))
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="sends a POSIX signal")
 def test_an_interrupted_run_is_closed_as_stopped(tmp_path):
     out = tmp_path / "stopped.mcap"
@@ -206,7 +202,6 @@ def test_an_interrupted_run_is_closed_as_stopped(tmp_path):
     assert summary.status == "stopped"
 
 
-@pytest.mark.slow
 def test_demo_ends_with_table_recording_and_figure(seatrial, tmp_path):
     code, out, err = seatrial("demo", "--folder", tmp_path)
     assert code == 0, err

@@ -59,7 +59,6 @@ def test_who_overtakes_keeps_clear_and_comes_past():
     assert 4 in rules(run, "fast")
 
 
-@pytest.mark.slow
 def test_five_in_a_channel_keep_clear_of_each_other_and_arrive():
     track, run = tracks("otters-channel")
     names = list(track)

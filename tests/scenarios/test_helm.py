@@ -63,7 +63,6 @@ def slant(degrees):
     return goto((level, 0, 10 + down), (2 * level, 0, 10), speed=0.5)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("vehicle", "current"),
     [
@@ -94,7 +93,6 @@ def test_an_rov_stays_upright_and_reaches_every_waypoint(vehicle, current):
         assert int(data["leg"].values[-1]) == len(legs), name
 
 
-@pytest.mark.slow
 def test_an_auv_near_the_surface_neither_plunges_nor_reverses_its_propeller():
     dives = {
         "shallow": goto((50, 0, 1.5), (900, 0, 1.5), speed=1.5),

@@ -176,7 +176,6 @@ def surprise(data):
     return float(squares.sum(axis=1).mean() / 2.0)
 
 
-@pytest.mark.slow
 def test_a_pilot_that_was_taken_over_knows_where_it_is_and_finishes():
     """Its filter's model obeyed the orders that were given, so it errs by as much as it says."""
     plan = plan_of("otter-survey")

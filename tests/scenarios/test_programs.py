@@ -71,7 +71,6 @@ def run_in_a_process(out, **environment):
     return json.loads(done.stdout)
 
 
-@pytest.mark.slow
 def test_a_second_process_compiles_nothing_and_records_the_same_bytes(folder, tmp_path):
     files = [tmp_path / f"{n}.mcap" for n in range(4)]
     first = run_in_a_process(files[0], PYTHONHASHSEED="1")
@@ -92,7 +91,6 @@ def test_a_second_process_compiles_nothing_and_records_the_same_bytes(folder, tm
     assert run_in_a_process(files[3], **of_jax)["counts"] == {"loaded": 3}
 
 
-@pytest.mark.slow
 def test_no_flipped_bit_in_a_kept_program_ends_the_process(folder, tmp_path):
     """One that would end in a crash ends this test's own process."""
     expected = programs.call(from_euler, *EULER)
@@ -334,7 +332,6 @@ def test_nothing_is_kept_once_the_code_was_edited(folder, monkeypatch):
 # ── Designs ───────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.slow
 def test_a_kept_design_is_the_designed_one_bit_by_bit(folder, monkeypatch):
     vehicle = load("sookshma", Vehicle)
     fresh = tuning.design(vehicle, period=0.2)
@@ -368,7 +365,6 @@ def test_a_kept_design_is_the_designed_one_bit_by_bit(folder, monkeypatch):
             other()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("scenario", ["otter-turning-circle", "otter-survey"])
 def test_planning_runs_no_program_of_its_own(scenario):
     """An array operation outside a kept program is traced, lowered and compiled at every start."""

@@ -193,7 +193,6 @@ def test_wave_forces_from_a_file_give_the_same_run(tmp_path, monkeypatch, capsys
         st.compile_scenario(swarm(4, seed=3, wave_forces=str(file)))
 
 
-@pytest.mark.slow
 @pytest.mark.rest
 def test_an_hour_of_sea_state_4_in_single_precision_costs_no_more_than_a_misplaced_start():
     """The drift of a free float is chaotic: two starts a millimetre apart part by tens of metres.

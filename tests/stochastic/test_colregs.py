@@ -11,8 +11,6 @@ from seatrial.validation.colregs import claims as colregs_claims
 from seatrial.validation.colregs import encounters as colregs
 from seatrial.validation.colregs.figures import draw_failures
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture(scope="module")
 def encounters():
