@@ -78,6 +78,9 @@ def compile_program(function: Any, *args: Any) -> Any:
         program = _at_hand(key)
         if program is None:
             program, size = _load(key)
+            if program is not None and not program.finish():
+                cache.drop(KIND, key)
+                program = None
             counts["compiled" if program is None else "loaded"] += 1
             if program is None:
                 with _past_the_cache_of_jax():
@@ -129,6 +132,11 @@ def _at_hand(key: str) -> Any:
     """A program that this process has."""
     with _guard:
         if key not in _loaded:
+            return None
+        if key in _ahead and not _loaded[key][0].finish():
+            cache.drop(KIND, key)
+            _ahead.discard(key)
+            del _loaded[key]
             return None
         counts["loaded" if key in _ahead else "reused"] += 1
         _ahead.discard(key)
@@ -252,20 +260,47 @@ def _requested() -> tuple[Any, ...]:
 _ASKED = dict(_OPTIONS)
 
 
-def _load(key: str) -> tuple[Any, int]:
+class _Kept:
+    """A program from disk, called as the one that was compiled.
+
+    Its executable takes and gives arrays in a row, so that it can be loaded while the modules are
+    still imported that the structure of its results is made of.
+    """
+
+    def __init__(self, content: bytes) -> None:
+        from jax.experimental.serialize_executable import deserialize_and_load
+
+        executable, arguments, results, self._packed = pickle.loads(content)
+        self._executable = deserialize_and_load(
+            executable,
+            jax.tree.structure((tuple(range(arguments)), {})),
+            jax.tree.structure(tuple(range(results))),
+            execution_devices=[_device()],
+        )
+        self._results: Any = None
+
+    def finish(self) -> bool:
+        """Whether it can be called."""
+        if self._results is None:
+            try:
+                self._results = jax.tree.structure(pickle.loads(self._packed))
+            except Exception:  # whatever it is, the program can be compiled
+                return False
+        return True
+
+    def __call__(self, *args: Any) -> Any:
+        return jax.tree.unflatten(self._results, self._executable(*jax.tree.leaves(args)))
+
+
+def _load(key: str) -> tuple[_Kept | None, int]:
     """The program that was kept under a key, or None, and its size."""
     content = cache.load(KIND, key)
     if content is None:
         return None, 0
-    from jax.experimental.serialize_executable import deserialize_and_load
-
     try:
         # Nothing but what this user wrote comes so far: the checksum is right, and the folder and
         # the file are the user's alone.
-        executable, arguments, results = pickle.loads(content)
-        structures = (jax.tree.structure(arguments), jax.tree.structure(results))
-        program = deserialize_and_load(executable, *structures, execution_devices=[_device()])
-        return program, len(content)
+        return _Kept(content), len(content)
     except Exception:  # whatever it is, the program can be compiled
         cache.drop(KIND, key)
         return None, 0
@@ -278,10 +313,12 @@ def _save(key: str, name: str, program: Any) -> int:
     from jax.experimental.serialize_executable import serialize
 
     try:
-        executable, *structures = serialize(program)
-        # JAX's structures cannot be pickled, but trees with numbers for leaves can.
-        trees = [jax.tree.unflatten(s, range(s.num_leaves)) for s in structures]
-        content = pickle.dumps((executable, *trees), protocol=5)
+        executable, arguments, results = serialize(program)
+        # A structure of JAX's cannot be pickled, but a tree with numbers for leaves can.
+        packed = pickle.dumps(jax.tree.unflatten(results, range(results.num_leaves)), protocol=5)
+        content = pickle.dumps(
+            (executable, arguments.num_leaves, results.num_leaves, packed), protocol=5
+        )
     except Exception:  # a backend that cannot write its programs, a callback to Python
         return _UNKNOWN_SIZE
     cache.save(KIND, key, name, content)
