@@ -47,8 +47,8 @@ class Run:
 
     @property
     def status(self) -> str:
-        """The worst of the vehicles': completed, stopped, aborted, lost, grounded, capsized,
-        collided, diverged or failed."""
+        """The worst of the vehicles': completed, unfinished, stopped, aborted, lost, grounded,
+        capsized, collided, diverged or failed."""
         return self.summary.status
 
     @property

@@ -9,6 +9,7 @@ from seatrial.engine.command import sample_queue
 from seatrial.engine.compiled.suite import Sample
 from seatrial.gnc import mission as legs
 from seatrial.gnc.types import Estimate
+from seatrial.spatial.rotations import from_euler
 
 
 @pytest.fixture(autouse=True)
@@ -95,6 +96,36 @@ def test_a_station_is_held_from_the_first_arrival_even_when_the_vehicle_drifts_o
         progress, _ = legs.follow(mission, progress, believed((place, 0, 0)), jnp.float64(t))
         assert int(progress.leg[0]) == ended
     assert outcome_of(progress, 0) == "held"
+
+
+def test_a_station_is_held_only_where_the_heading_that_it_asks_for_is():
+    east = np.pi / 2
+    options = {"dwell": 5.0, "heading": east + 2.0 * np.pi}
+    mission = make_mission([(legs.DOCK, A, A, options)])
+    progress = legs.begin(mission)
+    for t, off, ended in ((0, 94, 0), (9, 94, 0), (10, 10, 0), (16, 94, 0), (17, -14, 1)):
+        at = believed(A)._replace(
+            attitude=from_euler(0.0, 0.0, jnp.array([east + np.radians(off)]))
+        )
+        progress, _ = legs.follow(mission, progress, at, jnp.float64(t))
+        assert int(progress.leg[0]) == ended
+    assert outcome_of(progress, 0) == "held"
+
+
+def test_a_leg_of_no_length_is_left_at_once():
+    mission = make_mission([(legs.TRACK, A, B, {}), (legs.TRACK, B, B, {}), (legs.TRACK, B, C, {})])
+    progress = legs.begin(mission)
+    for t in range(3):  # past the end of the first, and never inside a circle
+        progress, _ = legs.follow(mission, progress, believed((14.0, 1.0, 0.0)), jnp.float64(t))
+    assert [outcome_of(progress, k) for k in range(3)] == ["passed", "passed", "pending"]
+
+
+def test_who_is_told_to_come_up_has_done_so_wherever_it_comes_up():
+    mission = make_mission([(legs.SURFACE, A, A, {"acceptance": 0.4})], flat=False)
+    for depth, ended in ((0.5, 0), (0.3, 1)):
+        at = believed((40.0, -30.0, depth))
+        progress, _ = legs.follow(mission, legs.begin(mission), at, jnp.float64(1.0))
+        assert int(progress.leg[0]) == ended
 
 
 def test_a_leg_is_given_up_when_its_time_is_over():

@@ -6,7 +6,8 @@ import pytest
 import seatrial as st
 from missions import WAYPOINT_RUNS
 from sampling import sampled
-from seatrial.compile.scenario import plan_of
+from seatrial.cli.running import show_run
+from seatrial.compile.scenario import compile_scenario, plan_of
 from seatrial.engine.engine import Engine
 from seatrial.engine.frames import OUTCOMES
 from seatrial.engine.output.gathering import Gatherer
@@ -48,6 +49,19 @@ def test_a_mission_is_completed_with_every_waypoint_reached(name):
     assert watch.summary.status == "completed"
     assert int(guidance[-1, 0]) == len(legs)
     assert all(outcome in ("reached", "held") for outcome in outcomes), outcomes
+    # The run ends with the frame in which the mission is over.
+    assert np.count_nonzero(guidance[:, 0] == len(legs)) == 1
+    assert watch.summary.duration < st.load(name, st.Scenario).duration
+
+
+def test_a_mission_that_the_duration_cuts_off_is_unfinished_and_says_how_far_it_came(capsys):
+    found = st.run("otter-survey", duration=20.0)
+    assert found.status == found.summary.vehicles["otter"].status == "unfinished"
+    assert found.summary.vehicles["otter"].ending == "unfinished: 1 of 9 legs"
+    show_run(found, None, as_json=False)
+    assert "1 of 9 legs done" in capsys.readouterr().out
+    lasting = st.load("otter-survey", st.Scenario).model_copy(update={"stop_when_done": False})
+    assert compile_scenario(lasting).stop_when_done is False
 
 
 def test_ordered_velocities_are_kept_by_four_rotatable_thrusters():
@@ -180,7 +194,8 @@ def test_a_pilot_that_was_taken_over_knows_where_it_is_and_finishes():
     """Its filter's model obeyed the orders that were given, so it errs by as much as it says."""
     plan = plan_of("otter-survey")
     (own, alone), (taken, disturbed) = (sailed(plan, t) for t in (False, True))
-    away = np.abs(alone.position.values - disturbed.position.values)[:, :2].max()
+    both = min(alone.sizes["time"], disturbed.sizes["time"])
+    away = np.abs(alone.position.values[:both] - disturbed.position.values[:both])[:, :2].max()
     assert away > 20.0
     assert taken.indices["legs_done"] == own.indices["legs_done"] == 9
     # The drift of a receiver hardly changes within a run: two values of χ² with one degree each,

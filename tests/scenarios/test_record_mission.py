@@ -39,7 +39,7 @@ EVENTS = (
     Event(15.0, "goto 1 reached", "reached", 0),
     Event(32.0, "goto 2 passed", "passed", 1),
     Event(40.0, "failsafe battery: return", "failsafe", 2),
-    Event(50.0, "hold 1 held", "held", 2),
+    Event(50.0, "hold 1 held, 24.8 m off", "held", 2),
 )
 
 
@@ -217,6 +217,7 @@ def test_summary_figures_are_those_of_the_whole_run_whatever_the_blocks(run, blo
     off = truth.guidance[truth.guidance[:, 0] < 2, 2]  # the third leg is a station
     assert otter.indices == pytest.approx(
         {
+            "legs": 3,
             "legs_done": 3,
             "legs_reached": 2,
             "cross_track_rms": np.sqrt(np.mean(off**2)),
@@ -264,7 +265,8 @@ def test_legs_that_end_between_two_frames_are_told_without_a_guess():
         ("estimate", 0, 1000.0, "lost"),
         ("guidance", 6, 6.0, "aborted"),
         ("attitude", slice(None), (0.0, 1.0, 0.0, 0.0), "capsized"),
-        ("guidance", 6, 4.0, "completed"),
+        ("guidance", 6, 4.0, "unfinished"),
+        ("guidance", 0, 3.0, "completed"),
     ],
 )
 def test_a_run_is_not_completed_that_ended_lost_stopped_or_upside_down(
@@ -324,9 +326,8 @@ def test_closing_table_and_json_tell_the_events(run, capsys):
     for line in (
         "otter: 15 s goto 1 reached",
         "otter: 32 s goto 2 passed",
-        "otter: 50 s hold 1 held",
-        "otter: legs done 3",
-        "otter: legs reached 2",
+        "otter: 50 s hold 1 held, 24.8 m off",
+        "otter: 3 of 3 legs done, 2 reached",
     ):
         assert line in shown.splitlines()
     assert any("cross track rms" in x and x.endswith(" m") for x in shown.splitlines())

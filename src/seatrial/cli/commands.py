@@ -65,6 +65,9 @@ def run(
     allow_code: Annotated[
         bool, typer.Option("--allow-code", help="Let the controllers that it names run.")
     ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 unless every vehicle completed its run.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Run a scenario; record it, and print what became of every vehicle.
@@ -88,7 +91,7 @@ def run(
     show_run(finished, out, as_json)
     if finished.failure is not None:
         typer.echo(str(finished.failure), err=True)
-    if finished.status in ("diverged", "failed"):
+    if finished.status in ("diverged", "failed") or (strict and finished.status != "completed"):
         raise typer.Exit(1)
 
 

@@ -134,9 +134,14 @@ def _list_events(events: tuple[Event, ...]) -> list[str]:
 
 
 def _list_indices(indices: dict[str, float]) -> list[str]:
-    return [
+    legs = []
+    if "legs" in indices:
+        done, reached = indices["legs_done"], indices["legs_reached"]
+        legs = [f"{done:.0f} of {indices['legs']:.0f} legs done, {reached:.0f} reached"]
+    return legs + [
         f"{index.replace('_', ' ')} {value:.3g} {INDEX_UNITS.get(index, '')}".rstrip()
         for index, value in indices.items()
+        if not index.startswith("legs")
     ]
 
 
@@ -147,7 +152,7 @@ def _table_of_vehicles(run: Run) -> "Table":
             number.format(getattr(vehicle, figure)) + unit
             for figure, (_, number, unit) in _FIGURES.items()
         ]
-        table.add_row(name, vehicle.status, *figures)
+        table.add_row(name, vehicle.ending, *figures)
     return table
 
 

@@ -124,6 +124,7 @@ def _compile(described: spec.Scenario, controllers: CompiledControllers) -> Plan
         ),
         schedule=schedule,
         frames=frames + 1,
+        stop_when_done=scenario.stop_when_done,
         manoeuvres={
             m.name: (m.participant.manoeuvre.type, _numbers(m.participant.manoeuvre))
             for m in members

@@ -67,6 +67,8 @@ class LegInfo:
     """Where it ends, or the station that it holds, NED, m."""
     acceptance: float
     """Radius around the end within which it counts as reached, m."""
+    heading: float | None = None
+    """To be held at its end, rad."""
 
     @property
     def has_place(self) -> bool:
@@ -264,7 +266,8 @@ class VehicleSummary:
     """What became of one vehicle."""
 
     status: str
-    """completed, stopped, aborted, lost, grounded, capsized, collided, diverged or failed."""
+    """completed, unfinished, stopped, aborted, lost, grounded, capsized, collided, diverged or
+    failed."""
     ended_at: float
     """Time of the last frame in which the vehicle was alive, s."""
     distance: float
@@ -278,6 +281,13 @@ class VehicleSummary:
     """Figures of a standard manoeuvre, a mission and a navigation filter, by name."""
     events: tuple[Event, ...] = ()
     """What happened, in order."""
+
+    @property
+    def ending(self) -> str:
+        """The status for people, such as `unfinished: 3 of 7 legs`."""
+        if self.status != "unfinished":
+            return self.status
+        return f"unfinished: {self.indices['legs_done']:.0f} of {self.indices['legs']:.0f} legs"
 
 
 @dataclass(frozen=True)

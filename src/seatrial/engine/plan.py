@@ -32,6 +32,8 @@ class Plan:
     schedule: Schedule
     frames: int
     """Frames to record, the one at t = 0 included."""
+    stop_when_done: bool
+    """Whether the run ends before that with the last of its missions."""
     manoeuvres: dict[str, tuple[str, dict[str, float]]]
     """Type and parameters of each vehicle's standard manoeuvre, for the indices."""
     scenario: object

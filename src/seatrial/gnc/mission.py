@@ -5,6 +5,7 @@ reached, when its time is up, or when its condition holds; then the next one beg
 has no legs left keeps its last station.
 """
 
+import math
 from typing import NamedTuple
 
 import jax
@@ -15,6 +16,7 @@ from seatrial.pytree import pytree, static
 from seatrial.signals import OUTCOMES as OUTCOMES
 from seatrial.spatial.gradients import root
 from seatrial.spatial.rotations import rotation, to_euler
+from seatrial.spatial.trig import wrap_signed
 from seatrial.spatial.vectors import vec3
 
 WATCHED = ("depth", "time", "speed", "heading", "pitch", "roll")
@@ -22,6 +24,9 @@ WATCHED = ("depth", "time", "speed", "heading", "pitch", "roll")
 
 TRACK, HOLD, SURFACE, DOCK, VELOCITY = 0, 1, 2, 3, 4
 KINDS = {TRACK: "track", HOLD: "hold", SURFACE: "surface", DOCK: "dock", VELOCITY: "velocity"}
+
+FACING = math.radians(15.0)
+"""How far from the heading that it asks for a station counts as held, rad."""
 
 PENDING, REACHED, PASSED, TIMED_OUT, HELD, CONDITION = 0, 1, 2, 3, 4, 5
 """Codes of `signals.OUTCOMES`."""
@@ -113,15 +118,23 @@ def follow(
     along = now.end - now.start
     if mission.flat:
         away, along = away.at[2].set(0.0), along.at[2].set(0.0)
+    # Who is told to come up has done so wherever it comes up.
+    away = jnp.stack([jnp.where(now.kind == SURFACE, 0.0, a) for a in away[:2]] + [away[2]])
     distance = root(jnp.sum(away * away, axis=0))
-    inside = (distance <= _pick(mission.acceptance, progress.leg)) | (now.kind == VELOCITY)
+    euler = to_euler(estimate.attitude)
+    astray = jnp.abs(wrap_signed(euler[2] - now.heading)) > FACING  # false where any will do
+    inside = ((distance <= _pick(mission.acceptance, progress.leg)) & ~astray) | (
+        now.kind == VELOCITY
+    )
     arrived = jnp.where(inside, jnp.minimum(progress.arrived, t), progress.arrived)
     is_track = now.kind == TRACK
     reached = is_track & inside
-    passed = is_track & ~inside & (jnp.sum(away * along, axis=0) > 0.0)
-    held = ~is_track & (t - arrived >= _pick(mission.dwell, progress.leg))
+    # A leg of no length has no end to come abeam of: it is passed where it begins.
+    beyond = (jnp.sum(away * along, axis=0) > 0.0) | jnp.all(along == 0.0, axis=0)
+    passed = is_track & ~inside & beyond
+    held = ~is_track & ~astray & (t - arrived >= _pick(mission.dwell, progress.leg))
     late = t - progress.began >= _pick(mission.timeout, progress.leg)
-    met = _condition_holds(mission, progress.leg, estimate, t)
+    met = _condition_holds(mission, progress.leg, estimate, euler, t)
     outcome = jnp.select(
         [reached, held, met, late, passed], [REACHED, HELD, CONDITION, TIMED_OUT, PASSED], PENDING
     )
@@ -139,10 +152,10 @@ def follow(
 
 
 def _condition_holds(
-    mission: Mission, number: jax.Array, estimate: Estimate, t: jax.Array
+    mission: Mission, number: jax.Array, estimate: Estimate, euler: jax.Array, t: jax.Array
 ) -> jax.Array:
     """Whether the condition of each vehicle's leg holds."""
-    roll, pitch, yaw = to_euler(estimate.attitude)
+    roll, pitch, yaw = euler
     north, east, _ = rotation(estimate.attitude).to_world(vec3(estimate.velocity))
     seen = jnp.stack(
         [

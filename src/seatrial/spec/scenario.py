@@ -273,6 +273,9 @@ class Scenario(Spec):
     stop_when_collided: bool = False
     """Whether vehicles that touch each other, or a moving obstacle, end their runs there; otherwise
     they pass through each other. All vehicles are then computed together, on one core."""
+    stop_when_done: bool = True
+    """Whether the run ends when every vehicle has ended its mission, or lasts for its `duration`;
+    one with a vehicle that has no mission lasts."""
     world: World = World(kind="world", name="calm")
     """The world: a library name, a path to a file, or its description in place."""
     vehicles: Annotated[tuple[Participant, ...], Field(strict=False, min_length=1)]

@@ -1,7 +1,7 @@
 """The tasks of a mission as the legs that a pilot works through."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,8 @@ Array = NDArray[np.float64]
 
 ACCEPTANCE = 1.5
 """Radius of acceptance in vehicle lengths, unless a task names one."""
+SURFACED = 0.25
+"""Depth at which a vehicle counts as surfaced, in its lengths."""
 TURNING_RADIUS = 3.0
 """Radius of rounded corners in vehicle lengths."""
 
@@ -42,8 +44,11 @@ class Leg:
     """Place of its task in the mission."""
 
 
-def legs_of(scenario: Scenario, participant: Participant, speed: float) -> list[Leg]:
-    """The tasks of a mission as legs; `speed` is that of tasks which name none."""
+def legs_of(scenario: Scenario, participant: Participant, speed: float, holds: bool) -> list[Leg]:
+    """The tasks of a mission as legs; `speed` is that of tasks which name none.
+
+    A vehicle that `holds` no station cannot hold a heading there either.
+    """
     datum = (scenario.world.datum.latitude_deg, scenario.world.datum.longitude_deg)
     length = participant.vehicle.length
     legs: list[Leg] = []
@@ -69,7 +74,8 @@ def legs_of(scenario: Scenario, participant: Participant, speed: float) -> list[
                 )
             )
         elif isinstance(task, spec.Hold | spec.Surface):
-            legs.append(_stay(scenario, number, task, last, common))
+            stay = _stay(number, task, last, common, length)
+            legs.append(stay if holds else replace(stay, heading=math.nan))
         elif isinstance(task, spec.Dock):
             legs += _dock(task, common)
         else:
@@ -127,14 +133,15 @@ def _point(waypoint: tuple[float, ...], depth: float) -> Array:
 
 
 def _stay(
-    scenario: Scenario,
     number: int,
     task: spec.Hold | spec.Surface,
     last: Array,
     common: dict[str, Any],
+    length: float,
 ) -> Leg:
     if isinstance(task, spec.Surface):
         top = np.array([*last[:2], 0.0])
+        common = common | {"acceptance": task.acceptance or max(0.3, SURFACED * length)}
         return Leg("surface", runtime.SURFACE, top, **common)
     place = last if task.position is None else _point(task.position, task.depth)
     heading = math.nan if task.heading is None else task.heading

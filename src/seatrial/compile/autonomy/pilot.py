@@ -1,5 +1,6 @@
 """A mission, and the vehicle's own model, to a pilot that carries it out."""
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -72,11 +73,13 @@ def build_pilot(
     designed = _designed(scenario, first)
     tuning = designed.tuning
     autopilot = tuning.in_precision(dtype)
-    missions = {m.index: legs_of(scenario, m.participant, tuning.trim.speed) for m in members}
+    holds = "position" in autopilot.follows
+    missions = {
+        m.index: legs_of(scenario, m.participant, tuning.trim.speed, holds) for m in members
+    }
     legs = [missions[m.index] for m in members]
     starts = np.asarray(initial.position, np.float64)
     flat = first.vehicle.buoyancy.craft == "surface"
-    holds = "position" in autopilot.follows
     length = first.vehicle.length
     effectors = designed.effectors_in(dtype)
     watch = None
@@ -131,6 +134,7 @@ def build_pilot(
                 start=_triple(starts[:, i] if k == 0 else legs[i][k - 1].end),
                 end=_triple(leg.end),
                 acceptance=leg.acceptance,
+                heading=None if math.isnan(leg.heading) else leg.heading,
             )
             for k, leg in enumerate(legs[i])
         )

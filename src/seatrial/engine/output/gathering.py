@@ -8,11 +8,19 @@ import math
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from seatrial.engine.assembly import Block, block_size
 from seatrial.engine.compiled.judging import RUNNING, STATUS
 from seatrial.engine.exchange.deliveries import TOLERANCE, Measured
-from seatrial.engine.frames import Frames, GroupFrames, RunSummary, VehicleFrames
+from seatrial.engine.frames import (
+    GUIDANCE,
+    Array,
+    Frames,
+    GroupFrames,
+    RunSummary,
+    VehicleFrames,
+)
 from seatrial.engine.output.tracks import Codes, Tally, summarise
 from seatrial.engine.plan import Fleet, Plan
 from seatrial.signals import Measurements, join
@@ -36,7 +44,11 @@ class Gatherer:
         self._waiting = 0
         """Frames taken and not handed on."""
         self._until = plan.frames
-        """Frames of the run, fewer when all its vehicles end before."""
+        """Frames of the run, fewer when all its vehicles end, or end their missions, before."""
+        self._legs = [
+            np.array([len(fleet.legs.get(name, ())) for name in fleet.names])
+            for fleet in plan.fleets
+        ]
 
     @property
     def complete(self) -> bool:
@@ -55,7 +67,12 @@ class Gatherer:
             self._status[i].append(codes)
             self._samples[i].append(group.measurements)
         new = len(block.frames.time)
-        ended = np.all([np.all(codes != RUNNING, axis=1) for codes in block.status], axis=0)
+        over = [codes != RUNNING for codes in block.status]
+        if self._plan.stop_when_done:
+            frames = (group.frames for group in block.frames.groups)
+            legs = zip(over, frames, self._legs, strict=True)
+            over = [ended | _done(part.guidance, count) for ended, part, count in legs]
+        ended = np.all([np.all(vehicles, axis=1) for vehicles in over], axis=0)
         if ended.any():
             last = self._given + self._waiting + int(np.argmax(ended)) + 1
             self._until = min(self._until, last)
@@ -96,6 +113,14 @@ class Gatherer:
         self._given += count
         self._waiting -= count
         return Frames(time, tuple(groups))
+
+
+def _done(guidance: Array, legs: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """(T, N) whether vehicles with so many legs have none left; never for those without any."""
+    if not guidance.shape[-1]:
+        return np.zeros(guidance.shape[:2], bool)
+    done: NDArray[np.bool_] = (guidance[..., GUIDANCE.index("leg")] >= legs) & (legs > 0)
+    return done
 
 
 def _floor(plan: Plan, fleet: Fleet) -> float:

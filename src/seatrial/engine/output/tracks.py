@@ -46,14 +46,35 @@ class ManoeuvreTrack:
     velocity: list[Array] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class _LegEnd:
+    """When a leg ended, which, how, and where the vehicle truly was."""
+
+    time: float
+    leg: int
+    word: str
+    position: Array
+    heading: float
+
+    def told(self, leg: LegInfo) -> str:
+        """For people; a station is held so many metres and degrees off."""
+        if self.word != "held" or leg.kind not in ("hold", "dock"):
+            return f"{leg.name} {'ended' if self.word == 'unknown' else self.word}"
+        away = f"{math.dist(self.position, leg.end):.1f} m"
+        if leg.heading is not None:
+            off = math.remainder(self.heading - leg.heading, math.tau)
+            away += f" and {abs(math.degrees(off)):.0f}°"
+        return f"{leg.name} held, {away} off"
+
+
 class Voyage:
     """Running figures of missions; arrays are (K, N), legs first, and grow with the legs begun."""
 
     def __init__(self, count: int) -> None:
-        self._leg = np.zeros(count, np.int64)
+        self.leg = np.zeros(count, np.int64)
+        """Number of the leg that each vehicle is on, or of its legs when all are done."""
         self._squares, self._frames, self._worst = (np.zeros((0, count)) for _ in range(3))
-        self._ends: list[list[tuple[float, int, str]]] = [[] for _ in range(count)]
-        """Per vehicle: when a leg ended, which, and how."""
+        self._ends: list[list[_LegEnd]] = [[] for _ in range(count)]
         self._on = np.zeros(count, np.int64)
         """Bits of the failsafes that are on."""
         self._alarms: list[list[Event]] = [[] for _ in range(count)]
@@ -61,8 +82,15 @@ class Voyage:
         self.aborted = np.zeros(count, bool)
         """Whether a failsafe has stopped the actuators."""
 
-    def add(self, time: Array, guidance: Array, alive: NDArray[np.bool_]) -> None:
-        """Take a block of frames; `guidance` is (T, N, G)."""
+    def add(
+        self,
+        time: Array,
+        guidance: Array,
+        alive: NDArray[np.bool_],
+        position: Array,
+        heading: Array,
+    ) -> None:
+        """Take a block of frames; `guidance` is (T, N, G), what is true (T, N, 3) and (T, N)."""
         leg = np.rint(guidance[..., GUIDANCE.index("leg")]).astype(np.int64)
         outcome = np.rint(guidance[..., GUIDANCE.index("outcome")]).astype(np.int64)
         away = np.where(alive, np.abs(guidance[..., GUIDANCE.index("cross_track")]), 0.0)
@@ -76,14 +104,15 @@ class Voyage:
         np.add.at(self._squares, place, away * away)
         np.add.at(self._frames, place, alive.astype(np.float64))
         np.maximum.at(self._worst, place, away)
-        before = np.concatenate([self._leg[None], leg[:-1]])
+        before = np.concatenate([self.leg[None], leg[:-1]])
         for k, i in np.argwhere(leg > before):
             for ended in range(int(before[k, i]), int(leg[k, i])):
                 # The frame tells how the last leg ended, not those that came and went before it.
                 last = ended == leg[k, i] - 1
                 word = OUTCOMES[int(outcome[k, i])] if last else "unknown"
-                self._ends[i].append((float(time[k]), ended, word))
-        self._leg = leg[-1]
+                end = _LegEnd(float(time[k]), ended, word, position[k, i], float(heading[k, i]))
+                self._ends[i].append(end)
+        self.leg = leg[-1]
         self._add_alarms(time, guidance, leg)
 
     def _add_alarms(self, time: Array, guidance: Array, leg: NDArray[np.int64]) -> None:
@@ -103,16 +132,14 @@ class Voyage:
 
     def events(self, vehicle: int, legs: tuple[LegInfo, ...]) -> tuple[Event, ...]:
         """What happened to one vehicle."""
-        ends = [
-            Event(time, f"{legs[leg].name} {'ended' if word == 'unknown' else word}", word, leg)
-            for time, leg, word in self._ends[vehicle]
-        ]
+        ends = [Event(e.time, e.told(legs[e.leg]), e.word, e.leg) for e in self._ends[vehicle]]
         return tuple(sorted(ends + self._alarms[vehicle], key=lambda event: event.time))
 
     def figures(self, vehicle: int, legs: tuple[LegInfo, ...]) -> dict[str, float]:
         """Legs done and reached, and the cross-track error on those that are tracks."""
-        words = [word for _, _, word in self._ends[vehicle]]
+        words = [end.word for end in self._ends[vehicle]]
         found = {
+            "legs": float(len(legs)),
             "legs_done": float(len(words)),
             "legs_reached": float(sum(word in ("reached", "held") for word in words)),
         }
@@ -170,7 +197,8 @@ class Tally:
         self._status = status[-1]
         self.frames += len(time)
         if frames.guidance.shape[-1]:
-            self._voyage.add(time, np.asarray(frames.guidance, np.float64), alive)
+            guidance = np.asarray(frames.guidance, np.float64)
+            self._voyage.add(time, guidance, alive, position, euler[..., 2])
         if frames.estimate.shape[-1]:
             error = frames.estimate[..., ESTIMATE["position"]] - position
             away = np.where(alive, np.linalg.norm(error, axis=2), 0.0)
@@ -225,8 +253,11 @@ class Tally:
                 mean = self._error_squares[i] / self._alive_frames[i]
                 figures["position_error_rms"] = math.sqrt(mean)
                 figures["position_error_max"] = float(self._error_max[i])
+            status = self._ending(i, info) or words[int(self._status[i])]
+            if status == "completed" and self._voyage.leg[i] < len(info.legs):
+                status = "unfinished"
             result[name] = VehicleSummary(
-                status=self._ending(i, info) or words[int(self._status[i])],
+                status=status,
                 ended_at=float(self._ended_at[i]),
                 distance=float(self._distance[i]),
                 speed_mean=float(self._speed_sum[i] / self._alive_frames[i]),
@@ -255,7 +286,7 @@ def summarise(
     vehicles = {v.name: found[v.name] for v in header.vehicles}
     order = (
         *("failed", "diverged", "collided", "capsized", "grounded", "lost", "aborted"),
-        *("stopped", "completed"),
+        *("stopped", "unfinished", "completed"),
     )
     worst = min((v.status for v in vehicles.values()), key=order.index)
     return RunSummary(status=worst, duration=duration, vehicles=vehicles)
