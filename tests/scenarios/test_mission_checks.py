@@ -3,8 +3,11 @@
 import warnings
 
 import pytest
+from typer.testing import CliRunner
 
 import seatrial as st
+from seatrial.cli.commands import app
+from seatrial.compile.checking import check_vehicle
 from seatrial.compile.scenario import compile_scenario
 from seatrial.spec.loading import load_text
 
@@ -69,6 +72,18 @@ REFUSED = {
         {"task": NORTH, "extra": "failsafes: {battery: {action: surface}}"},
         "on the surface cannot come up",
     ),
+    "far more speed than it has": (
+        {"task": NORTH.replace("1.5", "25")},
+        r"goto 1` asks for 25 m/s.*at most 3.1 m/s, its top speed",
+    ),
+    "a start at an aircraft's speed": (
+        {"extra": "start: {speed: 50}"},
+        r":9: vehicles\[0\].start.speed: no vehicle.*found:    50.*less than 12.8 m/s",
+    ),
+    "a start with more than the actuator has": (
+        {"extra": "start: {actuators: {left_rpm: 5000}}"},
+        r"start.actuators.left_rpm: `left` goes no farther.*found:    5000",
+    ),
 }
 
 DOUBTED = {
@@ -104,7 +119,58 @@ DOUBTED = {
         },
         r"grows by about 31 m a minute, to 51 m after 100 s.*passes after 59 s",
     ),
+    "a waypoint beyond the horizon": (
+        {"task": NORTH.replace("100", "100000")},
+        r"takes about 18.5 h at the speeds that it asks for, and the run ends after 0.0167 h",
+    ),
+    "a little more speed than it has": (
+        {"task": NORTH.replace("1.5", "4")},
+        r"asks for 4 m/s.*at most 3.1 m/s, its top speed",
+    ),
+    "orders beyond the limits": (
+        {"extra": "commands: {left_rpm: 100000, right_rpm: [[0, 10], [5, -990]]}"},
+        r"commands.left_rpm: `left` goes no farther.*found:    100000.*from -971.5 to 992.5",
+    ),
 }
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"extra": "start: {heading: 90}"}, r":9: .*heading: out of range.*`heading_deg: 90`"),
+        (
+            {"world": "{name: race, current: {speed: 1, towards: 90}}"},
+            r":5: world.current.towards: out of range.*`towards_deg: 90`",
+        ),
+    ],
+)
+def test_degrees_in_a_place_for_radians_are_refused(changed, message):
+    with pytest.raises(st.SpecError, match=f"(?s){message}"):
+        described(**changed)
+
+
+@pytest.mark.parametrize(("name", "value"), [("X_u", 77.0), ("N_r", 40.0), ("Y_v_av", 3.0)])
+def test_a_drag_that_drives_is_refused(name, value):
+    otter = st.load("otter", st.Vehicle)
+    told = dict(otter.hydrodynamics.coefficients) | {name: value}
+    wrong = otter.model_copy(
+        update={"hydrodynamics": otter.hydrodynamics.model_copy(update={"coefficients": told})}
+    )
+    with pytest.raises(
+        st.SpecError, match=f"`{name}` drives the motion(?s:.)*`{name}: -{value:g}`"
+    ):
+        check_vehicle(wrong)
+
+
+def test_what_is_doubtful_is_refused_where_strictness_is_asked_for(tmp_path):
+    path = tmp_path / "doubtful.yaml"
+    text = TEXT.format(duration=60, world="calm", vehicle="otter", extra="commands: {left: 1000}")
+    path.write_text(text)
+    arguments = ["check", str(path)]
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    refused = CliRunner().invoke(app, [*arguments, "--strict"])
+    assert isinstance(refused.exception, st.SpecError)
+    assert "doubtful.yaml:9: vehicles[0].commands.left" in str(refused.exception)
 
 
 @pytest.mark.parametrize("case", REFUSED)

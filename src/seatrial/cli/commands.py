@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from seatrial import __version__
-from seatrial.errors import SpecError
+from seatrial.errors import Problem, SpecError, SpecWarning
 
 app = typer.Typer(
     help="Sea trials for marine vehicles before they meet the sea.",
@@ -100,15 +100,24 @@ def check(
     files: Annotated[
         list[str], typer.Argument(metavar="FILE…", help="Vehicle, world or scenario files.")
     ],
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse also what is merely doubtful.")
+    ] = False,
 ) -> None:
     """Check descriptions without running anything; exit code 2 if one cannot be used."""
+    import warnings
+
     from seatrial.compile.checking import check_description
 
     problems: list[Any] = []
     for file in files:
         try:
-            kind = check_description(file)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error" if strict else "default", SpecWarning)
+                kind = check_description(file)
             typer.echo(f"{file}: a usable {kind}")
+        except SpecWarning as doubt:
+            problems.append(Problem(str(doubt)))
         except SpecError as error:
             problems += error.problems
     if problems:

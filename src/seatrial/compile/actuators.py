@@ -81,6 +81,28 @@ def channels_of(actuators: list[spec.Thruster | spec.Fin | spec.Ballast]) -> lis
     return result
 
 
+def limits_of(
+    actuators: list[spec.Thruster | spec.Fin | spec.Ballast],
+) -> dict[str, tuple[float, float]]:
+    """Least and greatest order by channel, in its SI unit."""
+    result: dict[str, tuple[float, float]] = {}
+    for actuator in actuators:
+        if isinstance(actuator, spec.Thruster):
+            thrust, turns = actuator.thrust, actuator.azimuth
+            result[actuator.name] = (
+                thrust.thrust_limits
+                if isinstance(thrust, spec.DirectThrust)
+                else thrust.speed_limits
+            )
+            if turns is not None and turns.angle_limit < math.pi:
+                result[f"{actuator.name}_angle"] = (-turns.angle_limit, turns.angle_limit)
+        elif isinstance(actuator, spec.Ballast):
+            result[actuator.name] = actuator.mass_limits
+        else:
+            result[actuator.name] = (-actuator.angle_limit, actuator.angle_limit)
+    return result
+
+
 def symbols_of(
     actuators: list[spec.Thruster | spec.Fin | spec.Ballast], channels: list[Channel]
 ) -> dict[str, int]:

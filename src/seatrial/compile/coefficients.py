@@ -137,6 +137,9 @@ def compile_coefficients(
                 mass = value * _mass_scale(prime, density, factors)
                 added[factors.dof, factors.acceleration] -= mass
                 continue
+            if value > 0.0 and _damps(factors):
+                problems.append(_drives(hydrodynamics, table, name, value))
+                continue
             scale, power = _force_scale(prime, density, factors)
             terms.append(_term(factors, power))
             values.append(value * scale)
@@ -195,6 +198,25 @@ def _mass_scale(prime: Nondimensional | None, density: float, factors: Factors) 
     assert factors.acceleration is not None
     angular = (factors.dof >= 3) + (factors.acceleration >= 3)
     return float(0.5 * density * prime.length ** (3 + angular))
+
+
+def _damps(factors: Factors) -> bool:
+    """Whether a term is the drag on a motion by itself: N_r r, or N_r|r| r."""
+    return (
+        not factors.actuators
+        and factors.velocities == (factors.dof,)
+        and (set(factors.absolutes) <= {factors.dof})
+    )
+
+
+def _drives(hydrodynamics: Hydrodynamics, table: str, name: str, value: float) -> Problem:
+    return hydrodynamics.problem(
+        (table, name),
+        f"`{name}` drives the motion that it should damp",
+        value=value,
+        expected="a force against the motion: 0 or less",
+        mend=f"write `{name}: {-value:g}`",
+    )
 
 
 def _names_surge(factors: Factors) -> bool:

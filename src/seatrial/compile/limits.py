@@ -34,11 +34,12 @@ MARGIN = 1.5
 
 def believable_speed(vehicle: spec.Vehicle, ocean: Ocean, start_speed: float = 0.0) -> float:
     """Upper bound on the speed over ground of a vehicle in a sea, m/s."""
-    own = max(_own_speed(vehicle), abs(start_speed))
+    own = max(own_speed(vehicle), abs(start_speed))
     return MARGIN * (own + _carried(ocean) + FALL)
 
 
-def _own_speed(vehicle: spec.Vehicle) -> float:
+def own_speed(vehicle: spec.Vehicle) -> float:
+    """Upper bound on its speed through the water, m/s."""
     density = vehicle.hydrodynamics.reference_density
     volume = vehicle.inertia.mass / density
     push = sum(_largest_thrust(a, density) for a in vehicle.actuators)

@@ -18,6 +18,7 @@ from seatrial.compile.compiled_controllers import CompiledControllers
 from seatrial.compile.faults import compile_faults, fault_infos
 from seatrial.compile.limits import believable_speed
 from seatrial.compile.padding import with_room
+from seatrial.compile.plausibility import check_start, doubtful_orders
 from seatrial.compile.scene import obstacle_bodies
 from seatrial.compile.schedule import schedule_of, settle_time_step
 from seatrial.compile.sensors.fitting import FittedOut, samples_underway
@@ -320,6 +321,9 @@ def _fleet(
             dtype=dtype,
         ),
     )
+    for index in _participants(members):
+        check_start(scenario, index)
+        doubts += doubtful_orders(scenario, index)
     initial = _initial(scenario, members, vehicle, ocean, dtype)
     _check_afloat(scenario, members, vehicle, initial)
     legs: dict[str, tuple[LegInfo, ...]] = {}

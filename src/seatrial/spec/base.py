@@ -27,7 +27,8 @@ class Unit:
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Metres = Annotated[Number, Unit("m")]
-Radians = Annotated[Number, Unit("rad")]
+Radians = Annotated[Number, Unit("rad"), Field(ge=-math.tau, le=math.tau)]
+"""At most one turn either way: more of it was meant in degrees."""
 RadiansPerSecond = Annotated[Number, Unit("rad/s")]
 MetresPerSecond = Annotated[Number, Unit("m/s")]
 Seconds = Annotated[Number, Unit("s")]

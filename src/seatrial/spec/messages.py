@@ -248,6 +248,9 @@ def _mend(finding: _Finding) -> str:
     elif isinstance(value, int | float):
         if any(o.base is str and not o.pattern for o in finding.options):
             return f'put it in quotes: "{value}"'
+        degrees = [o for o in numbers if o.unit == "rad" and not finding.key.suffix]
+        if degrees and finding.kind in ("less_than_equal", "greater_than_equal"):
+            return f"an angle in degrees is written `{name}_deg: {value}`"
         if int in bases and isinstance(value, float) and value.is_integer():
             return f"write `{int(value)}`"
     return ""

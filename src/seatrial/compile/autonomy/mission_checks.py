@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+HOURS = 3600.0
+"""Time of a mission from which on it is compared with the run's, s."""
 AWASH = 1.0
 """Depth of the origin up to which a craft that dives hears radio, m."""
 
@@ -45,8 +47,14 @@ def check_mission(
     work."""
     check = _Check(scenario, index, legs, start, tuning, sensors)
     check.depths()
-    found: list[Problem] = []
-    for doubts in (check.currents(), check.turns(), check.margins(), check.position()):
+    found: list[Problem] = [*check.time()]
+    for doubts in (
+        check.speeds(),
+        check.currents(),
+        check.turns(),
+        check.margins(),
+        check.position(),
+    ):
         by_task: dict[Path, Problem] = {}
         for doubt in doubts:
             by_task.setdefault(doubt.path, doubt)  # one leg of a task stands for all
@@ -131,6 +139,45 @@ class _Check:
     def _leaves(self, failsafe: str) -> bool:
         """Whether a failsafe would take the vehicle off its mission."""
         return action_of(self._participant, failsafe) >= CODE["hold"]
+
+    def time(self) -> Iterator[Problem]:
+        """Doubt a mission that lasts for hours beyond the run; a run cut short on purpose ends
+        `unfinished`, which says enough."""
+        begin, needed = self._start, 0.0
+        for leg in self._legs:
+            needed += float(np.linalg.norm(leg.end - begin)) / leg.speed + leg.dwell
+            begin = leg.end
+        duration = self._scenario.duration
+        if needed > max(duration, HOURS):
+            yield self._problem(
+                ("mission",),
+                f"it takes about {needed / 3600.0:.3g} h at the speeds that it asks for, and the "
+                f"run ends after {duration / 3600.0:.3g} h",
+                "a mission that the run can see the end of",
+                "check the waypoints, which are in metres from the datum, or give more `duration`",
+            )
+
+    def speeds(self) -> Iterator[Problem]:
+        """Refuse a speed that the vehicle does not come near, and doubt one that it does not have.
+
+        Where there is a current, what a speed takes through the water is another question.
+        """
+        top = self._tuning.top
+        if top is None:
+            return
+        for leg in self._legs:
+            if leg.kind == VELOCITY or leg.speed <= top:
+                continue
+            doubt = self._of(
+                leg,
+                f"asks for {leg.speed:.2g} m/s",
+                f"at most {top:.2g} m/s, its top speed",
+                "ask for less `speed`",
+            )
+            if leg.speed > 2.0 * top:
+                raise SpecError(doubt)
+            if self._scenario.world.current is None:
+                yield doubt
 
     def currents(self) -> Iterator[Problem]:
         """Refuse what the steady current makes impossible; doubt what it, or the tide, makes slow.
