@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from seatrial.errors import SpecError
 from seatrial.spec import reference
 from seatrial.spec.base import Spec, unit_of
 from seatrial.spec.loading import load_text
@@ -27,6 +28,23 @@ def test_the_pages_are_those_that_the_classes_give(repository):
     assert sorted(committed) == sorted(PAGES), MEND
     for name, text in PAGES.items():
         assert committed[name] == text, f"{name}: {MEND}"
+
+
+@pytest.mark.parametrize("topic", ["start", "turning circle", "dvl"])
+def test_the_keys_of_a_description_are_explained_in_a_terminal(topic):
+    assert topic in {name for names in reference.topics().values() for name in names}
+    text, _, example = reference.explain(topic.replace(" ", "_")).partition("For example:")
+    spec = next(c for c in CLASSES if reference.title_of(c).lower() == topic)
+    assert text.splitlines()[0].lower() == topic
+    for name in spec.model_fields:
+        assert re.search(rf"^{name}( or .*)?\n(    .*\n)*?    .*(required|default)", text, re.M)
+    assert max(len(line) for line in text.splitlines()) <= 80
+    assert example.strip()
+
+
+def test_keys_of_what_is_not_there_are_asked_back():
+    with pytest.raises(SpecError, match="did you mean `dvl`"):
+        reference.explain("dvll")
 
 
 def test_no_two_classes_of_a_page_have_the_same_title():

@@ -155,6 +155,26 @@ def show(name: Annotated[str, typer.Argument(help="A library name or a file.")])
 
 
 @app.command()
+def keys(
+    topic: Annotated[
+        str | None, typer.Argument(help="Whose keys: scenario, goto, dvl, thruster …")
+    ] = None,
+) -> None:
+    """Explain the keys of a YAML file; list what can be explained when no topic is named."""
+    from seatrial.cli.library import show_keys
+
+    show_keys(topic)
+
+
+@app.command()
+def schema() -> None:
+    """Print a JSON Schema of all YAML files, by which an editor completes and checks them."""
+    from seatrial.spec.json_schema import as_text
+
+    typer.echo(as_text(), nl=False)
+
+
+@app.command()
 def plot(
     recording: RecordingArgument,
     out: Annotated[

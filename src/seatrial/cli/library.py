@@ -1,6 +1,8 @@
 """`seatrial list`."""
 
 import json
+import textwrap
+from typing import Any
 
 import typer
 
@@ -31,3 +33,18 @@ def show_library(as_json: bool) -> None:
             table.add_row(name, " ".join(description.split()))
         console.print(table)
         console.print()
+
+
+def show_keys(topic: str | None) -> None:
+    """The keys of one description, or what there are keys of."""
+    from seatrial.spec.reference import explain, topics
+
+    if topic is not None:
+        typer.echo(explain(topic), nl=False)
+        return
+    for title, names in topics().items():
+        typer.echo(f"{title}:\n{textwrap.fill(', '.join(names), 78, **_INDENT)}")
+    typer.echo("\nseatrial keys TOPIC explains one of them, as in: seatrial keys goto")
+
+
+_INDENT: dict[str, Any] = {"initial_indent": "    ", "subsequent_indent": "    "}

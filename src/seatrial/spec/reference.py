@@ -7,6 +7,7 @@ from `examples.yaml` for what the library does not use.
 import io
 import re
 import sys
+import textwrap
 import typing
 from collections.abc import Iterator, Mapping
 from pathlib import Path as FilePath
@@ -16,11 +17,12 @@ from pydantic_core import PydanticUndefined
 from ruamel.yaml import YAML
 
 from seatrial.conventions import UNIT_SUFFIXES
+from seatrial.errors import Problem, SpecError
 from seatrial.spec.base import Spec, Unit, document_fields, unit_of
 from seatrial.spec.library import library_file, library_names
 from seatrial.spec.loading import DOCUMENTS, load
 from seatrial.spec.reading import read_file
-from seatrial.spec.wording import Declared, Key, accepted, declared
+from seatrial.spec.wording import Declared, Key, accepted, declared, did_you_mean
 
 PAGES = {
     "scenario": ("Scenarios", ("scenario",)),
@@ -121,18 +123,63 @@ def title_of(spec: type[Spec]) -> str:
     return " ".join([words[0], *(w.lower() for w in words[1:])])
 
 
+def topics() -> dict[str, list[str]]:
+    """Title of each page -> what `explain` can tell of it."""
+    classes = list(_reachable())
+    return {
+        title: sorted(title_of(spec).lower() for spec in classes if page_of(spec) == page)
+        for page, (title, _) in PAGES.items()
+    }
+
+
+def explain(topic: str) -> str:
+    """The keys of a description in plain text, by its title: `turning circle`, `goto`, `dvl`."""
+    classes = {title_of(spec).lower(): spec for spec in _reachable()}
+    wanted = topic.lower().replace("_", " ")
+    if wanted not in classes:
+        raise SpecError(
+            Problem(
+                f"there are no keys of `{topic}`",
+                expected="a title that `seatrial keys` lists",
+                mend=did_you_mean(wanted, list(classes)),
+            )
+        )
+    document_fields()
+    spec = classes[wanted]
+    lines = [title_of(spec), *textwrap.wrap(_text(spec.__doc__ or ""), 78), ""]
+    for name, field in spec.model_fields.items():
+        key, value, unit, default, meaning = _cells(spec, name, page_of(spec))
+        value = re.sub(r"\[([^]]*)\]\([^)]*\)", lambda link: link[1].lower(), value)
+        given = default if field.is_required() else f"default {default}"
+        told = "; ".join(fact for fact in (value, unit and f"in {unit}", given) if fact)
+        lines += [key.replace("`", ""), *_indented(told), *_indented(meaning), ""]
+    example = _examples().get(spec)
+    if example is not None:
+        lines += ["For example:", "", *(f"    {line}" for line in example.splitlines()), ""]
+    return "\n".join(lines).replace("`", "").replace("\\^", "^")
+
+
+def _indented(text: str) -> list[str]:
+    return textwrap.wrap(text, 78, initial_indent="    ", subsequent_indent="    ")
+
+
 def _row(spec: type[Spec], name: str, page: str) -> str:
+    cells = _cells(spec, name, page)
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _cells(spec: type[Spec], name: str, page: str) -> list[str]:
+    """Key, value, unit, default and meaning."""
     field = spec.model_fields[name]
     unit = unit_of(field)
     endings = ", ".join(f"`_{suffix}`" for suffix in UNIT_SUFFIXES.get(unit, {}))
-    cells = [
+    return [
         f"`{name}`" + (f" or {endings}" if endings else ""),
         _value(field, page),
         "" if unit == "1" else unit.replace("^", "\\^"),
         _default(field),
         _text(field.description or ""),
     ]
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def _value(field: Any, page: str) -> str:
