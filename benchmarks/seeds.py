@@ -5,7 +5,9 @@ python benchmarks/seeds.py --scenario otter-turning-circle --seeds 1000 --durati
 
 import argparse
 import json
+import resource
 import time
+from collections import Counter
 
 import seatrial as st
 from seatrial import programs
@@ -19,7 +21,7 @@ def main() -> None:
     parser.add_argument("--single", type=int, default=20, help="single runs to take the mean of")
     given = parser.parse_args()
     first = time.perf_counter()
-    batch = st.run_batch(given.scenario, range(given.seeds), duration=given.duration)
+    many = st.run_many(given.scenario, seeds=range(given.seeds), duration=given.duration)
     batch_s = time.perf_counter() - first
     made = dict(programs.counts)
     st.run(given.scenario, seed=0, duration=given.duration)
@@ -36,7 +38,9 @@ def main() -> None:
                 "scenario": given.scenario,
                 "seeds": given.seeds,
                 "duration": given.duration,
-                "statuses": batch.statuses,
+                "statuses": Counter(many.status.values.ravel().tolist()),
+                "dataset_MB": many.nbytes / 1e6,
+                "peak_MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3,
                 "programs": made,
                 "batch_s": batch_s,
                 "single_run_s": single,

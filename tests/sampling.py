@@ -65,7 +65,7 @@ LONG_FILES = [
     "analytic/test_sensors_position",
     "analytic/test_faults_actuators",
     "scenarios/test_swarms",
-    "scenarios/test_batch",
+    "scenarios/test_many_runs",
     "property/test_spec_malformed",
     "scenarios/test_record_mission",
     "analytic/test_core_currents",

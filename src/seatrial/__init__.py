@@ -13,7 +13,7 @@ from seatrial._version import __version__
 from seatrial.errors import RecordingError, SpecError, SpecWarning
 
 if TYPE_CHECKING:
-    from seatrial.api import Batch, Run, compile_scenario, run, run_batch
+    from seatrial.api import Run, compile_scenario, run, run_many
     from seatrial.record.reader import read
     from seatrial.signals import RELEASE, Command, Setpoint
     from seatrial.simulation import Simulation
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from seatrial.spec.world import World
 
 _HOMES = {
-    "Batch": "seatrial.api",
     "Command": "seatrial.signals",
     "RELEASE": "seatrial.signals",
     "Run": "seatrial.api",
@@ -38,12 +37,11 @@ _HOMES = {
     "load": "seatrial.spec.loading",
     "read": "seatrial.record.reader",
     "run": "seatrial.api",
-    "run_batch": "seatrial.api",
+    "run_many": "seatrial.api",
 }
 
 __all__ = [
     "RELEASE",
-    "Batch",
     "Command",
     "RecordingError",
     "Run",
@@ -60,7 +58,7 @@ __all__ = [
     "load",
     "read",
     "run",
-    "run_batch",
+    "run_many",
 ]
 
 

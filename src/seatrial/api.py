@@ -1,16 +1,14 @@
 """What a Python program uses to run a scenario."""
 
-import operator
-import time as wall_clock
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from seatrial.compile.controllers import assigned_to, prepare
 from seatrial.compile.scenario import described_by, plan_of
+from seatrial.compile.variations import runs_of
 from seatrial.engine import batch as batching
 from seatrial.engine import run as running
 from seatrial.engine.exchange.controllers import AnyController, ControllerError
@@ -18,6 +16,7 @@ from seatrial.engine.frames import RunHeader, RunSummary, Sink
 from seatrial.engine.plan import Plan
 from seatrial.errors import Problem, SpecError
 from seatrial.record.choose import recorder
+from seatrial.record.many import FramesKeeper, joined_runs
 from seatrial.record.memory import MemoryRecorder
 from seatrial.record.reader import Recording, read
 from seatrial.spec.scenario import Scenario
@@ -30,7 +29,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run."""
+    """A finished run.
+
+    >>> finished = st.run("otter-turning-circle", duration=1.0)
+    >>> finished.status, finished.dataset.sizes["time"]
+    ('completed', 11)
+    >>> page = finished.plot("figure.png")
+    """
 
     header: RunHeader
     summary: RunSummary
@@ -76,79 +81,59 @@ class Run:
 
 
 def compile_scenario(scenario: str | Path | Scenario) -> Plan:
-    """Turn a scenario (a name, a file or an object) into arrays, or refuse it with reasons."""
+    """Turn a scenario (a name, a file or an object) into arrays, or refuse it with reasons.
+
+    >>> plan = st.compile_scenario("otter-turning-circle")
+    >>> st.run(plan, duration=1.0).status
+    'completed'
+    """
     return plan_of(scenario, None, None)
 
 
-@dataclass(frozen=True)
-class Batch:
-    """One scenario under many seeds, finished."""
-
-    seeds: tuple[int, ...]
-    header: RunHeader
-    """Of the first of them; the others differ in their seed."""
-    summaries: tuple[RunSummary, ...]
-    """By seed."""
-    wall_time: float
-    """Time of all of it, with planning, compiling or loading the program, s."""
-    _kept: tuple[MemoryRecorder, ...]
-
-    def __repr__(self) -> str:
-        return f"Batch({self.header.scenario!r}, {len(self.seeds)} seeds, {self.statuses})"
-
-    @property
-    def statuses(self) -> dict[str, int]:
-        """How many runs ended in which way."""
-        return dict(Counter(summary.status for summary in self.summaries))
-
-    @cached_property
-    def dataset(self) -> "xarray.Dataset":
-        """All frames of all runs, seeds first; a run that ended early has NaN after its end."""
-        import xarray
-
-        parts = [kept.recording().dataset for kept in self._kept]
-        seeds = xarray.DataArray(list(self.seeds), dims="seed", name="seed")
-        return xarray.concat(parts, dim=seeds, join="outer")
-
-
-def run_batch(
+def run_many(
     scenario: str | Path | Scenario | Plan,
-    seeds: Iterable[int],
     *,
+    seeds: Iterable[int] | None = None,
+    vary: Mapping[str, Sequence[Any]] | None = None,
     duration: float | None = None,
     progress: Callable[[float], None] | None = None,
     controllers: Mapping[str, AnyController] | None = None,
     allow_code: bool = False,
-) -> Batch:
-    """Run a scenario under many seeds at once: one program, all cores, frames in memory.
+) -> "xarray.Dataset":
+    """Run a scenario many times at once: one program, all cores, one dataset with a run dimension.
 
-    Much faster than as many calls of `run`. `progress` is told which share is done. Controllers
-    are as in `run`, but compiled ones only.
+    `seeds` and every list in `vary` hold one value for each run; `vary` names numbers of the
+    description by their path. Much faster than as many calls of `run`. `progress` is told which
+    share is done. Controllers are as in `run`, but compiled ones only.
+
+    Beside what a run's dataset has, every run has its `seed`, what was varied, and `status`,
+    `ended_at`, `distance` and the indices of every vehicle. A run that ended early has NaN after
+    its end. Measurements are not kept.
+
+    >>> found = st.run_many("otter-turning-circle", seeds=range(3), duration=1.0)
+    >>> found.sizes["run"], found.status.values.tolist()
+    (3, [['completed'], ['completed'], ['completed']])
+    >>> knots = {"vehicles[0].start.speed_kn": [0.0, 2.0]}
+    >>> found = st.run_many("otter-turning-circle", vary=knots, duration=1.0)
+    >>> found.speed.isel(time=0, vehicle=0).values.round(1).tolist()
+    [0.1, 1.1]
     """
-    began = wall_clock.perf_counter()
     described = described_by(scenario)
-    try:
-        chosen = tuple(operator.index(seed) for seed in seeds)
-    except TypeError as error:
-        expected = "whole numbers, for example `range(100)`"
-        raise SpecError(Problem(f"these are no seeds: {error}", expected=expected)) from None
-    if not chosen:
-        raise SpecError(Problem("a batch needs at least one seed", value=()))
+    chosen, varied = runs_of(described, seeds, vary or {})
     asked, compiled = assigned_to(described, controllers, allow_code)
     for name in asked:
         raise SpecError(
             Problem(
-                f"a batch runs compiled and cannot ask the controller of `{name}`",
+                f"many runs at once are compiled and cannot ask the controller of `{name}`",
                 expected="a compiled controller, which has `init` and `step`",
                 mend="call `run` for every seed",
             )
         )
-    plans = [plan_of(described, seed, duration, compiled) for seed in chosen]
-    kept = tuple(MemoryRecorder() for _ in plans)
+    plans = [plan_of(one, None, duration, compiled) for one in chosen]
+    kept = [FramesKeeper() for _ in plans]
     endings = batching.run_batch(plans, [[one] for one in kept], progress)
-    elapsed = wall_clock.perf_counter() - began
-    summaries = tuple(ending.summary for ending in endings)
-    return Batch(chosen, plans[0].header, summaries, elapsed, kept)
+    facts = {"seed": [one.seed for one in chosen], **varied}
+    return joined_runs(kept, [ending.summary for ending in endings], facts)
 
 
 def run(
@@ -166,6 +151,10 @@ def run(
     The name of `out` ends in `.mcap`, or in `.zarr` for swarms. `controllers` are objects of your
     own that steer, by vehicle. Those that the scenario itself names are loaded and run only with
     `allow_code`, because a scenario may come from somebody else.
+
+    >>> finished = st.run("otter-turning-circle", seed=7, duration=1.0)
+    >>> finished
+    Run('otter-turning-circle', seed=7, status='completed')
     """
     plan, steering = prepare(scenario, controllers, allow_code, seed, duration)
     memory = MemoryRecorder()

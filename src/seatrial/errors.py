@@ -48,7 +48,16 @@ class SeatrialError(Exception):
 
 
 class SpecError(SeatrialError):
-    """A vehicle, world or scenario description that cannot be used."""
+    """A vehicle, world or scenario description that cannot be used.
+
+    Its `problems` say where, what was expected and how to mend it; its text says them all.
+
+    >>> try:
+    ...     st.Scenario(world="calmm", vehicles=[{"vehicle": "otter"}])
+    ... except st.SpecError as error:
+    ...     error.problems[0].mend
+    'did you mean `calm`?'
+    """
 
     def __init__(self, problems: Problem | Sequence[Problem]):
         self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
@@ -56,11 +65,27 @@ class SpecError(SeatrialError):
 
 
 class SpecWarning(UserWarning):
-    """A description that can be used but may not do what was meant; its text is a Problem's."""
+    """A description that can be used but may not do what was meant; its text is a Problem's.
+
+    >>> import warnings
+    >>> boat = {"vehicle": "otter", "commands": {"left_rpm": 5000}}
+    >>> with warnings.catch_warnings(record=True) as doubts:
+    ...     warnings.simplefilter("always", st.SpecWarning)
+    ...     plan = st.compile_scenario(st.Scenario(vehicles=[boat], duration=1.0))
+    >>> print(str(doubts[0].message).splitlines()[0])
+    vehicles[0].commands.left_rpm: `left` goes no farther than its limits
+    """
 
 
 class RecordingError(SeatrialError):
-    """A recording that cannot be written or read."""
+    """A recording that cannot be written or read.
+
+    >>> try:
+    ...     st.read("nowhere.mcap")
+    ... except st.RecordingError as error:
+    ...     print(str(error).splitlines()[0])
+    nowhere.mcap: cannot read the recording (No such file or directory)
+    """
 
 
 def format_path(path: Sequence[str | int]) -> str:

@@ -119,6 +119,9 @@ class Setpoint:
 
     Give `heading`, `course`, `yaw_rate` or `waypoint`, one of them, with a `surge`; a `depth` that
     is left out stays the mission's.
+
+    >>> st.Command(setpoint=st.Setpoint(surge=1.5, heading=0.5)).setpoint.surge
+    1.5
     """
 
     surge: float
@@ -141,6 +144,10 @@ class Command:
 
     First what is released is given back to the vehicle's own timetable, manoeuvre or pilot, then
     the new orders are taken.
+
+    >>> simulation = st.Simulation("otter-turning-circle")
+    >>> state = simulation.step(st.Command(channels={"left_rpm": 900}))
+    >>> state = simulation.step(st.Command(release=["left"]))
     """
 
     channels: Mapping[str, float] = field(default_factory=dict)
@@ -152,7 +159,12 @@ class Command:
 
 
 RELEASE = Command(release="all")
-"""Gives a whole vehicle back."""
+"""Gives a whole vehicle back.
+
+>>> simulation = st.Simulation("otter-turning-circle")
+>>> state = simulation.step({"left_rpm": 900})
+>>> state = simulation.step(st.RELEASE)
+"""
 
 
 @dataclass(frozen=True)

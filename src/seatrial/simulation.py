@@ -1,15 +1,24 @@
 """A scenario stepped from Python."""
 
+import time as wall_clock
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from seatrial.api import Run
 from seatrial.compile.controllers import prepare
+from seatrial.engine.assembly import Block
 from seatrial.engine.engine import Engine, VehicleState
 from seatrial.engine.exchange.controllers import AnyController
-from seatrial.engine.exchange.deliveries import Deliveries
+from seatrial.engine.exchange.deliveries import Deliveries, Measured
 from seatrial.engine.exchange.orders import as_commands
+from seatrial.engine.frames import Sink
+from seatrial.engine.output.gathering import Gatherer
+from seatrial.engine.output.outlets import Outlets
 from seatrial.engine.plan import Plan
+from seatrial.errors import Problem, SpecError
+from seatrial.record.choose import recorder
+from seatrial.record.memory import MemoryRecorder
 from seatrial.signals import Command, Measurements
 from seatrial.spec.scenario import Scenario
 
@@ -23,6 +32,15 @@ class Simulation:
     command the numbers are those of `run`.
 
     Controllers steer here as they do in `run`; a command of a step stands above theirs.
+
+    With `record=True`, or with a name for a recording in `out`, frames are kept from the start, and
+    `finish()` gives what `run` gives: dataset, figures, what became of every vehicle.
+
+    >>> simulation = st.Simulation("otter-turning-circle", record=True)
+    >>> for _ in range(50):
+    ...     _ = simulation.step({"left_rpm": 900, "right_rpm": 700})
+    >>> simulation.finish().dataset.sizes["time"]
+    50
     """
 
     def __init__(
@@ -32,20 +50,28 @@ class Simulation:
         seed: int | None = None,
         controllers: Mapping[str, AnyController] | None = None,
         allow_code: bool = False,
+        out: str | Path | None = None,
+        record: bool = False,
     ) -> None:
         plan, self._controllers = prepare(scenario, controllers, allow_code, seed)
         self._names = [v.name for v in plan.header.vehicles]
+        self._out, self._record = out, record or out is not None
+        self._log: _Log | None = None
         self._engine = Engine(plan, stepped=True)
         self._start()
 
     def reset(self) -> None:
-        """Back to the start."""
+        """Back to the start, where a recording begins anew."""
         self._engine.reset()
         self._start()
 
     def _start(self) -> None:
         self._deliveries = Deliveries(self._engine.plan, self._engine.opening)
         self._controllers.start(self._engine)
+        if self._log is not None:
+            self._log.close()
+        plan = self._engine.plan
+        self._log = _Log(plan, self._engine.opening, self._out) if self._record else None
 
     @property
     def time(self) -> float:
@@ -66,7 +92,10 @@ class Simulation:
         """Advance by one control period; a controller that fails raises ControllerError."""
         self._engine.order(as_commands(command, self._names))
         self._controllers.steer(self._engine, self._deliveries)
+        began = wall_clock.perf_counter()
         block = self._engine.advance(1)
+        if self._log is not None:
+            self._log.take(block, wall_clock.perf_counter() - began)
         self._deliveries.take([group.measurements for group in block.frames.groups])
         return self.vehicles
 
@@ -80,9 +109,55 @@ class Simulation:
         now = self.time
         return {n: self._deliveries.heard(n, now - self.control_period, now) for n in self._names}
 
+    def finish(self) -> Run:
+        """End the recording here; the next step begins another one only after `reset`.
+
+        A vehicle whose mission has legs left is `unfinished`.
+        """
+        if self._log is None:
+            raise SpecError(
+                Problem(
+                    "this simulation records nothing",
+                    expected="`record=True`, or a name for a recording in `out`",
+                    mend="say so where the `Simulation` is made; after `finish` call `reset`",
+                )
+            )
+        finished, self._log = self._log.close(), None
+        return finished
+
     def set_fault(self, fault: str, on: bool = True, vehicle: str | None = None) -> None:
         """Strike a vehicle with one of the faults that its scenario describes, or call it off.
 
         A fault that is switched off here still sets in when its own trigger says so.
         """
         self._engine.set_fault(fault, on, vehicle)
+
+
+class _Log:
+    """Keeps what a simulation gives, as `run` does."""
+
+    def __init__(self, plan: Plan, opening: list[Measured], out: str | Path | None) -> None:
+        self._plan, self._wall_time = plan, 0.0
+        self._kept: MemoryRecorder | Path = MemoryRecorder() if out is None else Path(out)
+        sink: Sink = (
+            self._kept
+            if isinstance(self._kept, MemoryRecorder)
+            else recorder(self._kept, len(plan.header.vehicles))
+        )
+        self._gatherer = Gatherer(plan, opening, endless=True)
+        self._outlets = Outlets([sink], plan.header, plan.scene)
+
+    def take(self, block: Block, wall_time: float) -> None:
+        """Keep the frames of a block that took so long to compute."""
+        self._wall_time += wall_time
+        for frames in self._gatherer.add(block):
+            self._outlets.write(frames)
+
+    def close(self) -> Run:
+        """The recording up to here."""
+        for frames in self._gatherer.finish():
+            self._outlets.write(frames)
+        summary = self._gatherer.summary(stopped=False)
+        for lost in self._outlets.close(summary):
+            raise lost.error
+        return Run(self._plan.header, summary, self._wall_time, self._kept)

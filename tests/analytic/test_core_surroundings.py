@@ -183,7 +183,7 @@ def test_a_craft_that_sinks_to_the_bottom_is_grounded_and_its_run_ends_unless_to
 
 
 def test_diverging_craft_ends_with_its_last_good_state():
-    described = craft.vehicle(hydrodynamics={"coefficients": {"X_u": 500.0}})  # drives itself on
+    described = craft.vehicle(hydrodynamics={"coefficients": {"X_uu": 500.0}})  # drives itself on
     scenario = Scenario.model_validate(
         {
             "kind": "scenario",

@@ -44,7 +44,6 @@ def test_units_and_names_in_place_of_descriptions_are_known(judge, right):
     "wrong",
     [
         {key: RUN[key] for key in ("name", "duration", "vehicles")},
-        {key: RUN[key] for key in ("kind", "name", "vehicles")},
         RUN | {"duration": -1},
         RUN | {"durration": 10},
         RUN | {"vehicles": [BOAT | {"start": {"heading": 90}}]},

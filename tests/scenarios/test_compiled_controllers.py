@@ -104,16 +104,16 @@ def test_the_compiled_law_steers_as_the_same_law_asked_from_python(steered):
         np.testing.assert_array_equal(estimate.deviation, np.zeros(3))
 
 
-def test_stepped_and_run_are_the_same_bytes_and_a_batch_is_the_same_to_rounding(steered):
+def test_stepped_and_run_are_the_same_bytes_and_one_of_many_the_same_to_rounding(steered):
     simulation = st.Simulation(guided(), controllers={"boat": Helm()})
     for k in range(40):
         state = simulation.vehicles["boat"]
         np.testing.assert_array_equal(state.position, steered.dataset.position[k, 0])
         np.testing.assert_array_equal(state.velocity[:3], steered.dataset.velocity[k, 0])
         simulation.step()
-    batch = st.run_batch(guided(), (5, 6), duration=3.0, controllers={"boat": Helm()})
+    many = st.run_many(guided(), seeds=(5, 6), duration=3.0, controllers={"boat": Helm()})
     np.testing.assert_allclose(
-        batch.dataset.position.sel(seed=5), steered.dataset.position[:31], rtol=0, atol=1e-9
+        many.position.isel(run=0), steered.dataset.position[:31], rtol=0, atol=1e-9
     )
 
 

@@ -78,7 +78,7 @@ REFUSED = {
     ),
     "a start at an aircraft's speed": (
         {"extra": "start: {speed: 50}"},
-        r":9: vehicles\[0\].start.speed: no vehicle.*found:    50.*less than 12.8 m/s",
+        r":9: vehicles\[0\].start.speed: no vehicle.*found:    50.*less than 17.8 m/s",
     ),
     "a start with more than the actuator has": (
         {"extra": "start: {actuators: {left_rpm: 5000}}"},

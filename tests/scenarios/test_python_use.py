@@ -1,11 +1,15 @@
 """The public names: run, step, read; and what they promise."""
 
+import doctest
+import inspect
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import seatrial as st
+from seatrial import signals
 
 
 def scenario(**changes):
@@ -39,6 +43,57 @@ def finished():
 def test_there_are_few_public_names_and_all_of_them_resolve():
     assert len(st.__all__) <= 19
     assert all(getattr(st, name) is not None for name in st.__all__)
+
+
+def test_every_public_name_shows_its_use_by_an_example_that_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {name: getattr(st, name) for name in st.__all__ if name != "__version__"}
+    texts = {name: getattr(one, "__doc__", "") for name, one in names.items()}
+    texts["RELEASE"] = inspect.getsource(signals).partition("RELEASE = ")[2].split('"""')[1]
+    runner = doctest.DocTestRunner()
+    for name, text in texts.items():
+        example = doctest.DocTestParser().get_doctest(text, {"st": st}, name, None, None)
+        assert example.examples, name
+        runner.run(example)
+    assert runner.summarize(verbose=False).failed == 0
+
+
+def test_a_scenario_is_written_in_python_as_in_yaml():
+    boat = {"vehicle": "otter", "start": {"heading_deg": 90}}
+    described = st.Scenario(world="calm", vehicles=[boat, {"name": "two", "vehicle": "wamv"}])
+    assert [p.name for p in described.vehicles] == ["otter", "two"]
+    assert described.vehicles[0].start.heading == np.pi / 2
+    assert described.world == st.load("calm")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"world": "calmm"}, "^world: the library has no world(?s:.)*did you mean `calm`"),
+        ({"durration": 5}, "^durration: unknown key(?s:.)*did you mean `duration`"),
+        ({"vehicles": [{"vehicle": "oter"}]}, r"^vehicles\[0\].vehicle: (?s:.)*`otter`"),
+        ({"duration": "long"}, "^duration: text where a number belongs"),
+    ],
+)
+def test_a_mistake_in_python_is_told_as_one_in_yaml(given, words):
+    with pytest.raises(st.SpecError, match=words):
+        st.Scenario(**{"vehicles": [{"vehicle": "otter"}]} | given)
+
+
+def test_a_simulation_that_records_gives_what_a_run_gives(finished, tmp_path):
+    simulation = st.Simulation(scenario(), out=tmp_path / "stepped.mcap")
+    for _ in range(61):  # the last frame tells the orders of the period that it begins
+        simulation.step()
+    stepped = simulation.finish()
+    st.run(scenario(), out=tmp_path / "run.mcap")
+    assert (tmp_path / "stepped.mcap").read_bytes() == (tmp_path / "run.mcap").read_bytes()
+    assert stepped.status == "completed"
+    assert stepped.summary == finished.summary
+    with pytest.raises(st.SpecError, match="records nothing"):
+        simulation.finish()
+    simulation.reset()
+    simulation.step({"boat": {"left_rpm": 0.0}})
+    assert simulation.finish().dataset.sizes["time"] == 1
 
 
 def test_a_run_gives_every_frame_as_one_dataset(finished):
@@ -123,7 +178,7 @@ def test_single_precision_stays_close_to_double(finished):
 
 def test_a_run_that_diverges_ends_with_its_last_good_state():
     vehicle = st.load("remus100").model_dump()
-    vehicle["hydrodynamics"]["coefficients"]["X_u_au"] = 500.0  # drag that pushes
+    vehicle["hydrodynamics"]["coefficients"]["X_uu"] = 500.0  # drag that pushes
     wild = scenario(
         world={"kind": "world", "name": "calm"},
         vehicles=[

@@ -12,7 +12,6 @@ app = typer.Typer(
     help="Sea trials for marine vehicles before they meet the sea.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    add_completion=False,
 )
 bench_app = typer.Typer(help="Measure speed on this machine.", no_args_is_help=True)
 app.add_typer(bench_app, name="bench")

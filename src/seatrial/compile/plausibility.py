@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from seatrial.compile.actuators import channels_of, expand, limits_of
-from seatrial.compile.limits import own_speed
+from seatrial.compile.limits import FALL, own_speed
 from seatrial.errors import Path, Problem, SpecError
 from seatrial.spec.scenario import Scenario
 
@@ -12,7 +12,7 @@ def check_start(scenario: Scenario, index: int) -> None:
     """Refuse a vehicle that begins faster than anything of its size, or with orders beyond its
     actuators."""
     participant = scenario.vehicles[index]
-    start, fastest = participant.start, own_speed(participant.vehicle)
+    start, fastest = participant.start, own_speed(participant.vehicle) + FALL
     if abs(start.speed) > fastest:
         raise scenario.error(
             ("vehicles", index, "start", "speed"),

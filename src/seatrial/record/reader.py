@@ -129,7 +129,12 @@ class Recording:
 
 
 def read(path: str | Path) -> Recording:
-    """Open a recording, also one whose run was killed; its data are read when they are used."""
+    """Open a recording, also one whose run was killed; its data are read when they are used.
+
+    >>> run = st.run("otter-turning-circle", duration=1.0, out="run.mcap")
+    >>> st.read("run.mcap").dataset.position.dims
+    ('time', 'vehicle', 'axis')
+    """
     path = Path(path)
     if path.is_dir() or path.suffix == ".zarr":
         return Recording(path, *read_store(path))

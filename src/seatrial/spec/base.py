@@ -9,13 +9,18 @@ import sys
 import typing
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 
 from seatrial.conventions import UNIT_SUFFIXES
 from seatrial.errors import Path, Problem, SpecError
+
+if TYPE_CHECKING:
+    from pydantic._internal._model_construction import ModelMetaclass
+else:
+    ModelMetaclass = type(BaseModel)  # which pydantic does not export
 
 
 @dataclass(frozen=True)
@@ -74,7 +79,19 @@ class Source:
         return 0
 
 
-class Spec(BaseModel):
+class _Described(ModelMetaclass):
+    """Lets Python write a description as a file does, and refuses it in the same words."""
+
+    def __call__(cls: type[Any], *args: Any, **data: Any) -> Any:  # noqa: N805
+        try:
+            return super().__call__(*args, **data)
+        except ValidationError:
+            from seatrial.spec.loading import build_in_python  # which needs all descriptions
+
+            return build_in_python(cls, data)
+
+
+class Spec(BaseModel, metaclass=_Described):
     """Base of every description."""
 
     model_config = ConfigDict(

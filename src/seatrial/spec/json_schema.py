@@ -28,8 +28,6 @@ def json_schema() -> dict[str, Any]:
     for spec in _all_specs(Spec):
         if spec.__name__ in definitions:
             _add_words_and_units(spec, definitions[spec.__name__])
-    for spec in DOCUMENTS.values():  # one in place of a name need not say what it is
-        definitions[spec.__name__]["required"].remove("kind")
     names = {f"#/$defs/{spec.__name__}" for spec in DOCUMENTS.values()}
     definitions = {name: _with_references(one, names) for name, one in definitions.items()}
     return {
@@ -61,6 +59,7 @@ def _all_specs(spec: type[Spec]) -> set[type[Spec]]:
 def _add_words_and_units(spec: type[Spec], definition: dict[str, Any]) -> None:
     """Describe the keys of a class, and add those that name a unit."""
     definition.pop("title", None)
+    definition["description"] = " ".join((spec.__doc__ or "").partition(">>>")[0].split())
     properties = definition["properties"]
     for name, field in spec.model_fields.items():
         one = properties[name]

@@ -16,7 +16,11 @@ FOLDERS = {
 
 
 def library_names(kind: str | None = None) -> list[str]:
-    """Names of what ships with the package, of one kind or of all, in alphabetical order."""
+    """Names of what ships with the package, of one kind or of all, in alphabetical order.
+
+    >>> "otter" in st.library_names("vehicle")
+    True
+    """
     kinds = list(FOLDERS) if kind is None else [kind]
     return sorted(path.stem for k in kinds for path in _folder(k).glob("*.yaml"))
 

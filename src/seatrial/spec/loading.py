@@ -46,6 +46,9 @@ def load(reference: str | FilePath, kind: type[Spec] | None = None) -> Spec:
     """Load a description by path or library name; anything wrong raises SpecError.
 
     `kind` is the class to expect (Vehicle, World, Scenario, …); any when left out.
+
+    >>> st.load("otter", st.Vehicle).length
+    2.0
     """
     path = _find(reference, FilePath(), kind)
     data, source = read_file(path)
@@ -83,7 +86,17 @@ def kind_name(spec: type[Spec]) -> str:
 
 
 def _build(data: dict[str, Any], source: Source, folder: FilePath, kind: type[Spec] | None) -> Spec:
-    spec = _document_class(data, source, kind)
+    built = _built(_document_class(data, source, kind), data, source, folder)
+    _attach(built, source)
+    return built
+
+
+def build_in_python(spec: type[Spec], data: dict[str, Any]) -> Spec:
+    """A description from keyword arguments, in which names may stand for others as in YAML."""
+    return _built(spec, data, Source("", {}), FilePath())
+
+
+def _built(spec: type[Spec], data: dict[str, Any], source: Source, folder: FilePath) -> Spec:
     references = _References(source, folder)
     resolved = references.resolve([Declared(spec)], data, ())
     problems = references.problems
@@ -96,7 +109,6 @@ def _build(data: dict[str, Any], source: Source, folder: FilePath, kind: type[Sp
     if problems:
         # This file's problems first, then those of the files it refers to.
         raise SpecError(sorted(problems, key=lambda p: (p.file != source.file, p.file, p.line)))
-    _attach(built, source)
     return built
 
 
@@ -144,7 +156,7 @@ class _References:
                 )
                 for key, v in value.items()
             }
-        if isinstance(value, list):
+        if isinstance(value, list | tuple):
             entry = [d for o in options if o.base is tuple for d in _parameters(o, 0)]
             return [self.resolve(entry, v, (*path, i)) for i, v in enumerate(value)]
         return value
@@ -163,7 +175,7 @@ class _References:
         if problem.line:
             return problem
         message = f"{problem.message}: {problem.file}" if problem.file else problem.message
-        line = self.source.line(path)
+        line = self.source.line(path) if self.source.file else 0
         return replace(
             problem, message=message, path=path, value=reference, file=self.source.file, line=line
         )

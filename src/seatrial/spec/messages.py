@@ -77,6 +77,8 @@ def problems_from(
     unique = [p for i, p in enumerate(problems) if p not in problems[:i]]
     if len(details) > MOST:
         unique.append(Problem(f"{len(details) - MOST} more findings are not shown"))
+    if not source.file:
+        return unique
     return [replace(p, file=source.file, line=source.line(p.path)) for p in unique]
 
 

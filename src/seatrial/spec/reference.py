@@ -111,7 +111,7 @@ def _page(page: str, classes: list[type[Spec]], examples: Mapping[type[Spec], st
 def _section(spec: type[Spec], example: str | None, page: str) -> list[str]:
     rows = ["| key | value | unit | default | meaning |", "|---|---|---|---|---|"]
     rows += [_row(spec, name, page) for name in spec.model_fields]
-    parts = [f"## {title_of(spec)}", _text(spec.__doc__ or ""), "\n".join(rows)]
+    parts = [f"## {title_of(spec)}", _about(spec), "\n".join(rows)]
     if example is not None:
         parts.append(f"```yaml\n{example}```")
     return parts
@@ -146,7 +146,7 @@ def explain(topic: str) -> str:
         )
     document_fields()
     spec = classes[wanted]
-    lines = [title_of(spec), *textwrap.wrap(_text(spec.__doc__ or ""), 78), ""]
+    lines = [title_of(spec), *textwrap.wrap(_about(spec), 78), ""]
     for name, field in spec.model_fields.items():
         key, value, unit, default, meaning = _cells(spec, name, page_of(spec))
         value = re.sub(r"\[([^]]*)\]\([^)]*\)", lambda link: link[1].lower(), value)
@@ -229,6 +229,11 @@ def _plain(value: Any) -> str:
     if isinstance(value, dict):
         return f"{{{', '.join(f'{k}: {_plain(v)}' for k, v in value.items())}}}"
     return str(value)
+
+
+def _about(spec: type[Spec]) -> str:
+    """What a class describes, without the example for Python."""
+    return _text((spec.__doc__ or "").partition(">>>")[0])
 
 
 def _text(words: str) -> str:

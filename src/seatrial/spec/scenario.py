@@ -1,7 +1,7 @@
 """Description of a run: which vehicles, in which world, told to do what, for how long."""
 
 import re
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -144,8 +144,9 @@ class Variation(Spec):
 class Participant(Spec):
     """One vehicle of the scenario, or a swarm of them."""
 
-    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=40)]
-    """Its own name; also the first part of its topics. Vessels of a swarm are numbered: NAME_0 …"""
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=40)] = "vehicle"
+    """Its own name, or that of the vehicle when left out; also the first part of its topics.
+    Vessels of a swarm are numbered: NAME_0 …"""
     vehicle: Vehicle
     """The vehicle: a library name, a path to a file, or its description in place."""
     start: Start = Start()
@@ -199,6 +200,15 @@ class Participant(Spec):
         """The sensors that it carries."""
         return self.vehicle.sensors if self.sensors is None else self.sensors
 
+    @model_validator(mode="before")
+    @classmethod
+    def _name_after_vehicle(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or "name" in data:
+            return data
+        vehicle = data.get("vehicle")
+        name = vehicle.get("name") if isinstance(vehicle, dict) else getattr(vehicle, "name", None)
+        return data if name is None else data | {"name": name}
+
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.vary and self.count == 1:
@@ -242,18 +252,24 @@ class Participant(Spec):
 
 
 class Scenario(Spec):
-    """A run."""
+    """A run.
 
-    kind: Literal["scenario"]
+    >>> boat = {"vehicle": "otter", "commands": {"left_rpm": 900, "right_rpm": 700}}
+    >>> scenario = st.Scenario(world="calm", vehicles=[boat], duration_min=0.5)
+    >>> scenario.duration, scenario.vehicles[0].name
+    (30.0, 'otter')
+    """
+
+    kind: Literal["scenario"] = "scenario"
     """Says what this file describes."""
-    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$", max_length=60)]
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$", max_length=60)] = "run"
     """Short name: lower case, digits, hyphen, underscore."""
     description: str = ""
     """One line for people."""
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
     """Every random stream of the run derives from it."""
-    duration: Annotated[Seconds, Field(gt=0, le=1e7)]
-    """Simulated time."""
+    duration: Annotated[Seconds, Field(gt=0, le=1e7)] = 60.0
+    """Simulated time; the longest, where all vehicles have missions that end."""
     time_step: Annotated[Seconds, Field(ge=1e-6, le=1.0)] | None = None
     """Of the integrator. When left out it is 0.02 s, or the longest below that which divides the
     periods of all sensors and the control period."""

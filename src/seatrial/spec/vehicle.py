@@ -242,9 +242,15 @@ class Manoeuvring(Spec):
 
 
 class Vehicle(Spec):
-    """A vehicle."""
+    """A vehicle.
 
-    kind: Literal["vehicle"]
+    >>> otter = st.load("otter", st.Vehicle)
+    >>> heavy = otter.model_copy(update={"name": "heavy_otter"})
+    >>> st.Scenario(vehicles=[{"vehicle": heavy}]).vehicles[0].name
+    'heavy_otter'
+    """
+
+    kind: Literal["vehicle"] = "vehicle"
     """Says what this file describes."""
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=40)]
     """Short name: lower case, digits, underscore."""

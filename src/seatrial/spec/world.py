@@ -233,9 +233,14 @@ class Seabed(Spec):
 
 
 class World(Spec):
-    """Everything around the vehicles."""
+    """Everything around the vehicles.
 
-    kind: Literal["world"]
+    >>> world = st.World(name="fjord", current={"speed_kn": 1, "towards_deg": 90})
+    >>> round(world.current.speed, 3)
+    0.514
+    """
+
+    kind: Literal["world"] = "world"
     """Says that this file describes a world."""
     name: Annotated[str, Field(min_length=1, max_length=80)]
     """Short name."""

@@ -5,6 +5,7 @@ has the same bytes.
 """
 
 import math
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -29,9 +30,11 @@ from seatrial.signals import Measurements, join
 class Gatherer:
     """Takes blocks of any length and gives frames in blocks of one length."""
 
-    def __init__(self, plan: Plan, opening: list[Measured]) -> None:
-        """`opening` is what the sensors measured at t = 0, by fleet."""
+    def __init__(self, plan: Plan, opening: list[Measured], *, endless: bool = False) -> None:
+        """`opening` is what the sensors measured at t = 0, by fleet; one that is `endless` takes
+        frames for as long as there are any."""
         self._plan = plan
+        self._endless = endless
         self._size = block_size(plan) // plan.schedule.controls
         self._tallies = [
             Tally(fleet.names, set(plan.manoeuvres), _floor(plan, fleet)) for fleet in plan.fleets
@@ -43,7 +46,7 @@ class Gatherer:
         self._samples: list[list[Measured]] = [[measured] for measured in opening]
         self._waiting = 0
         """Frames taken and not handed on."""
-        self._until = plan.frames
+        self._until = sys.maxsize if endless else plan.frames
         """Frames of the run, fewer when all its vehicles end, or end their missions, before."""
         self._legs = [
             np.array([len(fleet.legs.get(name, ())) for name in fleet.names])
@@ -73,7 +76,7 @@ class Gatherer:
             legs = zip(over, frames, self._legs, strict=True)
             over = [ended | _done(part.guidance, count) for ended, part, count in legs]
         ended = np.all([np.all(vehicles, axis=1) for vehicles in over], axis=0)
-        if ended.any():
+        if ended.any() and not self._endless:
             last = self._given + self._waiting + int(np.argmax(ended)) + 1
             self._until = min(self._until, last)
         self._waiting += new

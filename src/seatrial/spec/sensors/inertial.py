@@ -100,7 +100,7 @@ class GyroscopeErrors(TriadErrors):
 class ImuErrors(Spec):
     """What is wrong with a make of IMU, as its data sheet and those who measured it say."""
 
-    kind: Literal["imu"]
+    kind: Literal["imu"] = "imu"
     """Says that this file describes the errors of an IMU."""
     name: Annotated[str, Field(min_length=1, max_length=80)]
     """Short name."""

@@ -1,0 +1,5 @@
+"""`python -m seatrial` is the command `seatrial`."""
+
+from seatrial.cli import main
+
+main()

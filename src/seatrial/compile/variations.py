@@ -1,0 +1,94 @@
+"""One scenario as many: under other seeds, or with other numbers."""
+
+import operator
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from seatrial.errors import Problem, SpecError
+from seatrial.spec.base import Spec
+from seatrial.spec.scenario import Scenario
+from seatrial.spec.wording import did_you_mean
+
+
+def runs_of(
+    scenario: Scenario, seeds: Iterable[int] | None, vary: Mapping[str, Sequence[Any]]
+) -> tuple[list[Scenario], dict[str, list[Any]]]:
+    """The scenario of every run, and what was varied by its path."""
+    chosen = None if seeds is None else _numbers(seeds)
+    varied = {path: list(values) for path, values in vary.items()}
+    lengths = {path: len(values) for path, values in varied.items()}
+    if chosen is not None:
+        lengths["seeds"] = len(chosen)
+    if not lengths or 0 in lengths.values():
+        raise _refused("many runs need at least one seed or value", lengths)
+    if len(set(lengths.values())) > 1:
+        raise _refused("`seeds` and each list of `vary` hold one value for each run", lengths)
+    runs = []
+    for number in range(next(iter(lengths.values()))):
+        one = scenario
+        for path, values in varied.items():
+            one = _changed(one, path, values[number])
+        runs.append(one if chosen is None else _changed(one, "seed", chosen[number]))
+    return runs, varied
+
+
+def _numbers(seeds: Iterable[int]) -> list[int]:
+    try:
+        return [operator.index(seed) for seed in seeds]
+    except TypeError as error:
+        expected = "whole numbers, for example `range(100)`"
+        raise SpecError(Problem(f"these are no seeds: {error}", expected=expected)) from None
+
+
+def _refused(message: str, lengths: dict[str, int]) -> SpecError:
+    found = ", ".join(f"{count} of `{name}`" for name, count in lengths.items()) or "none"
+    return SpecError(Problem(message, value=found, expected="lists of one length, not empty"))
+
+
+def _changed(scenario: Scenario, path: str, value: Any) -> Scenario:
+    """The scenario with another value at a path, checked like any other."""
+    steps = re.findall(r"[^\W\d]\w*|\d+", path)
+    if re.sub(r"\[\d+\]|\.", " ", path).split() != [s for s in steps if not s.isdigit()]:
+        raise SpecError(Problem("this is no path to a number", value=path, mend=_EXAMPLE))
+    if hasattr(value, "item"):  # a number of NumPy
+        value = value.item()
+    changed = _with(scenario, steps, value, path)
+    assert isinstance(changed, Scenario)
+    changed._source = scenario._source
+    return changed
+
+
+_EXAMPLE = "write for example `vehicles[0].start.speed` or `world.waves.significant_height`"
+
+
+def _with(place: Any, steps: list[str], value: Any, path: str) -> Any:
+    if not steps:
+        return value
+    step, *rest = steps
+    if isinstance(place, Spec):
+        spec = type(place)
+        fields = {name: getattr(place, name) for name in spec.model_fields}
+        if step in fields:
+            return spec(**fields | {step: _with(fields[step], rest, value, path)})
+        unit = spec._split_unit(step)
+        if unit is not None and not rest:
+            del fields[unit[0]]
+            return spec(**fields | {step: value})
+        known = spec.accepted_keys()
+    elif isinstance(place, dict) and step in place:
+        return place | {step: _with(place[step], rest, value, path)}
+    elif isinstance(place, tuple) and step.isdigit() and int(step) < len(place):
+        at = int(step)
+        return (*place[:at], _with(place[at], rest, value, path), *place[at + 1 :])
+    else:
+        known = list(place) if isinstance(place, dict) else []
+        known += [str(i) for i in range(len(place))] if isinstance(place, tuple) else []
+    raise SpecError(
+        Problem(
+            f"there is no `{step}` to be varied",
+            value=path,
+            expected=f"one of {', '.join(known)}" if known else "a path to what is described",
+            mend=did_you_mean(step, known) or _EXAMPLE,
+        )
+    )

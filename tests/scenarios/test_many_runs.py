@@ -1,0 +1,108 @@
+"""Many seeds as one program: the tracks of single runs, and nothing compiled for a new seed."""
+
+import numpy as np
+import pytest
+
+import seatrial as st
+from seatrial import programs
+from seatrial.errors import SpecError
+
+SEEDS = (3, 1, 4)
+DURATION = 4.0
+
+
+@pytest.fixture(scope="module")
+def many():
+    return st.run_many("otter-turning-circle", seeds=SEEDS, duration=DURATION)
+
+
+def test_every_one_of_many_runs_is_the_run_of_its_seed(many):
+    """Side by side sums round differently: that is below a nanometre, a seed is centimetres."""
+    assert many.status.values.tolist() == [["completed"]] * 3
+    for run, seed in enumerate(SEEDS):
+        alone = st.run("otter-turning-circle", seed=seed, duration=DURATION)
+        together = many.isel(run=run)
+        assert together.seed == seed
+        np.testing.assert_allclose(together.position, alone.dataset.position, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(together.velocity, alone.dataset.velocity, rtol=0, atol=1e-9)
+        assert together.distance.item() == pytest.approx(
+            alone.summary.vehicles["otter"].distance, abs=1e-8
+        )
+    assert np.abs(many.position[0] - many.position[1]).max() > 0.01
+
+
+def test_numbers_of_the_description_differ_from_run_to_run():
+    vary = {
+        "vehicles[0].start.heading_deg": [0.0, np.float64(90.0), 180.0],
+        "vehicles[0].vehicle.inertia.mass": [55.0, 60.0, 65.0],
+    }
+    found = st.run_many("otter-turning-circle", seeds=[1, 1, 1], vary=vary, duration=1.0)
+    assert found.coords["vehicles[0].vehicle.inertia.mass"].values.tolist() == [55.0, 60.0, 65.0]
+    turned = np.degrees(found.euler.isel(time=0, vehicle=0, angle=2).values)
+    np.testing.assert_allclose(turned, [0.0, 90.0, 180.0], atol=1e-9)
+    alone = st.load("otter-turning-circle", st.Scenario)
+    (boat,) = alone.vehicles
+    start = boat.start.model_copy(update={"heading": np.pi / 2})
+    inertia = boat.vehicle.inertia.model_copy(update={"mass": 60.0})
+    boat = boat.model_copy(
+        update={"start": start, "vehicle": boat.vehicle.model_copy(update={"inertia": inertia})}
+    )
+    run = st.run(alone.model_copy(update={"vehicles": (boat,)}), duration=1.0)
+    np.testing.assert_allclose(found.position[1], run.dataset.position, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("vary", "words"),
+    [
+        ({"vehicles[0].start.sped": [1.0]}, "no `sped` to be varied(?s:.)*did you mean `speed`"),
+        ({"vehicles[7].start.speed": [1.0]}, "no `7` to be varied(?s:.)*one of 0"),
+        ({"vehicles 0": [1.0]}, "no path to a number"),
+        ({"world.waves.code": [1, 2]}, "one value for each run(?s:.)*2 of .*1 of `seeds`"),
+        ({"vehicles[0].start.heading": [90.0]}, "out of range(?s:.)*heading_deg: 90"),
+    ],
+)
+def test_what_cannot_be_varied_is_refused(vary, words):
+    with pytest.raises(SpecError, match=words):
+        st.run_many("otter-turning-circle", seeds=[1], vary=vary, duration=1.0)
+
+
+def test_another_seed_or_another_sea_compiles_nothing(many):
+    st.run("otter-turning-circle", seed=0, duration=1.0)
+    before = programs.counts["compiled"]
+    st.run("otter-turning-circle", seed=7, duration=2.0)
+    described = st.load("otter-turning-circle")
+    higher = described.world.model_copy(
+        update={"waves": described.world.waves.model_copy(update={"code": 3})}
+    )
+    st.run(described.model_copy(update={"world": higher}), duration=1.0)
+    st.run_many("otter-turning-circle", seeds=(11, 12, 13), duration=1.0)
+    assert programs.counts["compiled"] == before
+
+
+@pytest.mark.parametrize(
+    ("seeds", "words"), [((), "at least one seed"), ((-1,), "seed"), ((1.5,), "seed")]
+)
+def test_seeds_that_cannot_be_are_refused(seeds, words):
+    with pytest.raises(SpecError, match=words):
+        st.run_many("otter-turning-circle", seeds=seeds, duration=DURATION)
+
+
+def test_a_controller_that_is_asked_from_python_is_not_for_many_runs():
+    class Asked:
+        def start(self, vehicle):
+            pass
+
+        def control(self, time, measurements):
+            return {}
+
+    with pytest.raises(SpecError, match="cannot ask the controller of `otter`"):
+        st.run_many("otter-turning-circle", seeds=(1, 2), controllers={"otter": Asked()})
+
+
+def test_seeds_may_be_numbers_of_numpy_and_nothing_else():
+    found = st.run_many("smarty-drift", seeds=np.arange(2), duration=0.2)
+    assert found.seed.values.tolist() == [0, 1]
+    with pytest.raises(st.SpecError, match="these are no seeds"):
+        st.run_many("smarty-drift", seeds=[None])
+    with pytest.raises(st.SpecError, match="these are no seeds"):
+        st.run_many("smarty-drift", seeds=5)
