@@ -51,7 +51,7 @@ WIND = {
 
 
 def windy(speed, towards, **parts):
-    return craft.ocean_of(wind={"speed": speed, "towards": towards, **parts})
+    return craft.ocean_of(wind={"speed": speed, "towards": towards % math.tau, **parts})
 
 
 def wind_load(ocean, velocity=(0,) * 6, heading=0.0, waterline=0.0):
