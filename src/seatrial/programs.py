@@ -16,9 +16,11 @@ seatrial's own calls, with `jax.enable_x64`.
 import contextlib
 import os
 import pickle
+import signal
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import jax
@@ -193,7 +195,7 @@ def _compile(function: Any, args: tuple[Any, ...]) -> Any:
     _forget_sources(lowered)
     while True:
         try:
-            return lowered.compile(compiler_options=_options())
+            return _interruptible(partial(lowered.compile, compiler_options=_options()))
         except jax.errors.JaxRuntimeError as error:
             # They are XLA's internal flags: another version of it may not know them any more.
             unknown = [o for o in _OPTIONS if f"No such compile option: '{o}'" in str(error)]
@@ -201,6 +203,37 @@ def _compile(function: Any, args: tuple[Any, ...]) -> Any:
                 raise
             for option in unknown:
                 _OPTIONS.pop(option, None)
+
+
+def _interruptible(compiling: Callable[[], Any]) -> Any:
+    """Compile beside the main thread, so that Ctrl-C is heard at once and not when XLA is done.
+
+    What was begun goes on to its end unheard. A run defers Ctrl-C to the end of a block, but not
+    here: nothing is half written while a program is compiled.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return compiling()
+    wide = jax.config.jax_enable_x64  # type: ignore[attr-defined]  # belongs to a thread
+    outcome: list[Any] = []
+
+    def work() -> None:
+        try:
+            with jax.enable_x64(wide):
+                outcome.append(compiling())
+        except BaseException as error:
+            outcome.append(error)
+
+    compiler = threading.Thread(target=work, name="compiler", daemon=True)
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        compiler.start()
+        while compiler.is_alive():
+            compiler.join(0.1)
+    finally:
+        signal.signal(signal.SIGINT, usual)
+    if isinstance(outcome[0], BaseException):
+        raise outcome[0]
+    return outcome[0]
 
 
 def _forget_sources(lowered: Any) -> None:

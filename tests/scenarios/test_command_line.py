@@ -202,6 +202,29 @@ def test_an_interrupted_run_is_closed_as_stopped(tmp_path):
     assert summary.status == "stopped"
 
 
+INTERRUPTED_COMPILER = """
+import os, signal, sys, threading, time
+from seatrial import cli, programs
+from seatrial.cli import commands
+
+def compile_for_long():
+    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    programs._interruptible(lambda: time.sleep(60))
+
+commands.app.command("long")(compile_for_long)
+sys.argv = ["seatrial", "long"]
+cli.main()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a POSIX signal")
+def test_an_interrupt_is_heard_while_a_program_is_compiled():
+    ended = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_COMPILER], capture_output=True, text=True, timeout=50
+    )
+    assert (ended.returncode, ended.stderr) == (130, "interrupted\n")
+
+
 def test_demo_ends_with_table_recording_and_figure(seatrial, tmp_path):
     code, out, err = seatrial("demo", "--folder", tmp_path)
     assert code == 0, err

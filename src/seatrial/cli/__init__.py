@@ -1,8 +1,12 @@
 """The command line: assembles everything; nobody imports it."""
 
 import gc
+import os
 import sys
 import warnings
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it."""
 
 
 def main() -> None:
@@ -19,3 +23,9 @@ def main() -> None:
     except SeatrialError as error:
         print(error, file=sys.stderr)
         raise SystemExit(2) from None
+    except SystemExit as ending:
+        if ending.code == INTERRUPTED:  # XLA may be compiling beside us: nobody waits for it
+            print("interrupted", file=sys.stderr, flush=True)
+            sys.stdout.flush()
+            os._exit(INTERRUPTED)
+        raise
