@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 import seatrial as st
 from seatrial.cli.commands import app
-from seatrial.compile.checking import check_vehicle
+from seatrial.compile.checking import check_description, check_vehicle
 from seatrial.compile.scenario import compile_scenario
 from seatrial.spec.loading import load_text
 
@@ -142,9 +142,18 @@ DOUBTED = {
             {"world": "{name: race, current: {speed: 1, towards: 90}}"},
             r":5: world.current.towards: out of range.*`towards_deg: 90`",
         ),
+        (
+            {"task": "{do: survey, area: [[0, 0], [1.0e+9, 0], [0, 1.0e+9]], spacing: 20}"},
+            r"takes 5e\+07 lines, and 1000 are the most",
+        ),
+        ({"duration": 0.05}, r"`frame_period` \(0.1 s\) is longer than `duration` \(0.05 s\)"),
+        (
+            {"extra": "sensors: [{type: gnss, name: gnss, rate: 2.0e-6}]"},
+            "rate: out of range.*at least 0.0001",
+        ),
     ],
 )
-def test_degrees_in_a_place_for_radians_are_refused(changed, message):
+def test_what_cannot_be_meant_is_refused_when_it_is_read(changed, message):
     with pytest.raises(st.SpecError, match=f"(?s){message}"):
         described(**changed)
 
@@ -160,6 +169,14 @@ def test_a_drag_that_drives_is_refused(name, value):
         st.SpecError, match=f"`{name}` drives the motion(?s:.)*`{name}: -{value:g}`"
     ):
         check_vehicle(wrong)
+
+
+def test_of_a_million_vessels_some_are_checked(tmp_path):
+    path = tmp_path / "swarm.yaml"
+    path.write_text(
+        TEXT.format(duration=60, world="calm", vehicle="smarty", extra="count: 1000000")
+    )
+    assert check_description(str(path)) == "scenario"
 
 
 def test_what_is_doubtful_is_refused_where_strictness_is_asked_for(tmp_path):

@@ -7,12 +7,19 @@ from seatrial.spec.sensors.inertial import ImuErrors
 from seatrial.spec.vehicle import Vehicle
 from seatrial.spec.world import World
 
+MOST_OF_A_SWARM = 100
+"""Vessels of a swarm that are looked at: the others are of the same kind."""
+
 
 def check_description(reference: str) -> str:
     """Load and compile a description; returns what it describes or raises SpecError."""
     described = load(reference)
     if isinstance(described, Scenario):
-        compile_scenario(described)
+        few = [
+            one.model_copy(update={"count": min(one.count, MOST_OF_A_SWARM)})
+            for one in described.vehicles
+        ]
+        compile_scenario(described.model_copy(update={"vehicles": tuple(few)}))
         return "scenario"
     if isinstance(described, World):
         check_world(described)

@@ -1,5 +1,6 @@
 """Descriptions of missions: a list of tasks, and how the vehicle is guided through them."""
 
+import math
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -23,6 +24,10 @@ Place = Annotated[tuple[Number, Number], Field(strict=False), Unit("degree")]
 Corner = Annotated[tuple[Number, Number], Field(strict=False), Unit("m")]
 Speed = Annotated[MetresPerSecond, Field(gt=0, le=50)]
 Acceptance = Annotated[Metres, Field(gt=0, le=10_000)]
+
+
+MOST_LINES = 1000
+"""Of one survey."""
 
 
 class Until(Spec):
@@ -92,6 +97,18 @@ class Survey(Task):
     """Between lines."""
     heading: Radians = 0.0
     """Of the lines."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        across = (-math.sin(self.heading), math.cos(self.heading))
+        sides = [corner[0] * across[0] + corner[1] * across[1] for corner in self.area]
+        lines = (max(sides) - min(sides)) / self.spacing
+        if lines > MOST_LINES:
+            raise ValueError(
+                f"the area takes {lines:.3g} lines, and {MOST_LINES} are the most: give more "
+                "`spacing`, or survey it in parts"
+            )
+        return self
 
 
 class ExpandingSquare(Task):

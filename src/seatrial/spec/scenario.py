@@ -311,6 +311,11 @@ class Scenario(Spec):
                     f"`{name}` ({period} s) must be a whole number of `{unit_name}` ({unit} s); "
                     f"try {max(1, round(ratio)) * unit:g}"
                 )
+        if self.frame_period > self.duration:
+            raise ValueError(
+                f"`frame_period` ({self.frame_period:g} s) is longer than `duration` "
+                f"({self.duration:g} s): nothing but the start would be recorded"
+            )
         names = [p.name for p in self.vehicles]
         twice = sorted({n for n in names if names.count(n) > 1})
         if twice:

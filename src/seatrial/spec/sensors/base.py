@@ -16,7 +16,7 @@ class SensorSpec(Spec):
 
     name: SensorName
     """Unique on the vehicle; also the last part of its topic."""
-    rate: Annotated[Hertz, Field(gt=0, le=10_000)]
+    rate: Annotated[Hertz, Field(ge=1e-4, le=10_000)]
     """Samples per second; its period must be a whole number of time steps."""
     position: Position = (0.0, 0.0, 0.0)
     """Where it sits, in the body frame."""
