@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from seatrial.compile.autonomy.twin import DynamicsTwin
 from seatrial.compile.sensors.position import gnss_errors
 from seatrial.conventions import GRAVITY, SEAWATER_DENSITY
+from seatrial.engine.compiled.suite import MOST_JITTER
 from seatrial.gnc.navigation import aiding
 from seatrial.gnc.navigation.consistency import threshold
 from seatrial.gnc.navigation.kalman import Test
@@ -52,9 +53,6 @@ is: innovations of neighbouring samples are not quite independent, so surer than
 
 HASTE = 10.0
 """How long a sensor that never fitted may be found wrong, s."""
-
-STALE = 1.0
-"""Age beyond its own latency at which a sample is of no use, s."""
 
 SILENCE = (2.0, 3.0)
 """A sensor is silent when it was not heard for so many seconds and so many of its periods."""
@@ -328,12 +326,12 @@ class Makers:
         unstated: float = 0.0,
     ) -> Test:
         """When a sensor is believed; noise is infinite where no two samples can be alike."""
-        late = sensor.latency + sensor.jitter
+        late = sensor.latency + MOST_JITTER * sensor.jitter
         return Test(
             **self._judgement(groups, info.rate),
             still=constant(longest_repeat(noise, step, sum(groups), info.rate), np.int32),
             unstated=constant(unstated),
-            stale=constant(STALE + late),
+            stale=constant(late + 1.0 / info.rate),
             silence=constant(max(SILENCE[0], SILENCE[1] / info.rate) + late),
         )
 

@@ -75,7 +75,7 @@ class Test:
     still: jax.Array
     """Identical samples in a row after which a sensor counts as frozen."""
     stale: jax.Array
-    """Age from which a sample is of no use, s."""
+    """Age beyond which a sample is too late to be of use, s: its latency and a period."""
     silence: jax.Array
     """Time without a sample after which a sensor counts as silent, s."""
 
