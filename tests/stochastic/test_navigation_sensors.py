@@ -36,6 +36,7 @@ world:
   name: sea
   waves: {spectrum: jonswap, significant_height: 0.88, peak_period: 5.8}
   current: {speed: 0.3, towards_deg: 200}
+  wind: {speed: 6, towards_deg: 120}
 vehicles:
   - name: boat
     vehicle: otter
@@ -255,6 +256,10 @@ def test_a_sensor_that_fails_is_found_left_out_and_taken_back(text, sensor, faul
     assert track.off[after].max() < sound.off[after].max() + 2.0
     if sensor in ("dvl", "depth"):
         assert np.abs(track.error[track.within(SETTLED, SECONDS), 2]).max() < 0.5
+    if sensor == "imu":
+        # What was known of the position before is not lost while others bridge the gap.
+        lost = np.linalg.norm(track.error - sound.error, axis=1)
+        assert lost[after].max() < (1.0 if text == OTTER else 3.0)
     sigma = np.sqrt(track.covariance[:, 0, 0] + track.covariance[:, 1, 1])
     assert (track.off / sigma)[track.within(SETTLED, SECONDS)].max() < 4.0
 
