@@ -6,8 +6,8 @@ Every run carries all twelve faults, of which at most one sets in before its end
 them share one program. Per fault: the largest error of the position believed, from the onset on;
 how long after the onset the sensor is found wrong or silent, or the failsafe of an actuator comes
 on; how long after the fault's end the error is within a metre of that of the same seed without a
-fault and stays so for half a minute, or up to the end; how the runs end, and legs that were reached. Of the runs without a fault: how often sensors
-were rejected or missed, and in how many hours.
+fault and stays so for half a minute, or up to the end; how the runs end, and legs that were
+reached. Of the runs without a fault: how often sensors were rejected or missed, and in how many hours.
 """
 
 import argparse

@@ -306,3 +306,36 @@ def test_a_filter_that_is_wrong_and_sure_of_itself_is_won_back_by_its_fixes():
     error = np.linalg.norm(track.estimate.position[..., 0] - voyage.origin[rows], axis=1)
     assert error[9] > 100.0  # nothing fits yet
     assert error[40:].max() < 3.0
+
+
+def test_a_receiver_under_water_is_not_missed_and_one_that_stays_silent_above_it_is():
+    filter = matched(("gnss",), start=(0.01, 0.01, 0.001))
+    antenna = aiding.Antenna(jnp.asarray(0.0), jnp.asarray(5.0))
+    changed = {"test": judged(0.999, 3, 3, silence=3.0), "antenna": antenna}
+    gnss = filter.aids[0].__class__(**(vars(filter.aids[0]) | changed))
+    filter = filter.__class__(**(vars(filter) | {"aids": (gnss,)}))
+    level = jnp.asarray([[1.0], [0.0], [0.0], [0.0]])
+    still = jnp.asarray([[0.0], [0.0], [-9.80665], [0.0], [0.0], [0.0]])
+
+    @jax.jit
+    def waited(depth):
+        """Health of the receiver in each of ten seconds after four at 10 m."""
+        place = jnp.asarray([[0.0], [0.0], [10.0]])
+        start = Estimate(place, level, jnp.zeros((6, 1)), jnp.zeros((3, 1)))
+        state = eskf.begin(filter, start, 1)._replace(started=jnp.ones(1, bool))
+
+        def second(at, t):
+            place = at.position.at[2].set(jnp.where(t < 4, 10.0, depth))
+            after = eskf.predict(filter, at._replace(position=place), still, 1.0)
+            # Nothing else is to be tested: the filter stays as sure of its depth as it was.
+            after = after._replace(covariance=at.covariance, velocity=at.velocity)
+            return after, eskf.health(filter, after)[1, 0]
+
+        return jax.lax.scan(second, state, jnp.arange(14))[1]
+
+    top = -np.array(ANTENNA)[2] + np.array(IMU_ARM)[2]  # depth of the IMU with the antenna awash
+    assert set(np.asarray(waited(top - 0.01))) == {eskf.UNHEARD}  # within two deviations
+    found = np.asarray(waited(top - 0.3))
+    # Five seconds until it can be expected, three of silence.
+    assert list(found).index(eskf.SILENT) == 4 + 5 + 3
+    assert eskf.UNHEARD in found[4:9]

@@ -79,8 +79,11 @@ class Error(NamedTuple):
 class Makers:
     """Aids from sensors; every deviation is what the description says, and the filter's own."""
 
-    def __init__(self, described: spec.Navigation, imu: SensorInfo, rate_noise: float) -> None:
+    def __init__(
+        self, described: spec.Navigation, imu: SensorInfo, rate_noise: float, dives: bool
+    ) -> None:
         self._described = described
+        self._dives = dives
         self._direct = described.filter == "direct"
         self._imu = np.array(imu.position)
         self._rate = rate_noise * math.sqrt(imu.rate)
@@ -150,6 +153,7 @@ class Makers:
             velocity_deviation=factor * _at_least(speed, "velocity"),
             test=self._test(sensor, info, (3, 3), 0.0 if sensor.fidelity == "ideal" else math.inf),
             slow=slow,
+            antenna=self._antenna(sensor, info, sensor.reacquisition),
         )
 
     def _uwb(self, sensor: Any, info: SensorInfo, factor: float) -> aiding.Fix | aiding.Ranges:
@@ -169,8 +173,14 @@ class Makers:
             deviation=factor * _at_least(np.array(info.deviation[3:]), "position"),
             test=self._test(sensor, info, (1,) * anchors.shape[1], noisy),
             slow=_slow([]),
+            antenna=self._antenna(sensor, info, 0.0),
             first=3,
         )
+
+    def _antenna(self, sensor: Any, info: SensorInfo, delay: float) -> aiding.Antenna | None:
+        if not self._dives or self._direct:
+            return None
+        return aiding.Antenna(constant(sensor.margin), constant(max(delay, 1.0 / info.rate)))
 
     def _pressure(self, sensor: Any, info: SensorInfo, factor: float) -> aiding.Depth:
         full = sensor.fidelity == "full"

@@ -47,9 +47,11 @@ from seatrial.gnc.navigation.aiding import (
     Aid,
     Attitude,
     Field,
+    Fix,
     Heading,
     Motion,
     Own,
+    Ranges,
     frame,
     read,
 )
@@ -199,7 +201,8 @@ class Heard(NamedTuple):
     same: jax.Array
     """(N,) how many samples in a row were identical to it."""
     quiet: jax.Array
-    """(N,) time since then, s; infinite before the first."""
+    """(N,) time since then, s; infinite before the first. Negative while its antenna is under
+    water, and until it can be expected again."""
     stale: jax.Array
     """(N,) whether it was too old to be of use."""
 
@@ -272,7 +275,10 @@ def propagate(
     known = jnp.where(missing > HOLDS, _coasting(state, rate), state.sample)
     sample = jnp.where(lost, known, felt_now)
     first_sample = jnp.where(missing > HOLDS, sample, state.sample)
-    heard = tuple(h._replace(quiet=h.quiet + dt) for h in state.heard)
+    heard = tuple(
+        h._replace(quiet=_quiet(state, aid, h.quiet + dt))
+        for aid, h in zip(filter.aids, state.heard, strict=False)
+    )
     # Before the first sample no time passes; dt of 0 makes every step below the identity.
     step: Any = jnp.where(state.started, dt, 0.0)
     bias = jnp.concatenate([state.accelerometer_bias, state.gyroscope_bias])
@@ -375,6 +381,15 @@ def _hear(
     )
 
 
+def _quiet(state: NavState, aid: Aid, quiet: jax.Array) -> jax.Array:
+    """Time since a sensor was heard, which does not count while its antenna is wet."""
+    if not isinstance(aid, Fix | Ranges) or aid.antenna is None:
+        return quiet
+    depth = state.position[2] + rotation(state.attitude).to_world(vec3(aid.arm))[2]
+    deviation = jnp.sqrt(state.covariance[POSITION + 2, POSITION + 2])
+    return jnp.where(aid.antenna.awash(depth, deviation), -aid.antenna.delay, quiet)
+
+
 def _unheard(size: int, count: int, dtype: Any) -> Heard:
     return Heard(
         jnp.full((size, count), jnp.nan, dtype),
@@ -402,7 +417,8 @@ def health(filter: Filter, state: NavState) -> jax.Array:
         code = jnp.where(heard.stale, STALE, code)
         code = jnp.where(heard.same >= aid.test.still, FROZEN, code)
         code = jnp.where(heard.quiet > aid.test.silence, SILENT, code)
-        found.append(jnp.where(jnp.isinf(heard.quiet), UNHEARD, code))
+        wet = heard.quiet < 0.0
+        found.append(jnp.where(wet | jnp.isinf(heard.quiet), UNHEARD, code))
     return jnp.stack(found)
 
 
