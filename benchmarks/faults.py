@@ -7,7 +7,8 @@ them share one program. Per fault: the largest error of the position believed, f
 how long after the onset the sensor is found wrong or silent, or the failsafe of an actuator comes
 on; how long after the fault's end the error is within a metre of that of the same seed without a
 fault and stays so for half a minute, or up to the end; how the runs end, and legs that were
-reached. Of the runs without a fault: how often sensors were rejected or missed, and in how many hours.
+reached. Of the runs without a fault: how often sensors were rejected or missed, and in how many
+hours.
 """
 
 import argparse

@@ -209,6 +209,22 @@ def test_a_gate_lets_as_many_pass_as_it_says(probability):
         assert found == pytest.approx(chi2.ppf(probability, freedom), rel=1e-14)
 
 
+def test_an_isolated_sensor_that_is_as_wrong_as_before_does_not_fit_wider_deviations():
+    """Off by 3 of the deviations that have grown meanwhile: too little to be isolated for, too much
+    to be believed again; off by one it is taken back."""
+    test = judged(0.999, 1)
+
+    def isolated(off):
+        gate = kalman.closed_gate(1, 1, 1, test)._replace(isolated=jnp.ones((1, 1), bool))
+        for _ in range(6):
+            group = Innovation([Component(jnp.asarray([off]), {0: 1.0}, 0.01)], True, 0)
+            gate = kalman.absorb(jnp.ones((3, 3, 1)), [group], gate, test, jnp.ones(1, bool)).gate
+        return bool(gate.isolated[0, 0])
+
+    assert isolated(3.0)
+    assert not isolated(1.0)
+
+
 def test_what_is_not_usable_leaves_the_state_alone_to_the_last_bit():
     filter = matched(("gnss",))
     state = _state(filter)

@@ -225,6 +225,7 @@ CASES = [
     (OTTER, "imu", dead, "silent", 2.0),
     (REMUS, "dvl", dead, "silent", 5.0),
     (REMUS, "dvl", frozen, "frozen", 5.0),
+    (REMUS, "dvl", jumped(0.5), "rejected", 5.0),
     (REMUS, "ahrs", frozen, "frozen", 3.0),
     (REMUS, "ahrs", late(1.0), "stale", 3.0),
     (REMUS, "depth", jumped(3e4, 3.0), "rejected", 1.0),
@@ -232,7 +233,7 @@ CASES = [
 ]
 NAMES = ["gnss dead", "gnss frozen", "gnss late", "gnss 10 m", "gnss 50 m", "compass frozen",
          "compass late", "compass 30 deg", "imu frozen", "imu dead", "dvl dead", "dvl frozen",
-         "ahrs frozen", "ahrs late", "depth 3 m", "remus imu frozen"]  # fmt: skip
+         "dvl 0.5 m/s", "ahrs frozen", "ahrs late", "depth 3 m", "remus imu frozen"]  # fmt: skip
 
 
 @pytest.mark.parametrize(
