@@ -6,8 +6,9 @@ Every run carries all twelve faults, of which at most one sets in before its end
 them share one program. Per fault: the largest error of the position believed, from the onset on;
 how long after the onset the sensor is found wrong or silent, or the failsafe of an actuator comes
 on; how long after the fault's end the error is within a metre of that of the same seed without a
-fault; how the runs end, and legs that were reached. Of the runs without a fault: how often sensors
-were rejected or missed, and in how many hours.
+fault and stays so for half a minute, or up to the end; how the runs end, and legs that were
+reached. Of the runs without a fault: how often sensors were rejected or missed, and in how many
+hours.
 """
 
 import argparse
@@ -27,6 +28,8 @@ from seatrial.spec.scenario import Scenario
 NEVER = 1e5
 """When a fault of another row sets in, s."""
 ONSET = 100.0
+LASTING = 30.0
+"""How long a run must be well again to count as recovered, s."""
 
 FAULTS = {
     "otter-survey": {
@@ -106,14 +109,21 @@ def found(
     else:
         heard = data.failsafes.values[alive].astype(int) != 0
     detected = t[late & heard]
-    well = after & (far <= np.interp(t, sound["time"], sound["far"]) + 1.0)
+    well = far <= np.interp(t, sound["time"], sound["far"]) + 1.0
     depth = np.abs(data.estimate_position.values[alive, 2] - data.position.values[alive, 2])
     return result | {
         "error": float(far[late].max()),
         "depth": float(depth[late].max()),
         "detect": float(detected[0] - ONSET) if len(detected) else np.nan,
-        "recover": float(t[well][0] - ONSET - lasts) if well.any() else np.nan,
+        "recover": recovered(t[after], well[after]) - ONSET - lasts,
     }
+
+
+def recovered(t: np.ndarray, well: np.ndarray) -> float:
+    """The first instant from which on it is well for `LASTING`, or up to the end; NaN for none."""
+    ill = np.append(t[~well], np.inf)
+    lasting = well & (np.minimum(ill[np.searchsorted(ill, t)], t[-1] + LASTING) - t >= LASTING)
+    return float(t[lasting][0]) if lasting.any() else np.nan
 
 
 def row(runs: list[dict[str, Any]]) -> dict[str, Any]:

@@ -169,7 +169,7 @@ def test_the_twin_of_a_vehicle_that_remembers_remembers_too():
     estimate = Estimate(jnp.array([[0.0], [0.0], [20.0]]), upright, 0 * relative, jnp.zeros((3, 1)))
     memory = twin.begin(relative)
     for _ in range(20):
-        memory = twin.advance(memory, estimate, jnp.zeros((0, 1)), seconds / 20, jnp.array([False]))
+        memory = twin.advance(memory, estimate, jnp.zeros((0, 1)), seconds / 20)
     u, mu = exact([seconds], model, speed)[0]
     assert memory.shape == (12, 1)
     assert float(twin.velocity(memory)[0, 0]) == pytest.approx(u, abs=1e-6)

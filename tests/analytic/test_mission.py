@@ -195,6 +195,21 @@ def test_a_letter_is_delivered_once_when_its_delay_is_over_and_in_order():
     ]
 
 
+def test_who_listens_as_often_as_the_sensor_speaks_catches_up_after_a_delay():
+    """Ten samples come a second late, all at once with the first that is on time."""
+    box = sample_queue.begin(11, 1, 1, jnp.float64)
+    ages = []
+    for k in range(30):
+        t = jnp.float64(0.1 * k)
+        late = max(0.0, min(1.0, 2.0 - 0.1 * k))  # no message overtakes another
+        box = sample_queue.post(box, sample(float(k), late), jnp.asarray(True), t)
+        box, arrival = sample_queue.catch_up(box, t)
+        ages.append(float(t - arrival.stamp[0]) if bool(arrival.arrived[0]) else np.nan)
+    assert np.isnan(ages[:10]).all()
+    np.testing.assert_allclose(ages[10:20], 1.0)
+    np.testing.assert_allclose(ages[20:], 0.0, atol=1e-12)
+
+
 def test_a_sample_that_is_not_valid_is_never_delivered():
     box = sample_queue.begin(2, 1, 1, jnp.float64)
     box = sample_queue.post(box, sample(1.0, 0.0, valid=0.0), jnp.asarray(True), jnp.float64(0.0))

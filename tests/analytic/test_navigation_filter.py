@@ -209,6 +209,22 @@ def test_a_gate_lets_as_many_pass_as_it_says(probability):
         assert found == pytest.approx(chi2.ppf(probability, freedom), rel=1e-14)
 
 
+def test_an_isolated_sensor_that_is_as_wrong_as_before_does_not_fit_wider_deviations():
+    """Off by 3 of the deviations that have grown meanwhile: too little to be isolated for, too much
+    to be believed again; off by one it is taken back."""
+    test = judged(0.999, 1)
+
+    def isolated(off):
+        gate = kalman.closed_gate(1, 1, 1, test)._replace(isolated=jnp.ones((1, 1), bool))
+        for _ in range(6):
+            group = Innovation([Component(jnp.asarray([off]), {0: 1.0}, 0.01)], True, 0)
+            gate = kalman.absorb(jnp.ones((3, 3, 1)), [group], gate, test, jnp.ones(1, bool)).gate
+        return bool(gate.isolated[0, 0])
+
+    assert isolated(3.0)
+    assert not isolated(1.0)
+
+
 def test_what_is_not_usable_leaves_the_state_alone_to_the_last_bit():
     filter = matched(("gnss",))
     state = _state(filter)
@@ -306,3 +322,36 @@ def test_a_filter_that_is_wrong_and_sure_of_itself_is_won_back_by_its_fixes():
     error = np.linalg.norm(track.estimate.position[..., 0] - voyage.origin[rows], axis=1)
     assert error[9] > 100.0  # nothing fits yet
     assert error[40:].max() < 3.0
+
+
+def test_a_receiver_under_water_is_not_missed_and_one_that_stays_silent_above_it_is():
+    filter = matched(("gnss",), start=(0.01, 0.01, 0.001))
+    antenna = aiding.Antenna(jnp.asarray(0.0), jnp.asarray(5.0))
+    changed = {"test": judged(0.999, 3, 3, silence=3.0), "antenna": antenna}
+    gnss = filter.aids[0].__class__(**(vars(filter.aids[0]) | changed))
+    filter = filter.__class__(**(vars(filter) | {"aids": (gnss,)}))
+    level = jnp.asarray([[1.0], [0.0], [0.0], [0.0]])
+    still = jnp.asarray([[0.0], [0.0], [-9.80665], [0.0], [0.0], [0.0]])
+
+    @jax.jit
+    def waited(depth):
+        """Health of the receiver in each of ten seconds after four at 10 m."""
+        place = jnp.asarray([[0.0], [0.0], [10.0]])
+        start = Estimate(place, level, jnp.zeros((6, 1)), jnp.zeros((3, 1)))
+        state = eskf.begin(filter, start, 1)._replace(started=jnp.ones(1, bool))
+
+        def second(at, t):
+            place = at.position.at[2].set(jnp.where(t < 4, 10.0, depth))
+            after = eskf.predict(filter, at._replace(position=place), still, 1.0)
+            # Nothing else is to be tested: the filter stays as sure of its depth as it was.
+            after = after._replace(covariance=at.covariance, velocity=at.velocity)
+            return after, eskf.health(filter, after)[1, 0]
+
+        return jax.lax.scan(second, state, jnp.arange(14))[1]
+
+    top = -np.array(ANTENNA)[2] + np.array(IMU_ARM)[2]  # depth of the IMU with the antenna awash
+    assert set(np.asarray(waited(top - 0.01))) == {eskf.UNHEARD}  # within two deviations
+    found = np.asarray(waited(top - 0.3))
+    # Five seconds until it can be expected, three of silence.
+    assert list(found).index(eskf.SILENT) == 4 + 5 + 3
+    assert eskf.UNHEARD in found[4:9]

@@ -115,7 +115,7 @@ def test_the_twin_predicts_the_velocity_through_the_water_in_any_uniform_current
         @jax.jit
         def both(state, memory):
             drifting = Estimate(state.position, state.attitude, state.velocity, state.position)
-            memory = twin.advance(memory, drifting, orders, 0.1, jnp.zeros(1, bool))
+            memory = twin.advance(memory, drifting, orders, 0.1)
             for _ in range(5):
                 state = step(twin.model, ocean, state, orders, jnp.zeros(()), 0.02)
             return state, memory

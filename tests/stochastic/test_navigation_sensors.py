@@ -36,6 +36,7 @@ world:
   name: sea
   waves: {spectrum: jonswap, significant_height: 0.88, peak_period: 5.8}
   current: {speed: 0.3, towards_deg: 200}
+  wind: {speed: 6, towards_deg: 120}
 vehicles:
   - name: boat
     vehicle: otter
@@ -203,30 +204,36 @@ def jumped(*offset, rate=0.0):
     return jump
 
 
-def late(m):
-    struck = ((m.time >= FAILED) & (m.time < MENDED))[:, None]
-    return replace(m, arrival=m.arrival + np.where(struck, 3.0, 0.0))
+def late(by):
+    def delay(m):
+        struck = ((m.time >= FAILED) & (m.time < MENDED))[:, None]
+        return replace(m, arrival=m.arrival + np.where(struck, by, 0.0))
+
+    return delay
 
 
 CASES = [
     (OTTER, "gnss", dead, "silent", 5.0),
     (OTTER, "gnss", frozen, "frozen", 5.0),
-    (OTTER, "gnss", late, "stale", 5.0),
+    (OTTER, "gnss", late(3.0), "stale", 5.0),
     (OTTER, "gnss", jumped(10.0), "rejected", 1.0),
     (OTTER, "gnss", jumped(0.0, 50.0), "rejected", 1.0),
     (OTTER, "compass", frozen, "frozen", 1.0),
+    (OTTER, "compass", late(0.5), "stale", 1.0),
     (OTTER, "compass", jumped(0.5), "rejected", 1.0),
     (OTTER, "imu", frozen, "frozen", 2.0),
     (OTTER, "imu", dead, "silent", 2.0),
     (REMUS, "dvl", dead, "silent", 5.0),
     (REMUS, "dvl", frozen, "frozen", 5.0),
+    (REMUS, "dvl", jumped(0.5), "rejected", 5.0),
     (REMUS, "ahrs", frozen, "frozen", 3.0),
+    (REMUS, "ahrs", late(1.0), "stale", 3.0),
     (REMUS, "depth", jumped(3e4, 3.0), "rejected", 1.0),
     (REMUS, "imu", frozen, "frozen", 5.0),
 ]
 NAMES = ["gnss dead", "gnss frozen", "gnss late", "gnss 10 m", "gnss 50 m", "compass frozen",
-          "compass 30 deg", "imu frozen", "imu dead", "dvl dead", "dvl frozen",
-         "ahrs frozen", "depth 3 m", "remus imu frozen"]  # fmt: skip
+         "compass late", "compass 30 deg", "imu frozen", "imu dead", "dvl dead", "dvl frozen",
+         "dvl 0.5 m/s", "ahrs frozen", "ahrs late", "depth 3 m", "remus imu frozen"]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -250,6 +257,10 @@ def test_a_sensor_that_fails_is_found_left_out_and_taken_back(text, sensor, faul
     assert track.off[after].max() < sound.off[after].max() + 2.0
     if sensor in ("dvl", "depth"):
         assert np.abs(track.error[track.within(SETTLED, SECONDS), 2]).max() < 0.5
+    if sensor == "imu":
+        # What was known of the position before is not lost while others bridge the gap.
+        lost = np.linalg.norm(track.error - sound.error, axis=1)
+        assert lost[after].max() < (1.0 if text == OTTER else 3.0)
     sigma = np.sqrt(track.covariance[:, 0, 0] + track.covariance[:, 1, 1])
     assert (track.off / sigma)[track.within(SETTLED, SECONDS)].max() < 4.0
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from seatrial.compile.autonomy.twin import DynamicsTwin
 from seatrial.compile.sensors.position import gnss_errors
 from seatrial.conventions import GRAVITY, SEAWATER_DENSITY
+from seatrial.engine.compiled.suite import MOST_JITTER
 from seatrial.gnc.navigation import aiding
 from seatrial.gnc.navigation.consistency import threshold
 from seatrial.gnc.navigation.kalman import Test
@@ -53,9 +54,6 @@ is: innovations of neighbouring samples are not quite independent, so surer than
 HASTE = 10.0
 """How long a sensor that never fitted may be found wrong, s."""
 
-STALE = 1.0
-"""Age beyond its own latency at which a sample is of no use, s."""
-
 SILENCE = (2.0, 3.0)
 """A sensor is silent when it was not heard for so many seconds and so many of its periods."""
 
@@ -81,8 +79,11 @@ class Error(NamedTuple):
 class Makers:
     """Aids from sensors; every deviation is what the description says, and the filter's own."""
 
-    def __init__(self, described: spec.Navigation, imu: SensorInfo, rate_noise: float) -> None:
+    def __init__(
+        self, described: spec.Navigation, imu: SensorInfo, rate_noise: float, dives: bool
+    ) -> None:
         self._described = described
+        self._dives = dives
         self._direct = described.filter == "direct"
         self._imu = np.array(imu.position)
         self._rate = rate_noise * math.sqrt(imu.rate)
@@ -152,6 +153,7 @@ class Makers:
             velocity_deviation=factor * _at_least(speed, "velocity"),
             test=self._test(sensor, info, (3, 3), 0.0 if sensor.fidelity == "ideal" else math.inf),
             slow=slow,
+            antenna=self._antenna(sensor, info, sensor.reacquisition),
         )
 
     def _uwb(self, sensor: Any, info: SensorInfo, factor: float) -> aiding.Fix | aiding.Ranges:
@@ -171,8 +173,14 @@ class Makers:
             deviation=factor * _at_least(np.array(info.deviation[3:]), "position"),
             test=self._test(sensor, info, (1,) * anchors.shape[1], noisy),
             slow=_slow([]),
+            antenna=self._antenna(sensor, info, 0.0),
             first=3,
         )
+
+    def _antenna(self, sensor: Any, info: SensorInfo, delay: float) -> aiding.Antenna | None:
+        if not self._dives or self._direct:
+            return None
+        return aiding.Antenna(constant(sensor.margin), constant(max(delay, 1.0 / info.rate)))
 
     def _pressure(self, sensor: Any, info: SensorInfo, factor: float) -> aiding.Depth:
         full = sensor.fidelity == "full"
@@ -328,12 +336,12 @@ class Makers:
         unstated: float = 0.0,
     ) -> Test:
         """When a sensor is believed; noise is infinite where no two samples can be alike."""
-        late = sensor.latency + sensor.jitter
+        late = sensor.latency + MOST_JITTER * sensor.jitter
         return Test(
             **self._judgement(groups, info.rate),
             still=constant(longest_repeat(noise, step, sum(groups), info.rate), np.int32),
             unstated=constant(unstated),
-            stale=constant(STALE + late),
+            stale=constant(late + 1.0 / info.rate),
             silence=constant(max(SILENCE[0], SILENCE[1] / info.rate) + late),
         )
 

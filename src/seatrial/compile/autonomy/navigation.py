@@ -82,7 +82,8 @@ def build_navigator(
     imu, info = sensors[place], infos[place]
     assert isinstance(imu, Imu)
     errors = _Inertial.of(imu, info)
-    makers = Makers(described, info, errors.rate)
+    floats = isinstance(vehicle.buoyancy, SurfaceBuoyancy)
+    makers = Makers(described, info, errors.rate, not floats)
     aids: list[Aid] = []
     places = []
     for index, factor in _chosen(described, sensors):
@@ -98,7 +99,6 @@ def build_navigator(
             expected="a sensor of `type: ahrs` among the aids",
             mend="add one, or use `filter: error_state`",
         )
-    floats = isinstance(vehicle.buoyancy, SurfaceBuoyancy)
     common = {"arm": constant(info.position), "matrix": constant(matrix_of(info).ravel())}
     known: tuple[str, ...] = ()
     if floats:

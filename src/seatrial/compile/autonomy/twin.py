@@ -63,18 +63,12 @@ class DynamicsTwin:
         return jnp.concatenate([zero, zero + 1.0, zero, zero, zero, relative, rest, *forces])
 
     def advance(
-        self,
-        memory: jax.Array,
-        estimate: Estimate,
-        orders: jax.Array,
-        dt: float,
-        alone: jax.Array,
+        self, memory: jax.Array, estimate: Estimate, orders: jax.Array, dt: float
     ) -> jax.Array:
-        """Memory after `dt` under `orders` (A, N); where it is `alone` (N,) it turns by itself."""
+        """Memory after `dt` under `orders` (A, N)."""
         velocity = memory[_VELOCITY:_ACTUATORS]
         free = 5 if self.surface else 3
-        rates = jnp.where(alone, velocity[free:], estimate.velocity[free:])
-        velocity = jnp.concatenate([velocity[:free], rates])
+        velocity = jnp.concatenate([velocity[:free], estimate.velocity[free:]])
         if self.surface:
             depth, attitude = memory[_DEPTH], memory[_ATTITUDE:_VELOCITY]
         else:

@@ -46,10 +46,10 @@ _BUILDERS: dict[str, Callable[[Any, Context], Built]] = {
 
 def samples_underway(participant: Participant, sensor: SensorSpec) -> int:
     """How many samples of a sensor may be on their way at once; 0 where none is ever late."""
-    late = sensor.latency + MOST_JITTER * sensor.jitter
+    ideal = sensor.fidelity == "ideal"
+    late = 0.0 if ideal else sensor.latency + MOST_JITTER * sensor.jitter
     late += sum(getattr(f, "delay", 0.0) for f in participant.faults if f.target == sensor.name)
-    ideal = sensor.fidelity == "ideal" or late == 0.0
-    return 0 if ideal else math.ceil(late * sensor.rate) + 1
+    return 0 if late == 0.0 else math.ceil(late * sensor.rate) + 1
 
 
 class FittedOut:

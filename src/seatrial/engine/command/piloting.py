@@ -22,7 +22,7 @@ from seatrial.engine.command.pilot import (
     Way,
     Wishes,
 )
-from seatrial.engine.compiled.suite import Fitted, Sample, Sensing
+from seatrial.engine.compiled.suite import MOST_JITTER, Fitted, Sample, Sensing
 from seatrial.gnc import avoidance as avoiding
 from seatrial.gnc import failsafes as guarding
 from seatrial.gnc import mission as legs
@@ -137,7 +137,7 @@ def _correct(
             memory.filter,
         )
         return memory._replace(filter=filter)
-    box, arrival = sample_queue.collect(sample_queue.post(memory.boxes[k], sample, due, t), t)
+    box, arrival = sample_queue.catch_up(sample_queue.post(memory.boxes[k], sample, due, t), t)
     filter = jax.lax.cond(
         jnp.any(arrival.arrived),
         lambda before: update(before, arrival.values, arrival.arrived, last - arrival.stamp),
@@ -161,11 +161,14 @@ def feel(
     if navigator is None:
         return memory
     fitted, sample = suite[navigator.imu], sensing[navigator.imu].last
+    there = sample.valid
+    if fitted.faults:
+        # The filter moves on with the IMU: a sample that has not come by the next one is lost.
+        jitter = 0.0 if fitted.jitter is None else MOST_JITTER * fitted.jitter
+        there = there & (sample.delay <= fitted.latency + jitter + fitted.interval)
 
     def predict(before: Any) -> Any:
-        return navigation.predict(
-            navigator.filter, before, sample.values, fitted.interval, sample.valid
-        )
+        return navigation.predict(navigator.filter, before, sample.values, fitted.interval, there)
 
     if fitted.period == tick:
         return memory._replace(filter=predict(memory.filter))

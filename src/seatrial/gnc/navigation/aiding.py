@@ -131,6 +131,20 @@ def _rates(lever: Vec3, motion: Motion) -> Row:
 
 
 @pytree
+class Antenna:
+    """What a receiver needs on a vehicle that dives."""
+
+    margin: jax.Array
+    """Least height above the water, m."""
+    delay: jax.Array
+    """From coming up to being heard, s."""
+
+    def awash(self, depth: jax.Array, deviation: jax.Array) -> jax.Array:
+        """(N,) whether it may be under water at this depth, which is known to `deviation`."""
+        return -depth < self.margin + 2.0 * deviation
+
+
+@pytree
 class Fix:
     """A position of a point of the body, and its velocity where the receiver gives one: GNSS, UWB.
 
@@ -145,6 +159,8 @@ class Fix:
     """(3,) m/s."""
     test: Test
     slow: Slow
+    antenna: Antenna | None = None
+    """Where the vehicle dives."""
 
     @property
     def groups(self) -> tuple[int, ...]:
@@ -223,6 +239,8 @@ class Ranges:
     slow: Slow
     first: int = static()
     """Which number of the measurement is the first distance."""
+    antenna: Antenna | None = None
+    """Where the vehicle dives."""
 
     @property
     def groups(self) -> tuple[int, ...]:

@@ -118,9 +118,11 @@ def update(
     usable: jax.Array,
     age: jax.Array | float | None = None,
 ) -> NavState:
-    """State after a measurement of the aid at `index`; its age is not made up for."""
-    del age
+    """State after a measurement of the aid at `index`; its age is not made up for, but one that
+    comes too late is not used."""
     aid = filter.aids[index]
+    if age is not None:
+        usable = usable & (age <= aid.test.stale)
     groups = _direct(filter, aid, state.mean, values.astype(state.mean.dtype))
     if not groups:
         return state

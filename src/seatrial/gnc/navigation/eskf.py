@@ -21,9 +21,10 @@ and the slow errors of the sensors by x ← e^(−dt/τ) x (`aiding.Slow`).
 The terms left out are of second order in dt. After a correction the error is put into the nominal
 state; that turns the attitude error by half the correction, which is left out too (Solà eq. 287).
 
-An IMU that falls silent or repeats itself is bridged: the vehicle is then taken to go on as its own
-dynamics predict, or with its speed through the water where it has none, and the errors grow by the
-accelerations that this cannot know.
+An IMU that falls silent or repeats itself is bridged: the vehicle is then taken to keep its speed
+through the water, which its own dynamics correct where they are known, and to turn as its compass
+or AHRS says; the errors grow by the accelerations and rates that this cannot know. Its dynamics do
+not tell how it turns: a wind that the helm holds it against would turn them round and round.
 """
 
 from typing import Any, NamedTuple, Protocol
@@ -44,8 +45,13 @@ from seatrial.gnc.navigation.aiding import (
     TURNING,
     VELOCITY,
     Aid,
+    Attitude,
+    Field,
+    Fix,
+    Heading,
     Motion,
     Own,
+    Ranges,
     frame,
     read,
 )
@@ -64,14 +70,9 @@ class Twin(Protocol):
         """Memory (M, N) of a vehicle with velocity (6, N) relative to the water, body axes."""
 
     def advance(
-        self,
-        memory: jax.Array,
-        estimate: Estimate,
-        orders: jax.Array,
-        dt: float,
-        alone: jax.Array,
+        self, memory: jax.Array, estimate: Estimate, orders: jax.Array, dt: float
     ) -> jax.Array:
-        """Memory after `dt` under `orders` (A, N); `alone` (N,) where nobody measures rates."""
+        """Memory after `dt` under `orders` (A, N)."""
 
     def velocity(self, memory: jax.Array) -> jax.Array:
         """Predicted u v w p q r (6, N) through the water at the origin, body axes."""
@@ -87,6 +88,11 @@ bridged."""
 JOLTS, SWINGS = 0.5, 0.1
 """Densities of the noise of acceleration and rate while the IMU is bridged, (m/s²)/√Hz and
 (rad/s)/√Hz: those of a small craft in waves, 0.5 m/s² and 0.1 rad/s over half a second."""
+
+FOLLOW = 0.2
+"""Share of a correction of the attitude that counts as a wrong rate while the IMU is bridged: the
+β of an α-β filter (Bar-Shalom, Li and Kirubarajan 2001, section 6.5), small because a compass is
+noisier than what it stands for."""
 
 SWING = 0.5
 """How long a motion in waves keeps its sign, s."""
@@ -195,7 +201,8 @@ class Heard(NamedTuple):
     same: jax.Array
     """(N,) how many samples in a row were identical to it."""
     quiet: jax.Array
-    """(N,) time since then, s; infinite before the first."""
+    """(N,) time since then, s; infinite before the first. Negative while its antenna is under
+    water, and until it can be expected again."""
     stale: jax.Array
     """(N,) whether it was too old to be of use."""
 
@@ -263,11 +270,15 @@ def propagate(
     imu = _hear(state.imu, values[:6].astype(felt_now.dtype), there, jnp.zeros(()), dt)
     lost = ~there | (imu.same >= filter.still)
     missing = jnp.where(lost & state.started, state.missing + 1, 0)
-    # At the instant at which the loss begins to be bridged no acceleration or rate is known.
-    known = jnp.where(missing == HOLDS + 1, _coasting(state), state.sample)
+    # At the instant at which the loss begins to be bridged no rate is known.
+    rate = jnp.where(missing == HOLDS + 1, 0.0, state.sample[3:] - state.gyroscope_bias)
+    known = jnp.where(missing > HOLDS, _coasting(state, rate), state.sample)
     sample = jnp.where(lost, known, felt_now)
     first_sample = jnp.where(missing > HOLDS, sample, state.sample)
-    heard = tuple(h._replace(quiet=h.quiet + dt) for h in state.heard)
+    heard = tuple(
+        h._replace(quiet=_quiet(state, aid, h.quiet + dt))
+        for aid, h in zip(filter.aids, state.heard, strict=False)
+    )
     # Before the first sample no time passes; dt of 0 makes every step below the identity.
     step: Any = jnp.where(state.started, dt, 0.0)
     bias = jnp.concatenate([state.accelerometer_bias, state.gyroscope_bias])
@@ -333,6 +344,13 @@ def update(
         None if age is None else lambda rows: aged(rows, state, age),
     )  # fmt: skip
     corrected = inject(state, taken.correction)._replace(covariance=taken.covariance)
+    if isinstance(aid, Attitude | Field | Heading):
+        since = jnp.where(state.missing > HOLDS, state.heard[index].quiet, jnp.inf)
+        turn = rotation(state.attitude).to_body(vec3(taken.correction[ATTITUDE : ATTITUDE + 3]))
+        # A heading says nothing of rolling and pitching.
+        turn = turn if isinstance(aid, Attitude) else (0.0, 0.0, turn[2])
+        followed = state.sample[3:] + _stack(scale(FOLLOW, turn), state.sample) / since
+        corrected = corrected._replace(sample=jnp.concatenate([state.sample[:3], followed]))
     kept: NavState = jax.tree.map(
         lambda new, old: jnp.where(good, new, old),
         corrected._replace(gates=(), heard=()),
@@ -363,6 +381,15 @@ def _hear(
     )
 
 
+def _quiet(state: NavState, aid: Aid, quiet: jax.Array) -> jax.Array:
+    """Time since a sensor was heard, which does not count while its antenna is wet."""
+    if not isinstance(aid, Fix | Ranges) or aid.antenna is None:
+        return quiet
+    depth = state.position[2] + rotation(state.attitude).to_world(vec3(aid.arm))[2]
+    deviation = jnp.sqrt(state.covariance[POSITION + 2, POSITION + 2])
+    return jnp.where(aid.antenna.awash(depth, deviation), -aid.antenna.delay, quiet)
+
+
 def _unheard(size: int, count: int, dtype: Any) -> Heard:
     return Heard(
         jnp.full((size, count), jnp.nan, dtype),
@@ -390,7 +417,8 @@ def health(filter: Filter, state: NavState) -> jax.Array:
         code = jnp.where(heard.stale, STALE, code)
         code = jnp.where(heard.same >= aid.test.still, FROZEN, code)
         code = jnp.where(heard.quiet > aid.test.silence, SILENT, code)
-        found.append(jnp.where(jnp.isinf(heard.quiet), UNHEARD, code))
+        wet = heard.quiet < 0.0
+        found.append(jnp.where(wet | jnp.isinf(heard.quiet), UNHEARD, code))
     return jnp.stack(found)
 
 
@@ -400,19 +428,17 @@ def aid_by_knowledge(
     """Take in what the vehicle knows without a sensor, once every control period `dt`.
 
     A surface craft floats. The twin runs under the vehicle's orders (A, N), and its velocity is
-    taken in; orders are not needed without a twin. While the IMU is lost the vehicle is taken to
-    turn as the twin does, and to be upright.
+    taken in; orders are not needed without a twin. While the IMU is lost the vehicle is taken to be
+    upright.
     """
     bridged = state.missing > HOLDS
     for index, name in enumerate(filter.known, start=filter.sensors):
         if name == "dynamics":
             assert filter.twin is not None
             assert orders is not None
-            memory = filter.twin.advance(state.memory, estimate(filter, state), orders, dt, bridged)
+            memory = filter.twin.advance(state.memory, estimate(filter, state), orders, dt)
             state = state._replace(memory=jnp.where(usable, memory, state.memory))
-            predicted = filter.twin.velocity(state.memory)
-            sample = jnp.where(bridged, _coasting(state, predicted[3:]), state.sample)
-            state = update(filter, state._replace(sample=sample), index, predicted, usable)
+            state = update(filter, state, index, filter.twin.velocity(state.memory), usable)
         elif name == "level":
             none = jnp.zeros((2, usable.shape[0]), state.covariance.dtype)
             state = jax.lax.cond(
@@ -427,10 +453,9 @@ def aid_by_knowledge(
     return state
 
 
-def _coasting(state: NavState, turning: jax.Array | None = None) -> jax.Array:
-    """The sample (6, N) of a vehicle that keeps its speed through the water, and turns or not."""
+def _coasting(state: NavState, rate: jax.Array) -> jax.Array:
+    """The sample (6, N) of a vehicle that keeps its speed through the water and turns at `rate`."""
     turned = rotation(state.attitude)
-    rate = jnp.zeros_like(state.gyroscope_bias) if turning is None else turning
     through = turned.to_body(vec3(state.velocity - state.current))
     up = turned.to_body((0.0, 0.0, -GRAVITY))
     force = add(up, cross(vec3(rate), through))

@@ -75,13 +75,18 @@ class Test:
     still: jax.Array
     """Identical samples in a row after which a sensor counts as frozen."""
     stale: jax.Array
-    """Age from which a sample is of no use, s."""
+    """Age beyond which a sample is too late to be of use, s: its latency and a period."""
     silence: jax.Array
     """Time without a sample after which a sensor counts as silent, s."""
 
 
 FAR = 4.0
 """Times its threshold beyond which the NIS of a sample is an outlier's."""
+
+AGAIN = 0.4
+"""Share of its threshold below which the NIS of an isolated group counts as fitting: about two
+deviations in place of three or four. The deviations grow while a sensor is left out, and one that
+is as wrong as before must not fit them soon."""
 
 FEW = 3
 """Outliers in a row that isolate a group."""
@@ -184,7 +189,8 @@ def absorb(
         steady = jnp.sum(mean**2, axis=0) * (1.0 + test.fading) / (1.0 - test.fading)
         strange = steady > test.lasting[i]
         rejected = jnp.where(fits, 0, gate.rejected[i] + 1)
-        fitted = jnp.where(surprise <= test.threshold[i], gate.fitted[i] + 1, 0)
+        near = test.threshold[i] * jnp.where(isolated[i], AGAIN, 1.0)
+        fitted = jnp.where(surprise <= near, gate.fitted[i] + 1, 0)
         # The innovations of a group that is left out are not white: only their size tells.
         wrong = jnp.where(isolated[i], fitted < test.back, strange | (rejected >= FEW))
         trusted = gate.trusted[i] | (fitted >= test.back)
