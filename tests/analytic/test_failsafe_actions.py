@@ -5,9 +5,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from seatrial.engine.command import passage
 from seatrial.gnc import failsafes as guarding
 from seatrial.gnc.failsafes import CODE, FailsafeState, Monitors
 from seatrial.gnc.mission import DOCK, HOLD, SURFACE, TRACK, Mission, begin, leg_of
+from seatrial.gnc.types import Setpoint
+from seatrial.signals import FAILSAFES
 
 ACTIONS = ("none", "warn", "slow", "hold", "return", "surface", "surface", "abort")
 """Of eight vehicles; the seventh is up already."""
@@ -72,6 +75,24 @@ def test_each_action_is_another_leg_and_a_warning_is_none():
     assert np.isnan(np.asarray(found.heading)).tolist() == 3 * [False] + 5 * [True]
     for part, before in zip(found, own, strict=True):
         np.testing.assert_array_equal(part[..., :2], before[..., :2])
+
+
+def test_who_is_to_stay_or_return_and_does_not_know_where_it_is_asks_for_its_depth_alone():
+    here = state(ACTIONS)
+    lost = jnp.zeros((len(FAILSAFES), COUNT), bool).at[FAILSAFES.index("position")].set(True)
+    found = guarding.adrift(here._replace(on=lost))
+    assert [word for word, drifts in zip(ACTIONS, found, strict=True) if drifts] == [
+        "hold",
+        "return",
+    ]
+    assert not guarding.adrift(here._replace(on=~lost)).any()
+    asked = Setpoint(
+        *(jnp.ones(shape) for shape in 2 * [(3, COUNT), (COUNT,), (COUNT,)] + [(COUNT,)])
+    )
+    left = passage.drifting(asked, found)
+    np.testing.assert_array_equal(left.depth, asked.depth)
+    for part in left._replace(depth=left.heading):
+        np.testing.assert_array_equal(np.isnan(part), np.broadcast_to(found, part.shape))
 
 
 def test_a_count_is_full_after_its_time_and_empty_after_it_again():

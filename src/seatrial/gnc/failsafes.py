@@ -141,6 +141,16 @@ def off_mission(state: FailsafeState) -> jax.Array:
     return state.action >= CODE["hold"]
 
 
+def adrift(state: FailsafeState) -> jax.Array:
+    """(N,) whether it is to stay or return, and does not know where it is.
+
+    To steer by an estimate that drifts moves the vehicle as far as the estimate; one that lets
+    itself drift goes with current and wind only.
+    """
+    asked = (state.action == CODE["hold"]) | (state.action == CODE["return"])
+    return asked & state.on[FAILSAFES.index("position")]
+
+
 def compare(
     monitors: Monitors, state: FailsafeState, orders: jax.Array, armed: jax.Array
 ) -> FailsafeState:

@@ -144,6 +144,12 @@ def in_line(pilot: Pilot, setpoint: Setpoint, believed: Estimate) -> Setpoint:
     )
 
 
+def drifting(setpoint: Setpoint, adrift: jax.Array) -> Setpoint:
+    """Nothing asked for but the depth, where a vehicle lets itself drift."""
+    left = Setpoint(*(jnp.where(adrift, jnp.nan, part) for part in setpoint))
+    return left._replace(depth=setpoint.depth)
+
+
 def at_station(pilot: Pilot, leg: Leg, believed: Estimate, along: Setpoint) -> Setpoint:
     """What is asked for where a leg is a station to hold, not a track to follow."""
     keeps = leg.kind == VELOCITY

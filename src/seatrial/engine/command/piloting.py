@@ -219,6 +219,7 @@ def guide(
     law, setpoint, _ = pilot.law.guide(learnt, believed, leg.start, aim, pace.level, pilot.period)
     setpoint = setpoint._replace(velocity=setpoint.velocity.at[2].set(pace.sinking))
     setpoint = passage.at_station(pilot, leg, believed, setpoint)
+    setpoint = passage.drifting(setpoint, guarding.adrift(failsafes))
     if wishes is not None:
         setpoint = _as_wished(wishes, believed, setpoint)
     avoidance, live = memory.avoidance, None
