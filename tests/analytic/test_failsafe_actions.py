@@ -55,6 +55,8 @@ def state(action):
         expected=none,
         doubt=none,
         dead=none,
+        force=none,
+        slow=none,
     )
 
 
@@ -138,3 +140,37 @@ def test_an_actuator_is_dead_that_stays_where_it_was_and_well_that_lags_as_its_d
     assert first == pytest.approx(21, abs=1)
     health = guarding.health_of(monitors, now, jnp.ones((3, 1)))
     assert health[:, 0].tolist() == [1.0, 0.0, 1.0]
+
+
+def test_a_vehicle_that_does_half_of_what_it_is_told_does_not_answer_and_a_swinging_one_does():
+    """Of three, with m v̇ + d v = h τ and a swell: well, half as strong, and well but held back by
+    a steady 15 % of its authority."""
+    mass, drag, period, most = 50.0, 40.0, 0.1, 100.0
+    one = jnp.ones((1, 1))
+    answer = guarding.Answer(
+        mass=mass * one,
+        linear=drag * one,
+        quadratic=0.0 * one,
+        authority=most * one,
+        most=jnp.asarray(0.22),
+        time=jnp.asarray(30.0),
+        share=jnp.asarray(-np.expm1(-period / 30.0)),
+        dofs=(0,),
+    )
+    strength, against = np.array([1.0, 0.5, 1.0]), np.array([0.0, 0.0, -15.0])
+    none = jnp.zeros((0, 3))
+    still = jnp.zeros((1, 3))
+    watched = state(ACTIONS)._replace(force=still, slow=still, heard=none)
+    listen = jax.jit(guarding.listen)
+    v, found = np.zeros(3), []
+    for k in range(1200):
+        order = 60.0 + 10.0 * np.sin(0.3 * k * period)
+        swell = 60.0 * np.sin(0.9 * k * period)
+        v = v + period / mass * (strength * order + against + swell - drag * v)
+        wrench = jnp.zeros((6, 3)).at[0].set(order)
+        watched, missing = listen(answer, watched, wrench, jnp.zeros((6, 3)).at[0].set(v))
+        found.append(np.asarray(missing))
+    found = np.array(found)
+    assert not found[:, [0, 2]].any()
+    assert 200 < np.argmax(found[:, 1]) < 600
+    assert found[600:, 1].all()

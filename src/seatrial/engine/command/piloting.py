@@ -390,7 +390,10 @@ def _guard(
             shape = (len(pilot.effectors.names), *busy.shape)
             health = jnp.ones(shape, believed.position.dtype)
         health = guarding.health_of(monitors, state, health)
-    well = jnp.ones_like(busy) if health is None else jnp.all(health > 0.0, axis=0)
+    state, unanswered = guarding.listen(
+        pilot.failsafes.answer, state, memory.achieved, _through_water(believed)
+    )
+    well = ~unanswered if health is None else jnp.all(health > 0.0, axis=0) & ~unanswered
     spread = jnp.zeros_like(believed.position[0])
     if pilot.navigator is not None:
         spread = navigation.spread(memory.filter).astype(spread.dtype)
