@@ -5,9 +5,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from seatrial.engine.command import passage
 from seatrial.gnc import failsafes as guarding
 from seatrial.gnc.failsafes import CODE, FailsafeState, Monitors
 from seatrial.gnc.mission import DOCK, HOLD, SURFACE, TRACK, Mission, begin, leg_of
+from seatrial.gnc.types import Setpoint
+from seatrial.signals import FAILSAFES
 
 ACTIONS = ("none", "warn", "slow", "hold", "return", "surface", "surface", "abort")
 """Of eight vehicles; the seventh is up already."""
@@ -52,6 +55,8 @@ def state(action):
         expected=none,
         doubt=none,
         dead=none,
+        force=none,
+        slow=none,
     )
 
 
@@ -72,6 +77,24 @@ def test_each_action_is_another_leg_and_a_warning_is_none():
     assert np.isnan(np.asarray(found.heading)).tolist() == 3 * [False] + 5 * [True]
     for part, before in zip(found, own, strict=True):
         np.testing.assert_array_equal(part[..., :2], before[..., :2])
+
+
+def test_who_is_to_stay_or_return_and_does_not_know_where_it_is_asks_for_its_depth_alone():
+    here = state(ACTIONS)
+    lost = jnp.zeros((len(FAILSAFES), COUNT), bool).at[FAILSAFES.index("position")].set(True)
+    found = guarding.adrift(here._replace(on=lost))
+    assert [word for word, drifts in zip(ACTIONS, found, strict=True) if drifts] == [
+        "hold",
+        "return",
+    ]
+    assert not guarding.adrift(here._replace(on=~lost)).any()
+    asked = Setpoint(
+        *(jnp.ones(shape) for shape in 2 * [(3, COUNT), (COUNT,), (COUNT,)] + [(COUNT,)])
+    )
+    left = passage.drifting(asked, found)
+    np.testing.assert_array_equal(left.depth, asked.depth)
+    for part in left._replace(depth=left.heading):
+        np.testing.assert_array_equal(np.isnan(part), np.broadcast_to(found, part.shape))
 
 
 def test_a_count_is_full_after_its_time_and_empty_after_it_again():
@@ -117,3 +140,37 @@ def test_an_actuator_is_dead_that_stays_where_it_was_and_well_that_lags_as_its_d
     assert first == pytest.approx(21, abs=1)
     health = guarding.health_of(monitors, now, jnp.ones((3, 1)))
     assert health[:, 0].tolist() == [1.0, 0.0, 1.0]
+
+
+def test_a_vehicle_that_does_half_of_what_it_is_told_does_not_answer_and_a_swinging_one_does():
+    """Of three, with m v̇ + d v = h τ and a swell: well, half as strong, and well but held back by
+    a steady 15 % of its authority."""
+    mass, drag, period, most = 50.0, 40.0, 0.1, 100.0
+    one = jnp.ones((1, 1))
+    answer = guarding.Answer(
+        mass=mass * one,
+        linear=drag * one,
+        quadratic=0.0 * one,
+        authority=most * one,
+        most=jnp.asarray(0.22),
+        time=jnp.asarray(30.0),
+        share=jnp.asarray(-np.expm1(-period / 30.0)),
+        dofs=(0,),
+    )
+    strength, against = np.array([1.0, 0.5, 1.0]), np.array([0.0, 0.0, -15.0])
+    none = jnp.zeros((0, 3))
+    still = jnp.zeros((1, 3))
+    watched = state(ACTIONS)._replace(force=still, slow=still, heard=none)
+    listen = jax.jit(guarding.listen)
+    v, found = np.zeros(3), []
+    for k in range(1200):
+        order = 60.0 + 10.0 * np.sin(0.3 * k * period)
+        swell = 60.0 * np.sin(0.9 * k * period)
+        v = v + period / mass * (strength * order + against + swell - drag * v)
+        wrench = jnp.zeros((6, 3)).at[0].set(order)
+        watched, missing = listen(answer, watched, wrench, jnp.zeros((6, 3)).at[0].set(v))
+        found.append(np.asarray(missing))
+    found = np.array(found)
+    assert not found[:, [0, 2]].any()
+    assert 200 < np.argmax(found[:, 1]) < 600
+    assert found[600:, 1].all()

@@ -78,6 +78,7 @@ def test_an_rov_stays_upright_and_reaches_every_waypoint(vehicle, current):
         "gentle": slant(15),
         "steep": slant(60),
         "back": goto((7, 0, 10), (0.1, 1.2, 10), speed=0.5),  # a turn by 170°
+        "fast": goto((12, 5, 10), speed=0.5),
         "sideways": [
             {"do": "velocity", "sway": 0.3, "duration": 20},
             {"do": "velocity", "surge": 0.2, "sway": -0.2, "duration": 20},
@@ -91,6 +92,9 @@ def test_an_rov_stays_upright_and_reaches_every_waypoint(vehicle, current):
                 away = np.linalg.norm(data["position"].values - np.array(leg.end), axis=1)
                 assert away.min() < 0.7, (name, leg.name)
         assert int(data["leg"].values[-1]) == len(legs), name
+        if name == "fast":  # bow first, or broadside where that is the faster way
+            speed = np.linalg.norm(data["velocity"].values[:, :2], axis=1)
+            assert np.abs(speed[100:200] - 0.5).max() < 0.05
 
 
 def test_an_auv_near_the_surface_neither_plunges_nor_reverses_its_propeller():

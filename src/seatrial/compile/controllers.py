@@ -58,6 +58,8 @@ def assigned_to(
             continue
         members = [member.name for member in members_of(participant, i, scenario.seed)]
         names += members
+        if participant.controller is not None or given.keys() & set(members):
+            _refuse_idle_navigation(participant)
         for name in members:
             if name in given:
                 found[name] = _Chosen(given[name], participant, _refuse_object(name, given[name]))
@@ -89,6 +91,18 @@ def assigned_to(
         if name not in compiled
     }
     return asked, CompiledControllers(compiled)
+
+
+def _refuse_idle_navigation(participant: Participant) -> None:
+    """A filter runs for a pilot, which a vehicle has on a mission; without it none would."""
+    if participant.navigation is not None and not participant.mission:
+        raise participant.error(
+            ("navigation",),
+            "would have no effect: a controller without a `mission` is told what sensors measure, "
+            "and nothing else",
+            expected="a `mission` beside it, whose estimate and setpoints the controller is told",
+            mend="give a mission, for example `- {do: hold, position: [0, 0, 0]}`, or leave it out",
+        )
 
 
 @dataclass(frozen=True)

@@ -108,20 +108,28 @@ def authority(craft: Craft, speed: float, trim_wrench: Array, dof: int) -> float
 
     columns, size = strength(craft, speed)
     low, high = effort_limits(craft, speed)
-    dofs = list(craft.dofs)
-    rows = columns[dofs] * size
-    scale = np.maximum(np.abs(rows).sum(axis=1, keepdims=True), 1e-12)
-    unit = (np.arange(len(dofs)) == dofs.index(dof)).astype(float)
     bounds = [*zip(low / size, high / size, strict=True), (0.0, None)]
+
+    def most(trim: Array, way: float, kept: list[int]) -> float | None:
+        """Largest t with Σ rows e − t way unit = trim over the kept degrees of freedom."""
+        rows = columns[kept] * size
+        scale = np.maximum(np.abs(rows).sum(axis=1, keepdims=True), 1e-12)
+        own = kept.index(dof)
+        unit = (np.arange(len(kept)) == own).astype(float)
+        matrix = np.hstack([rows / scale, -way * unit[:, None]])
+        found = linprog(
+            [*np.zeros(len(size)), -1.0], A_eq=matrix, b_eq=trim[kept] / scale[:, 0], bounds=bounds
+        )
+        return float(found.x[-1] * scale[own, 0]) if found.success else None
+
     left = []
-    for trim in (trim_wrench[dofs], np.zeros(len(dofs))):
+    for trim in (trim_wrench, np.zeros(6)):
         for way in (1.0, -1.0):
-            # Σ rows e − t way unit = trim, with t as large as possible.
-            matrix = np.hstack([rows / scale, -way * unit[:, None]])
-            found = linprog(
-                [*np.zeros(len(size)), -1.0], A_eq=matrix, b_eq=trim / scale[:, 0], bounds=bounds
-            )
-            left.append(float(found.x[-1] * scale[dofs.index(dof), 0]) if found.success else 0.0)
+            found = most(trim, way, list(craft.dofs))
+            if found is None:
+                # Fins that are too slow to hold the pitch do not keep a propeller from pushing.
+                found = most(trim, way, [dof])
+            left.append(found or 0.0)
     # A trim that takes everything leaves a little nevertheless: a slower vehicle needs less.
     return max(min(left[:2]), 0.2 * min(left[2:]))
 

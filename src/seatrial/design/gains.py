@@ -122,10 +122,11 @@ class Gains:
 def speed_gains(plant: Plant, drag: float, omega: float) -> Gains:
     """PI with a double pole at ω; where the vehicle itself is faster, integral action alone.
 
-    `drag` is the linear damping while other degrees of freedom are held.
+    `drag` is the linear damping while other degrees of freedom are held. The poles are the roots of
+    m s² + (K_p + d) s + K_i, and −ω is one of them in either case.
     """
     proportional = max(2.0 * omega * plant.mass - drag, 0.0)
-    integral = (proportional + max(drag, 0.0)) ** 2 / (4.0 * plant.mass)
+    integral = omega * (proportional + drag - omega * plant.mass)
     return Gains(proportional, integral, None, None, omega, plant.mass, drag)
 
 
@@ -144,17 +145,18 @@ def position_gains(plant: Plant, omega: float) -> Gains:
     return Gains(proportional, integral, derivative, FILTER / omega, omega, mass, z.real)
 
 
-def level_gains(plant: Plant, omega: float) -> Gains:
+def level_gains(plant: Plant, omega: float, steady: float) -> Gains:
     """PID that adds the stiffness m ω² to what rights the craft by itself, and damps their sum.
 
-    K_p = m ω² − min(k, 0), ω_c² = (K_p + k)/m, K_d = 2 ζ ω_c m − d. To place poles at ω would take
-    away the stiffness of a craft that rights itself faster than ω, and the tilt that its thrust
-    causes would be left to the integral.
+    K_p = m ω² − min(k, k₀, 0), ω_c² = (K_p + k)/m, K_d = 2 ζ ω_c m − d. To place poles at ω would
+    take away the stiffness of a craft that rights itself faster than ω, and the tilt that its
+    thrust causes would be left to the integral. k₀, `steady`, is the stiffness of a tilt that lasts
+    while the craft keeps its depth.
     """
     mass = plant.mass
     z = plant.impedance(omega)
     stiffness = omega * (omega * mass - z.imag)
-    proportional = mass * omega**2 + max(-stiffness, 0.0)
+    proportional = mass * omega**2 + max(-stiffness, -steady, 0.0)
     whole = proportional + stiffness
     derivative = max(2.0 * LEVEL_DAMPING * float(np.sqrt(whole * mass)) - z.real, 0.0)
     integral = 0.1 * omega * whole
@@ -284,9 +286,11 @@ def stable(plant: Plant, gains: Gains) -> bool:
 
 
 def fastest(
-    attempt: Callable[[float], tuple[Made, Complex, bool]], limit: float
+    attempt: Callable[[float], tuple[Made, Complex, bool]],
+    limit: float,
+    most: float = MOST_SENSITIVE,
 ) -> tuple[Made, Margins]:
-    """The design of the largest bandwidth up to a limit whose margins suffice.
+    """The design of the largest bandwidth up to a limit whose sensitivity is at most `most`.
 
     `attempt` gives for a bandwidth what it designs, L on the grid of that bandwidth, and whether
     the loop is stable. Where no bandwidth is good enough, the stable design that comes nearest.
@@ -296,7 +300,7 @@ def fastest(
         omega = limit * SLOWER**k
         made, loop, is_stable = attempt(omega)
         found = margins(loop, frequencies(omega))
-        if is_stable and found.sensitivity <= MOST_SENSITIVE:
+        if is_stable and found.sensitivity <= most:
             return made, found
         rank = (is_stable, -found.sensitivity)
         if best is None or rank > best[:2]:

@@ -134,6 +134,16 @@ class Bench:
         """Righting moment per rad of roll or pitch."""
         return float(-self.linear.A[6 + dof, dof] / self.linear.B[6 + dof, dof])
 
+    def level_righting(self, dof: int) -> float:
+        """The same of a craft that keeps its depth while it is tilted.
+
+        Pitched by θ it then has w = u θ through the water, and Munk's moment (X_u̇ − Z_ẇ) u w takes
+        from what rights it.
+        """
+        A = self.linear.A
+        heave = -A[2, dof] / A[2, 8]
+        return float(-(A[6 + dof, dof] + A[6 + dof, 8] * heave) / self.linear.B[6 + dof, dof])
+
     def system(self, *opened: str) -> tuple[Array, Array]:
         """A and B with the loops closed that are there so far, except some."""
         return self.closing([n for n in self.closed if n not in opened], self.closed)
@@ -231,6 +241,7 @@ def position_loop(
     *opened: str,
     waves: float | None = None,
     make: Callable[[Plant, float], Gains] = design.position_gains,
+    most: float = design.MOST_SENSITIVE,
 ) -> Closed:
     """A loop on a position or an angle, with the gains that `make` gives for a bandwidth."""
     plant = bench.plant(dof, position, name, *opened)
@@ -243,7 +254,7 @@ def position_loop(
     limit = _limit(bench, plant, dof, step, 2)
     if waves is not None:
         limit = min(limit, WAVE_LIMIT * waves)
-    gains, found = design.fastest(attempt, limit)
+    gains, found = design.fastest(attempt, limit, most)
     loop = bench.loops[name] = Closed(dof, plant, gains)
     bench.report(name, loop, found)
     return loop

@@ -6,7 +6,9 @@ worst of each loop with all others of a mode closed.
 """
 
 import dataclasses
+import functools
 import math
+from collections.abc import Callable
 from typing import Any, Literal
 
 import jax
@@ -15,7 +17,7 @@ from numpy.typing import NDArray
 
 from seatrial.design import gains as design
 from seatrial.design.authority import Craft
-from seatrial.design.gains import Gains, Outer
+from seatrial.design.gains import Gains, Outer, Plant
 from seatrial.design.linearisation import linearise, slopes_at
 from seatrial.design.loop_bench import (
     FROUDE_LIMIT,
@@ -101,7 +103,9 @@ def design_loops(
     bench = Bench(craft, linearise(craft, speed), cruise, period)
     dofs = craft.dofs
     roll = _level(bench, "roll", 3) if 3 in dofs else None
-    pitch = _level(bench, "pitch", 4) if 4 in dofs else None
+    # The depth of a craft that hovers calms its pitch, which is designed again with that closed.
+    alone = MOST_COMPANY if bench.hovers else design.MOST_SENSITIVE
+    pitch = _level(bench, "pitch", 4, alone) if 4 in dofs else None
     surge = sway = heave = yaw_rate = track = crab_time = None
     if 1 in dofs:
         # First alone, because the sway of a slender craft makes it turn; later in company.
@@ -120,6 +124,9 @@ def design_loops(
         heave = speed_loop(bench, "heave", 2, SIDE_STEP * cruise)
         del bench.closed["heave"]
         depth = _depth(bench)
+        if pitch is not None:
+            # Again in company: with way on, who keeps the depth of a pitched craft pitches it more.
+            pitch = _level(bench, "pitch", 4)
     elif not craft.floats and pitch is not None:
         depth, pitch = _dive(bench, pitch), None
     keeps = keep_station and {0, 1, 5} <= set(dofs)
@@ -214,9 +221,13 @@ def growth(poles: Any) -> float:
     return float(np.max(poles.real[np.abs(poles) > FREE], initial=-math.inf))
 
 
-def _level(bench: Bench, name: str, dof: int) -> TrackingLoop:
-    make = design.level_gains if bench.hovers else design.position_gains
-    loop = bench.closed[name] = position_loop(bench, name, dof, dof, LEVEL_STEP, make=make)
+def _level(bench: Bench, name: str, dof: int, most: float = design.MOST_SENSITIVE) -> TrackingLoop:
+    make: Callable[[Plant, float], Gains] = design.position_gains
+    if bench.hovers:
+        make = functools.partial(design.level_gains, steady=bench.level_righting(dof))
+    loop = bench.closed[name] = position_loop(
+        bench, name, dof, dof, LEVEL_STEP, make=make, most=most
+    )
 
     forward = feed_forward(bench, dof, loop.gains)
     reference = reference_for(bench, loop, forward, loop.gains.bandwidth)

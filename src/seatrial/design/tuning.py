@@ -7,6 +7,7 @@ with lag and dead time, fall short.
 """
 
 import dataclasses
+import math
 from typing import Any
 
 import jax
@@ -83,8 +84,8 @@ class Tuning:
     sideways: float | None
     """The same to the side."""
     top: float | None
-    """Speed through the water at which the resistance takes all the thrust, m/s, or `fastest` where
-    that is less; None for a craft without thrust or without end."""
+    """Speed through the water at which the resistance takes all the thrust, m/s, or the larger of
+    `fastest` and `sideways` where that is less; None for a craft without thrust or without end."""
     failures: tuple[str, ...]
     """Where the design does not keep its own limits; empty for a good one."""
 
@@ -166,7 +167,7 @@ def tune(
         tuple(b.lookahead for _, b in designed) if 5 in craft.dofs else (),
         fastest,
         sideways,
-        min((v for v in (fastest, top) if v is not None), default=None),
+        top if fastest is None else min(max(fastest, sideways or 0.0), top or math.inf),
         tuple(reason for _, b in designed for reason in b.failures),
     )
 

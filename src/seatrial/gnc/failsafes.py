@@ -53,6 +53,25 @@ class Monitors:
 
 
 @pytree
+class Answer:
+    """What the model says the vehicle makes of a wrench, m v̇ + d v + d₂ |v| v = τ, by degree of
+    freedom; numbers are (D, 1)."""
+
+    mass: jax.Array
+    linear: jax.Array
+    quadratic: jax.Array
+    authority: jax.Array
+    """Largest force or moment beside that which holds its speed."""
+    most: jax.Array
+    """Share of the authority that may be missing for long."""
+    time: jax.Array
+    """Over which it is averaged, s."""
+    share: jax.Array
+    """1 − exp(−Δt/T) of that."""
+    dofs: tuple[int, ...] = static()
+
+
+@pytree
 class Failsafes:
     """All of them, in the order of `signals.FAILSAFES`; those that are off have action 0."""
 
@@ -82,6 +101,7 @@ class Failsafes:
     """(H, 1) what is assumed of the sensors before they are heard."""
     monitors: Monitors | None
     """Their measurements are the last that are heard."""
+    answer: Answer
     ears: tuple[tuple[int, int], ...] = static()
     """(H,) which sensor of the suite is heard, and which of its numbers."""
     battery: int = static()
@@ -115,6 +135,10 @@ class FailsafeState(NamedTuple):
     """(M, N) count of each."""
     dead: jax.Array
     """(M, N) whether an actuator is left out."""
+    force: jax.Array
+    """(D, N) ordered, less that of the drag, averaged."""
+    slow: jax.Array
+    """(D, N) velocity through the water, averaged."""
 
 
 def begin(failsafes: Failsafes, position: jax.Array, dtype: jnp.dtype) -> FailsafeState:
@@ -133,12 +157,24 @@ def begin(failsafes: Failsafes, position: jax.Array, dtype: jnp.dtype) -> Failsa
         expected=none,
         doubt=none,
         dead=none.astype(bool),
+        force=(still := jnp.zeros((len(failsafes.answer.dofs), count), dtype)),
+        slow=still,
     )
 
 
 def off_mission(state: FailsafeState) -> jax.Array:
     """(N,) whether the action takes the vehicle off its mission."""
     return state.action >= CODE["hold"]
+
+
+def adrift(state: FailsafeState) -> jax.Array:
+    """(N,) whether it is to stay or return, and does not know where it is.
+
+    To steer by an estimate that drifts moves the vehicle as far as the estimate; one that lets
+    itself drift goes with current and wind only.
+    """
+    asked = (state.action == CODE["hold"]) | (state.action == CODE["return"])
+    return asked & state.on[FAILSAFES.index("position")]
 
 
 def compare(
@@ -157,6 +193,27 @@ def compare(
     wrong = (jnp.abs(measured - expected) > monitors.tolerance) & armed
     doubt, dead = _counted(state.doubt, state.dead, wrong, monitors.rise, monitors.fall)
     return state._replace(expected=expected.astype(state.expected.dtype), doubt=doubt, dead=dead)
+
+
+def listen(
+    answer: Answer, state: FailsafeState, wrench: jax.Array, through_water: jax.Array
+) -> tuple[FailsafeState, jax.Array]:
+    """Average what is ordered (6, N) and what the vehicle does, and say whether they differ, (N,).
+
+    With ⟨x⟩ the average by a first-order lag T, whose rate is (x − ⟨x⟩)/T, the wrench that is
+    missing is ⟨τ − d v − d₂ |v| v⟩ − m (v − ⟨v⟩)/T: no acceleration is needed, and waves average
+    out. A weak or stuck actuator, a fouled hull and a towed net all look like this.
+    """
+    rows = jnp.asarray(answer.dofs, int)
+    v = through_water[rows]
+    left = wrench[rows] - (answer.linear + answer.quadratic * jnp.abs(v)) * v
+    slow = state.slow + answer.share * (v - state.slow)
+    force = state.force + answer.share * (left - state.force)
+    missing = (force - answer.mass * (v - slow) / answer.time) / answer.authority
+    after = state._replace(
+        force=force.astype(state.force.dtype), slow=slow.astype(state.slow.dtype)
+    )
+    return after, jnp.sum(missing * missing, axis=0) > answer.most**2
 
 
 def health_of(monitors: Monitors, state: FailsafeState, health: jax.Array) -> jax.Array:

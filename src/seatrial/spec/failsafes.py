@@ -78,7 +78,8 @@ class AltitudeFailsafe(Failsafe):
 class ActuatorFailsafe(Failsafe):
     """An actuator does not do what it is told: its `shaft` or `encoder` measures something else.
     The allocation then leaves it out, and tries it again after a minute in which it stood where it
-    was told."""
+    was told. Where nothing measures it, the vehicle is heard to answer its orders with less surge
+    force or yawing moment than its own model says, and goes on with what it has."""
 
     tolerance: Annotated[Plain, Field(gt=0, le=1)] = 0.15
     """Difference that is too large, as a share of the largest order."""

@@ -13,7 +13,8 @@ from seatrial.compile.vehicle import CompiledVehicle
 from seatrial.core.actuators.drive import Drive
 from seatrial.faults import drive_of
 from seatrial.gnc.allocation.effectors import Effectors
-from seatrial.gnc.failsafes import CODE, Failsafes, Monitors
+from seatrial.gnc.control.loops import FeedForward
+from seatrial.gnc.failsafes import CODE, Answer, Failsafes, Monitors
 from seatrial.pytree import constant
 from seatrial.signals import FAILSAFES
 from seatrial.spec import failsafes as spec
@@ -55,6 +56,11 @@ FEWEST, LENGTHS = 30.0, 2.0
 
 DEEPER, DEEPER_SHARE = 5.0, 0.2
 """How much deeper than its mission a vehicle may be, m and as a share; both count."""
+
+UNANSWERED, LISTENING = 0.35, 30.0
+"""Share of the authority that may be missing from what the vehicle answers, and the time over which
+it is averaged, s. In sea state 4 with gusts an Otter and a REMUS miss up to 0.15 of it, with half a
+thruster or a stuck rudder about 0.6."""
 
 PATIENCE, PATIENT_LENGTHS = 120.0, 40.0
 """For a leg that does not get shorter, s and in times that it takes for a length."""
@@ -103,6 +109,7 @@ def build_failsafes(
         slack=constant(slack_of(first, tuning), dtype),
         unheard=column([before for _, _, before in heard]),
         monitors=_monitors(first, vehicle, effectors, measured, period, dtype),
+        answer=_answer(tuning, period, dtype),
         ears=tuple((p, sensors.infos[p].components.index(c)) for p, c, _ in heard),
         battery=0 if battery >= 0 else -1,
         altimeter=-1 if altimeter < 0 else int(battery >= 0),
@@ -186,6 +193,32 @@ def _measured(participant: Participant, effectors: Effectors) -> list[tuple[int,
 def _effector(channel: str) -> str:
     """Name of the effector of a channel: an azimuth thruster has two."""
     return channel.removesuffix("_angle")
+
+
+def _answer(tuning: "Tuning", period: float, dtype: DType) -> Answer:
+    """The model of surge and yaw that the autopilot feeds forward, at the service speed."""
+    autopilot, speed = tuning.autopilot, tuning.trim.speed
+    loops = {0: ("surge", autopilot.surge), 5: ("heading", autopilot.heading)}
+    there = {dof: (name, loop.feed_forward) for dof, (name, loop) in loops.items() if loop}
+    authority = {report.name: report.authority for report in tuning.loops}
+
+    def column(pick: Callable[[str, FeedForward], Any]) -> Any:
+        rows = [[float(pick(name, model))] for name, model in there.values()]
+        return constant(np.array(rows, np.float64).reshape(-1, 1), dtype)
+
+    def at(values: Any) -> float:
+        return float(np.interp(speed, np.asarray(autopilot.speeds), np.asarray(values)))
+
+    return Answer(
+        mass=column(lambda _, model: at(model.mass)),
+        linear=column(lambda _, model: at(model.linear)),
+        quadratic=column(lambda _, model: at(model.quadratic)),
+        authority=column(lambda name, _: authority[name]),
+        most=constant(UNANSWERED, dtype),
+        time=constant(LISTENING, dtype),
+        share=constant(-math.expm1(-period / LISTENING), dtype),
+        dofs=tuple(there),
+    )
 
 
 def _monitors(

@@ -52,7 +52,10 @@ def pace(pilot: Pilot, leg: Leg, believed: Estimate) -> Pace:
     rise, run = along[2] / whole, jnp.where(length > 0.0, level / whole, 1.0)
     if pilot.fastest is not None:
         tilting = jnp.maximum(run * (1.0 + 2.0 * jnp.abs(rise)), 0.1)
-        asked = jnp.minimum(asked, pilot.fastest / tilting)
+        most = (
+            pilot.fastest if pilot.sideways is None else jnp.maximum(pilot.fastest, pilot.sideways)
+        )
+        asked = jnp.minimum(asked, most / tilting)
     if pilot.holds_station:
         beyond = leg.following - leg.end
         both = level * _level_length(beyond)
@@ -92,8 +95,9 @@ def in_line(pilot: Pilot, setpoint: Setpoint, believed: Estimate) -> Setpoint:
     """Along its heading only, and only as far as that points where it is to go.
 
     For a craft that can move sideways: its sway is asked to be zero where nothing else is asked,
-    because its heading loop was designed with the sway loop closed. Where the way through the
-    water, current included, asks for more than it may make ahead, it turns its side to it.
+    because its heading loop was designed with the sway loop closed. Where the current makes the
+    way through the water too fast for that, it points along that way, and turns its side to it if
+    that is the faster one; what is too fast even so is done more slowly, on the same course.
     """
     _, _, heading = to_euler(believed.attitude)
     asked = jnp.where(jnp.isfinite(setpoint.heading), setpoint.heading, setpoint.course)
@@ -104,15 +108,22 @@ def in_line(pilot: Pilot, setpoint: Setpoint, believed: Estimate) -> Setpoint:
     ahead, aside = jnp.maximum(jnp.cos(off), 0.0), jnp.zeros_like(off)
     across = asked
     if pilot.fastest is not None:
-        north = surge * jnp.cos(asked) - believed.current[0]
-        east = surge * jnp.sin(asked) - believed.current[1]
-        through = root(north * north + east * east)
         # Sinking or rising tilts it further, the more the faster it goes.
         sinking = jnp.where(jnp.isfinite(setpoint.velocity[2]), jnp.abs(setpoint.velocity[2]), 0.0)
         most = pilot.fastest / (1.0 + 2.0 * sinking / pilot.fastest)
-        share = through / most
-        needed = jnp.clip(5.0 * share - 4.0, 0.0, 1.0)
-        crab = jnp.arccos(jnp.clip(1.0 / jnp.maximum(share, 1.0), 0.0, 1.0))
+        side = most if pilot.sideways is None else jnp.maximum(pilot.sideways, most)
+        flow, c, s = believed.current, jnp.cos(asked), jnp.sin(asked)
+        drift = flow[1] * c - flow[0] * s
+        made = flow[0] * c + flow[1] * s + root(jnp.maximum(side * side - drift * drift, 0.0))
+        surge = jnp.where(steered, jnp.clip(surge, 0.0, jnp.maximum(made, 0.0)), surge)
+        north, east = surge * c - flow[0], surge * s - flow[1]
+        through = root(north * north + east * east)
+        needed = jnp.clip(5.0 * through / most - 4.0, 0.0, 1.0)
+        # Through the water (u/most)² + (v/side)² = 1, within which neither tilts it too far.
+        gained = (1.0 - (most / jnp.maximum(through, most)) ** 2) / (
+            1.0 - (most / side) ** 2 + 1e-9
+        )
+        crab = jnp.arcsin(root(jnp.clip(gained, 0.0, 1.0)))
         # To the side on which the bow is already.
         against = bearing(east, north)
         crab = jnp.where(wrap_signed(heading - against) < 0.0, -crab, crab)
@@ -131,6 +142,12 @@ def in_line(pilot: Pilot, setpoint: Setpoint, believed: Estimate) -> Setpoint:
         heading=jnp.where(steered, across, setpoint.heading),
         course=jnp.where(steered, jnp.nan, setpoint.course),
     )
+
+
+def drifting(setpoint: Setpoint, adrift: jax.Array) -> Setpoint:
+    """Nothing asked for but the depth, where a vehicle lets itself drift."""
+    left = Setpoint(*(jnp.where(adrift, jnp.nan, part) for part in setpoint))
+    return left._replace(depth=setpoint.depth)
 
 
 def at_station(pilot: Pilot, leg: Leg, believed: Estimate, along: Setpoint) -> Setpoint:

@@ -222,6 +222,7 @@ def guide(
     law, setpoint, _ = pilot.law.guide(learnt, believed, leg.start, aim, pace.level, pilot.period)
     setpoint = setpoint._replace(velocity=setpoint.velocity.at[2].set(pace.sinking))
     setpoint = passage.at_station(pilot, leg, believed, setpoint)
+    setpoint = passage.drifting(setpoint, guarding.adrift(failsafes))
     if wishes is not None:
         setpoint = _as_wished(wishes, believed, setpoint)
     avoidance, live = memory.avoidance, None
@@ -392,7 +393,10 @@ def _guard(
             shape = (len(pilot.effectors.names), *busy.shape)
             health = jnp.ones(shape, believed.position.dtype)
         health = guarding.health_of(monitors, state, health)
-    well = jnp.ones_like(busy) if health is None else jnp.all(health > 0.0, axis=0)
+    state, unanswered = guarding.listen(
+        pilot.failsafes.answer, state, memory.achieved, _through_water(believed)
+    )
+    well = ~unanswered if health is None else jnp.all(health > 0.0, axis=0) & ~unanswered
     spread = jnp.zeros_like(believed.position[0])
     if pilot.navigator is not None:
         spread = navigation.spread(memory.filter).astype(spread.dtype)

@@ -242,6 +242,7 @@ def _along(
             setpoint.velocity[0],
             estimate.position[:2],
             motion.world[:2],
+            motion.water[:2],
             motion.euler[2],
             short[:2],
             period,

@@ -286,14 +286,16 @@ def hold_station(
     fastest: jax.Array,
     position: jax.Array,
     velocity: jax.Array,
+    water: jax.Array,
     heading: jax.Array,
     shortfall: jax.Array,
     period: float,
 ) -> tuple[StationMemory, jax.Array]:
     """One period: surge and sway force (2, N).
 
-    `target`, `position` and `velocity` are (2, N) north and east, `shortfall` is surge and sway.
-    `fastest` (N,) limits the speed on the way there; NaN does not.
+    `target`, `position` and `velocity` are (2, N) north and east, `water` (the current) and
+    `shortfall` surge and sway. What the current does is fed forward, lest the vehicle drift until
+    the integral has found it. `fastest` (N,) limits the speed on the way there; NaN does not.
     """
     asked = jnp.all(jnp.isfinite(target), axis=0)
     running = jnp.isfinite(memory.value)
@@ -328,7 +330,7 @@ def hold_station(
     ):
         inner = PidMemory(holding[i], rates[i])
         after, force = pid(gains, inner, errors[i], rates[i], shortfall[i], period)
-        forces.append(force + model.force(speeds[i], pushes[i]))
+        forces.append(force + model.force(speeds[i] - water[i], pushes[i]))
         growth.append(after.integral)
     integral = jnp.stack([c * growth[0] - s * growth[1], s * growth[0] + c * growth[1]])
     kept = StationMemory(integral, planned.value, planned.rate, filtered)
