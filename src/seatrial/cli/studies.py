@@ -7,8 +7,8 @@ from types import TracebackType
 import typer
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 
+from seatrial.cli.tables import show_table
 from seatrial.validation.claims import lines
 from seatrial.validation.findings import Findings
 from seatrial.validation.studies import run_study
@@ -60,11 +60,6 @@ class _Watch:
 def _print(found: Findings) -> None:
     console = Console()
     for title, headings, rows in found.tables:
-        drawn = Table(title=title, title_justify="left")
-        for i, heading in enumerate(headings):
-            drawn.add_column(heading, justify="left" if i == 0 else "right")
-        for row in rows:
-            drawn.add_row(*row)
-        console.print(drawn)
+        show_table(console, title, headings, rows)
     for line in lines(found.claims):
         console.print(line, highlight=False)
