@@ -143,6 +143,14 @@ def show(name: Annotated[str, typer.Argument(help="A library name or a file.")])
 
 
 @app.command()
+def info(recording: RecordingArgument, as_json: JsonOption = False) -> None:
+    """Tell what is in a recording: run, vehicles, sensors, events, and whether it is whole."""
+    from seatrial.cli.info import show_info
+
+    show_info(recording, as_json)
+
+
+@app.command()
 def plot(
     recording: RecordingArgument,
     out: Annotated[
