@@ -151,6 +151,24 @@ def info(recording: RecordingArgument, as_json: JsonOption = False) -> None:
 
 
 @app.command()
+def recover(
+    recording: RecordingArgument,
+    out: Annotated[
+        Path | None, typer.Option(help="File to write; RUN-recovered.mcap by default.")
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the file to write if it exists.")
+    ] = False,
+) -> None:
+    """Write a whole MCAP file out of one that a kill cut short, for other programs to open."""
+    from seatrial.cli.info import show_recovery
+
+    show_recovery(
+        recording, out or recording.with_name(f"{recording.stem}-recovered.mcap"), overwrite
+    )
+
+
+@app.command()
 def plot(
     recording: RecordingArgument,
     out: Annotated[

@@ -12,6 +12,7 @@ from rich.console import Console
 from seatrial.cli.tables import fixed, show_table
 from seatrial.record.contents import describe
 from seatrial.record.reader import read
+from seatrial.record.recovery import recover
 
 _MOST_VEHICLES = 4
 """With more, vehicles of a kind share a row."""
@@ -32,7 +33,7 @@ def show_info(path: Path, as_json: bool) -> None:
         console.print(text, highlight=False, markup=False)
 
     say(f"{found['scenario']} · seed {found['seed']} · seatrial {found['version']}")
-    whole = "complete" if found["complete"] else "cut short: the run did not come to its end"
+    whole = "complete" if found["complete"] else "cut short: killed, or not at its end yet"
     console.print(f"{path}: {_bytes(found['bytes'])}, {whole}", highlight=False, soft_wrap=True)
     ended = found["status"] or "stops"
     asked = f" of {found['duration_asked_s']:g} s asked for"
@@ -57,6 +58,25 @@ def show_info(path: Path, as_json: bool) -> None:
         say(f" {time:8.1f} s  {text}")
     if len(happened) > _MOST_EVENTS:
         say(f" more events, with --json: {len(happened) - _MOST_EVENTS}")
+
+
+def show_recovery(path: Path, out: Path, overwrite: bool) -> None:
+    """Recover a cut recording and say what is in it and what is not."""
+    if not recover(path, out, overwrite):
+        typer.echo(f"{path}: is whole; nothing was written")
+        return
+    found = describe(read(out))
+    samples = sum(s["samples"] for v in found["vehicles"] for s in v["sensors"])
+    typer.echo(f"written: {out}")
+    typer.echo(
+        f"there:   {found['duration_s']:g} s in {found['frames']:,} frames, {samples:,} samples of "
+        "sensors"
+    )
+    if found["complete"]:
+        typer.echo("missing: nothing")
+    else:
+        asked = f"of the {found['duration_asked_s']:g} s asked for"
+        typer.echo(f"missing: what came after {found['duration_s']:g} s {asked}, and the summary")
 
 
 def _alike(vehicles: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
