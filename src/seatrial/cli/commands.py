@@ -170,15 +170,38 @@ def recover(
 
 @app.command()
 def plot(
-    recording: RecordingArgument,
+    recordings: Annotated[
+        list[Path], typer.Argument(metavar="RUN…", help="Recordings: .mcap or .zarr.")
+    ],
     out: Annotated[
         Path | None, typer.Option(help="Picture to write: .png, .pdf or .svg; RUN.png by default.")
     ] = None,
+    panels: Annotated[
+        str | None, typer.Option(help="Only these: track,speed,heading,actuators … in this order.")
+    ] = None,
+    width: Annotated[str | None, typer.Option(help="Of the figure: 180mm, 9cm or 7in.")] = None,
+    height: Annotated[str | None, typer.Option(help="Of the figure.")] = None,
+    start: Annotated[float | None, typer.Option("--from", help="Begin at this time, s.")] = None,
+    end: Annotated[float | None, typer.Option("--to", help="End at this time, s.")] = None,
+    vehicle: Annotated[
+        list[str] | None, typer.Option(help="Only this vehicle; may be repeated.")
+    ] = None,
 ) -> None:
-    """Draw a page of figures from a recording."""
+    """Draw a page of figures from a recording; several are compared in one figure."""
     from seatrial.figures.plot import plot as draw
 
-    typer.echo(f"figure: {draw(recording, out or recording.with_suffix('.png'))}")
+    names = None if panels is None else [name.strip() for name in panels.split(",")]
+    picture = draw(
+        recordings,
+        out or recordings[0].with_suffix(".png"),
+        panels=names,
+        width=width,
+        height=height,
+        start=start,
+        end=end,
+        vehicles=vehicle,
+    )
+    typer.echo(f"figure: {picture}")
 
 
 @app.command()

@@ -9,6 +9,7 @@ reached the disk stays missing, also the summary, which is written at the end of
 import os
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 from seatrial.errors import RecordingError
 from seatrial.record.mcap import description
@@ -62,7 +63,7 @@ def _rewrite(found: McapFile, metadata: dict[str, str], target: Path) -> None:
     schemas: dict[int, int] = {0: 0}
     channels: dict[int, int] = {}
     with target.open("wb") as file:
-        writer = Writer(file, chunk_size=NEVER)
+        writer: Any = Writer(file, chunk_size=NEVER)  # mcap annotates only half of it
         writer.start(profile="ros2", library=f"seatrial {metadata['version']}, recovered")
         writer.add_metadata(description.METADATA, metadata)
         for name, data in found.attachments.items():
