@@ -174,7 +174,8 @@ def plot(
         list[Path], typer.Argument(metavar="RUN…", help="Recordings: .mcap or .zarr.")
     ],
     out: Annotated[
-        Path | None, typer.Option(help="Picture to write: .png, .pdf or .svg; RUN.png by default.")
+        Path | None,
+        typer.Option(help="Picture (.png, .pdf, .svg) or film (.gif, .mp4); RUN.png by default."),
     ] = None,
     panels: Annotated[
         str | None, typer.Option(help="Only these: track,speed,heading,actuators … in this order.")
@@ -185,6 +186,9 @@ def plot(
     end: Annotated[float | None, typer.Option("--to", help="End at this time, s.")] = None,
     vehicle: Annotated[
         list[str] | None, typer.Option(help="Only this vehicle; may be repeated.")
+    ] = None,
+    speed: Annotated[
+        float | None, typer.Option(help="Of a film: times as fast as the run; 10 s in all without.")
     ] = None,
 ) -> None:
     """Draw a page of figures from a recording; several are compared in one figure."""
@@ -200,8 +204,9 @@ def plot(
         start=start,
         end=end,
         vehicles=vehicle,
+        speed=speed,
     )
-    typer.echo(f"figure: {picture}")
+    typer.echo(f"{'film' if picture.suffix in ('.gif', '.mp4') else 'figure'}: {picture}")
 
 
 @app.command()

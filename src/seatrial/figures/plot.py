@@ -6,12 +6,14 @@ notebook's state. The same recording gives the same bytes.
 
 import textwrap
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from seatrial.engine.frames import INDEX_UNITS, RunSummary
 from seatrial.errors import RecordingError
 from seatrial.figures.run.choice import View, choose
+from seatrial.figures.run.film import FILMS, Told, write_film
 from seatrial.figures.run.lines import Line, lines_of
 from seatrial.figures.run.panels import Panel, Panels
 from seatrial.figures.run.paper import draw_paper
@@ -56,20 +58,47 @@ _MAP_WIDTH, _PANEL_WIDTH = 5.6, 4.05
 """Of the axes, inches."""
 
 
-def plot(recordings: Recorded | Sequence[Recorded], out: str | Path, **view: Unpack[View]) -> Path:
-    """Write `figure`; the suffix of `out` says whether as png, pdf or svg."""
-    check_format(out)
+def plot(
+    recordings: Recorded | Sequence[Recorded],
+    out: str | Path,
+    *,
+    speed: float | None = None,
+    progress: Told | None = None,
+    **view: Unpack[View],
+) -> Path:
+    """Write `figure`; the suffix of `out` says whether as png, pdf or svg.
+
+    With gif or mp4 it is a film of the track and the attitude, `speed` times as fast as the run
+    was, or 10 s long; `progress` is told the share that is done.
+    """
+    out = Path(out)
+    if out.suffix.lstrip(".").lower() in FILMS:
+        wrong = [key for key in ("panels", "width", "height") if view.get(key)]
+        if wrong:
+            raise RecordingError(
+                f"{out}: a film shows map and attitude, and takes no {wrong[0]}\n"
+                "  expected: a time, vehicles and a speed\n"
+                f"  to mend:  leave it out, or draw {out.with_suffix('.png')}"
+            )
+        with _style():
+            return write_film(_chosen(recordings, view), out, speed, progress)
+    if speed is not None:
+        raise RecordingError(
+            f"{out}: only a film has a speed\n"
+            f"  expected: a file name that ends in {' or '.join('.' + f for f in FILMS)}"
+        )
+    check_format(out, (*FORMATS, *FILMS))
     return save(figure(recordings, **view), out)
 
 
-def check_format(out: str | Path) -> str:
+def check_format(out: str | Path, formats: tuple[str, ...] = FORMATS) -> str:
     """The format that the name of a picture asks for, or a refusal."""
     out = Path(out)
     suffix = out.suffix.lstrip(".").lower()
-    if suffix not in FORMATS:
+    if suffix not in formats:
         raise RecordingError(
             f"{out}: cannot draw a picture of this kind\n"
-            f"  expected: a file name that ends in {', '.join('.' + f for f in FORMATS)}\n"
+            f"  expected: a file name that ends in {', '.join('.' + f for f in formats)}\n"
             f"  to mend:  {out.with_suffix('.png')}"
         )
     return suffix
@@ -77,12 +106,10 @@ def check_format(out: str | Path) -> str:
 
 def save(page: "Page", out: str | Path) -> Path:
     """Write any page, the same bytes every time."""
-    import matplotlib
-
     out = Path(out)
     suffix = check_format(out)
     try:
-        with matplotlib.rc_context(STYLE):
+        with _style():
             page.savefig(out, dpi=150, metadata=_NO_DATES[suffix])
     except OSError as error:
         raise RecordingError(
@@ -98,8 +125,27 @@ def figure(recordings: Recorded | Sequence[Recorded], **view: Unpack[View]) -> "
     Of one recording a page that tells all of it; with `panels`, `width` or `height`, or of several
     recordings, only their diagrams, in the size that was asked for.
     """
+    runs = _chosen(recordings, view)
+    chosen = len(runs) > 1 or any(view.get(key) for key in ("panels", "width", "height"))
+    vehicles = sum(len(run.header.vehicles) for run in runs)
+    if chosen and vehicles > MOST_SINGLES:
+        raise RecordingError(
+            f"{runs[0].path}: {vehicles:,} vehicles are too many for diagrams of their own\n"
+            f"  expected: at most {MOST_SINGLES}\n"
+            "  to mend:  name some with --vehicle, or draw the whole swarm without options"
+        )
+    with _style():
+        return draw_paper(runs, view) if chosen else _draw_page(runs[0])
+
+
+def _style() -> AbstractContextManager[None]:
     import matplotlib
 
+    return matplotlib.rc_context(STYLE)
+
+
+def _chosen(recordings: Recorded | Sequence[Recorded], view: View) -> list[Recording]:
+    """What there is to draw, or a refusal."""
     given = [recordings] if isinstance(recordings, str | Path | Recording) else recordings
     runs = [choose(r if isinstance(r, Recording) else read(r), view) for r in given]
     for run in runs:
@@ -109,16 +155,7 @@ def figure(recordings: Recorded | Sequence[Recorded], **view: Unpack[View]) -> "
                 f"  found:    {run.dataset.sizes['time']} frames\n"
                 "  expected: a run of two frames or more"
             )
-    chosen = len(runs) > 1 or any(view.get(key) for key in ("panels", "width", "height"))
-    vehicles = sum(len(run.header.vehicles) for run in runs)
-    if chosen and vehicles > MOST_SINGLES:
-        raise RecordingError(
-            f"{runs[0].path}: {vehicles:,} vehicles are too many for diagrams of their own\n"
-            f"  expected: at most {MOST_SINGLES}\n"
-            "  to mend:  name some with --vehicle, or draw the whole swarm without options"
-        )
-    with matplotlib.rc_context(STYLE):
-        return draw_paper(runs, view) if chosen else _draw_page(runs[0])
+    return runs
 
 
 def _draw_page(run: Recording) -> "Page":

@@ -19,6 +19,7 @@ from seatrial.figures.style import INK, MUTED
 if TYPE_CHECKING:
     import xarray
     from matplotlib.axes import Axes
+    from matplotlib.markers import MarkerStyle
 
 Array = NDArray[np.float64]
 
@@ -42,7 +43,7 @@ def draw_track(axes: "Axes", lines: list[Line], width: float, named: bool = True
     tracks = [_track(x) for x in lines]
     others = [draw_bodies(axes, run) for run in runs]
     everywhere = np.concatenate(
-        [*(t[:, :2] for t in tracks), *(_reach(x.vehicle) for x in lines), *others]
+        [*(t[:, :2] for t in tracks), *(reach(x.vehicle) for x in lines), *others]
     )
     crowd = len(lines) > _MOST_NAMES
     names: list[Name] = [(x.label, x.colour, "-") for x in lines]
@@ -59,8 +60,10 @@ def draw_track(axes: "Axes", lines: list[Line], width: float, named: bool = True
     for x, track in zip(lines, tracks, strict=True):
         if not len(track):
             continue
-        _draw_legs(axes, x.vehicle, crowd)
-        axes.plot(track[:, 1], track[:, 0], color=x.colour, lw=(0.8 if crowd else 1.2) * thick)
+        draw_legs(axes, x.vehicle, crowd)
+        axes.plot(
+            track[:, 1], track[:, 0], color=x.colour, lw=(0.8 if crowd else 1.2) * thick, zorder=3
+        )
         if x.vehicle.estimated and believed_too:
             believed = x.data["estimate_position"].values
             axes.plot(believed[:, 1], believed[:, 0], "--", color=INK, lw=0.9, zorder=3.5)
@@ -82,7 +85,7 @@ def draw_track(axes: "Axes", lines: list[Line], width: float, named: bool = True
         hulls, arrows = hulls or seen, arrows or not seen
     if not crowd and len(runs) == 1:
         draw_closest(axes, runs[0], {x.vehicle.name: x.colour for x in lines})
-    _frame(axes, everywhere, extent)
+    frame(axes, everywhere, extent)
     notes = ["○ start, filled: end"]
     if hulls:
         notes.append("hulls to scale")
@@ -93,6 +96,14 @@ def draw_track(axes: "Axes", lines: list[Line], width: float, named: bool = True
     note = textwrap.fill(f"({', '.join(notes)})", max(20, int(_LETTERS_PER_INCH * width)))
     axes.set_xlabel(f"east [m]\n{note}")
     axes.set_ylabel("north [m]")
+
+
+def mark(heading: float) -> "MarkerStyle":
+    """An arrow that points where the bow does."""
+    from matplotlib.markers import MarkerStyle
+    from matplotlib.path import Path
+
+    return MarkerStyle(Path(_ARROW)).rotated(deg=-float(np.degrees(heading)))
 
 
 def _thickness() -> float:
@@ -109,7 +120,7 @@ def _track(x: Line) -> Array:
     return np.column_stack([position[near, :2], euler[near, 2]])
 
 
-def _reach(vehicle: VehicleInfo) -> Array:
+def reach(vehicle: VehicleInfo) -> Array:
     """(K, 2) corners around the vehicle's waypoints, north and east."""
     corners = [vehicle.legs[0].start[:2]] if vehicle.legs else []
     for leg in (leg for leg in vehicle.legs if leg.has_place):
@@ -118,7 +129,7 @@ def _reach(vehicle: VehicleInfo) -> Array:
     return np.array(corners).reshape(-1, 2)
 
 
-def _draw_legs(axes: "Axes", vehicle: VehicleInfo, crowd: bool) -> None:
+def draw_legs(axes: "Axes", vehicle: VehicleInfo, crowd: bool) -> None:
     """What the mission asked for: its legs, and where each one counts as reached."""
     from matplotlib.patches import Circle
 
@@ -176,19 +187,23 @@ def _draw_hulls(axes: "Axes", vehicle: VehicleInfo, places: Array, colour: str) 
 
 def _draw_arrows(axes: "Axes", vehicle: VehicleInfo, places: Array, colour: str) -> None:
     """Marks of one size on paper, which point where the bow does; the last one is filled."""
-    from matplotlib.markers import MarkerStyle
-    from matplotlib.path import Path
-
     thick = _thickness()
     for north, east, heading in places:
-        mark = MarkerStyle(Path(_ARROW)).rotated(deg=-float(np.degrees(heading)))
         (drawn,) = axes.plot(
-            east, north, marker=mark, ms=6.2 * thick, mfc="white", mec=colour, mew=1.0, zorder=4
+            east,
+            north,
+            marker=mark(float(heading)),
+            ms=6.2 * thick,
+            mfc="white",
+            mec=colour,
+            mew=1.0,
+            zorder=4,
         )
     drawn.set(mfc=colour, zorder=6)
 
 
-def _frame(axes: "Axes", everywhere: Array, extent: float) -> None:
+def frame(axes: "Axes", everywhere: Array, extent: float) -> None:
+    """Limits around places, (K, 2) north and east, on equal scales."""
     middle = 0.5 * (everywhere.min(axis=0) + everywhere.max(axis=0))
     half = np.maximum(0.5 * np.ptp(everywhere, axis=0), 0.25 * extent) + 0.07 * extent
     # Limits that are grown, not set: equal scales then widen them to fill whatever room there is.
