@@ -212,10 +212,10 @@ def plot(
 @app.command()
 def export(
     recording: RecordingArgument,
-    to: Annotated[str, typer.Option(help="csv or netcdf.")],
+    to: Annotated[str, typer.Option(help="csv, netcdf or foxglove.")],
     out: Annotated[Path | None, typer.Option(help="File to write; beside RUN by default.")] = None,
 ) -> None:
-    """Write a recording as CSV (a file per vehicle) or NetCDF."""
+    """Write a recording as CSV (a file per vehicle), as NetCDF, or with its scene for Foxglove."""
     from seatrial.record.export import export as write
     from seatrial.record.reader import read
 

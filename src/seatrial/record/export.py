@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from seatrial.errors import RecordingError
 from seatrial.record.dataset import FAULT
+from seatrial.record.foxglove import write_foxglove
 from seatrial.record.lazy import LazyArray
 from seatrial.record.reader import Recording, read
 from seatrial.record.samples import label_samples, payload_dimensions
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 MOST_IN_CSV = 100
 """Vehicles that a folder of tables is of use for."""
-FORMATS = {"csv": ".csv", "netcdf": ".nc"}
+FORMATS = {"csv": ".csv", "netcdf": ".nc", "foxglove": "-foxglove.mcap"}
+"""What the names of files end in, beside the recording's."""
 _PAYLOAD_BYTES_AT_ONCE = 8 << 20
 
 _COMPONENT_COLUMNS = {
@@ -66,12 +68,13 @@ _SCALAR_COLUMNS = {
 
 
 def export(recording: str | Path | Recording, to: str, out: str | Path | None = None) -> list[Path]:
-    """Write `recording` as `csv` or `netcdf` and return the files made.
+    """Write `recording` as `csv`, `netcdf` or for `foxglove` and return the files made.
 
     Without `out` the files lie beside the recording. CSV makes one file per vehicle: `out` itself
     for a single vehicle, `STEM-NAME.csv` for several; and one per sensor, with `-SENSOR` added.
     NetCDF makes one file, with a group `VEHICLE/SENSOR` for every sensor; it alone has the arrays
-    of dense sensors.
+    of dense sensors. For Foxglove it is the recording once more, with what a 3-D view and a map
+    need, and a layout beside it.
     """
     if to not in FORMATS:
         raise RecordingError(
@@ -85,12 +88,14 @@ def export(recording: str | Path | Recording, to: str, out: str | Path | None = 
             f"  expected: at most {MOST_IN_CSV} vehicles, each with a table of its own\n"
             f"  to mend:  seatrial export {run.path} --to netcdf, or open it with xarray"
         )
-    target = Path(out) if out is not None else run.path.with_suffix(FORMATS[to])
+    beside = run.path.with_name(f"{run.path.stem}{FORMATS[to]}")
+    target = Path(out) if out is not None else beside
     files = _list_tables(run, target) if to == "csv" else [target]
     for file in files:
         _check_target(run.path, file)
     try:
-        return _write_csv(run, target) if to == "csv" else _write_netcdf(run, target)
+        write = {"csv": _write_csv, "netcdf": _write_netcdf, "foxglove": write_foxglove}[to]
+        return write(run, target)
     except OSError as error:
         raise RecordingError(
             f"{target}: cannot write the export ({error.strerror or error})\n"

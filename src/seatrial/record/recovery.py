@@ -7,14 +7,12 @@ reached the disk stays missing, also the summary, which is written at the end of
 """
 
 import os
-from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 from seatrial.errors import RecordingError
 from seatrial.record.mcap import description
+from seatrial.record.mcap.copying import Copy
 from seatrial.record.mcap.file import McapFile, open_file
-from seatrial.record.mcap.writer import NEVER
 from seatrial.record.reader import read
 
 
@@ -55,35 +53,8 @@ def recover(path: Path, out: Path, overwrite: bool = False) -> bool:
 
 
 def _rewrite(found: McapFile, metadata: dict[str, str], target: Path) -> None:
-    from mcap.data_stream import ReadDataStream
-    from mcap.opcode import Opcode
-    from mcap.records import Channel, Message, Schema
-    from mcap.writer import Writer
-
-    schemas: dict[int, int] = {0: 0}
-    channels: dict[int, int] = {}
     with target.open("wb") as file:
-        writer: Any = Writer(file, chunk_size=NEVER)  # mcap annotates only half of it
-        writer.start(profile="ros2", library=f"seatrial {metadata['version']}, recovered")
-        writer.add_metadata(description.METADATA, metadata)
-        for name, data in found.attachments.items():
-            kind = "yaml" if name.endswith(".yaml") else "json"
-            writer.add_attachment(0, 0, name, f"application/{kind}", data)
+        copy = Copy(found, metadata, "recovered", file)
         for place in found.places:
-            for opcode, body in found.records(place):
-                stream = ReadDataStream(BytesIO(body))
-                if opcode == Opcode.SCHEMA:
-                    s = Schema.read(stream)
-                    schemas[s.id] = writer.register_schema(s.name, s.encoding, s.data)
-                elif opcode == Opcode.CHANNEL:
-                    c = Channel.read(stream)
-                    channels[c.id] = writer.register_channel(
-                        c.topic, c.message_encoding, schemas[c.schema_id], c.metadata
-                    )
-                elif opcode == Opcode.MESSAGE:
-                    m = Message.read(stream, len(body))
-                    writer.add_message(
-                        channels[m.channel_id], m.log_time, m.data, m.publish_time, m.sequence
-                    )
-            writer.flush()
-        writer.finish()
+            copy.copy(place)
+        copy.finish()

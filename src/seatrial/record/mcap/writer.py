@@ -52,7 +52,7 @@ _CHUNK_BYTES = 1 << 20
 _BATCH_BYTES = 1 << 26  # encoded at once; bounds the memory when a whole run comes as one block
 NEVER = 1 << 62  # chunk size at which mcap would close a chunk by itself, between two frames
 
-_SEQUENCES = 1 << 32  # an MCAP message has room for so many numbers; then they begin again
+SEQUENCES = 1 << 32  # an MCAP message has room for so many numbers; then they begin again
 
 Times = NDArray[np.int64]
 """ns since the start."""
@@ -246,7 +246,7 @@ class McapRecorder:
                 size = 0
             self._sequence += 1
             size += len(data)
-            add(channel, time, data, time, self._sequence % _SEQUENCES)
+            add(channel, time, data, time, self._sequence % SEQUENCES)
         self._flush()
 
     def _flush(self) -> None:
