@@ -5,6 +5,7 @@ from pathlib import Path
 
 import typer
 
+from seatrial.cli.progress import working
 from seatrial.figures.plot import check_format, save
 from seatrial.record.reader import read
 from seatrial.validation.imu_noise import HOUR, MOVED, ImuNoise, analyse, choose_imu
@@ -18,8 +19,9 @@ def show_allan(
     vehicle, info = choose_imu(recording, vehicle, sensor)
     picture = out or path.with_name(f"{path.stem}-{info.name}-allan.png")
     check_format(picture)
-    noise = analyse(recording, vehicle, info)
-    save(noise.draw(), picture)
+    with working("analysing", quiet=as_json):
+        noise = analyse(recording, vehicle, info)
+        save(noise.draw(), picture)
     if as_json:
         typer.echo(json.dumps(noise.report(), indent=2))
         return

@@ -99,12 +99,14 @@ def check(
     ],
 ) -> None:
     """Check descriptions without running anything; exit code 2 if one cannot be used."""
+    from seatrial.cli.progress import working
     from seatrial.compile.checking import check_description
 
     problems: list[Any] = []
     for file in files:
         try:
-            kind = check_description(file)
+            with working(f"checking {file}"):
+                kind = check_description(file)
             typer.echo(f"{file}: a usable {kind}")
         except SpecError as error:
             problems += error.problems
@@ -192,20 +194,23 @@ def plot(
     ] = None,
 ) -> None:
     """Draw a page of figures from a recording; several are compared in one figure."""
+    from seatrial.cli.progress import working
     from seatrial.figures.plot import plot as draw
 
     names = None if panels is None else [name.strip() for name in panels.split(",")]
-    picture = draw(
-        recordings,
-        out or recordings[0].with_suffix(".png"),
-        panels=names,
-        width=width,
-        height=height,
-        start=start,
-        end=end,
-        vehicles=vehicle,
-        speed=speed,
-    )
+    with working("drawing") as tell:
+        picture = draw(
+            recordings,
+            out or recordings[0].with_suffix(".png"),
+            panels=names,
+            width=width,
+            height=height,
+            start=start,
+            end=end,
+            vehicles=vehicle,
+            speed=speed,
+            progress=tell,
+        )
     typer.echo(f"{'film' if picture.suffix in ('.gif', '.mp4') else 'figure'}: {picture}")
 
 
@@ -216,11 +221,14 @@ def export(
     out: Annotated[Path | None, typer.Option(help="File to write; beside RUN by default.")] = None,
 ) -> None:
     """Write a recording as CSV (a file per vehicle), as NetCDF, or with its scene for Foxglove."""
+    from seatrial.cli.progress import working
     from seatrial.record.export import export as write
     from seatrial.record.reader import read
 
-    run = read(recording)
-    for path in write(run, to, out):
+    with working(f"writing {to}") as tell:
+        run = read(recording)
+        paths = write(run, to, out, tell)
+    for path in paths:
         typer.echo(f"written: {path}")
     if not run.complete:
         typer.echo(f"{recording}: the recording is cut short; this is as far as it goes", err=True)
@@ -377,12 +385,14 @@ def waves_precompute(
 
     A scenario uses them with `wave_forces: FILE`, so that a small computer runs stage two only.
     """
+    from seatrial.cli.progress import working
     from seatrial.compile.wave_forces import precompute
     from seatrial.spec.loading import load
     from seatrial.spec.vehicle import Vehicle
     from seatrial.spec.world import World
 
-    made = precompute(load(vehicle, Vehicle), load(world, World), seed, out)
+    with working("integrating over the hull"):
+        made = precompute(load(vehicle, Vehicle), load(world, World), seed, out)
     rows, components = made.table.shape[0], made.north.shape[0]
     headings = f"a table of {rows - 3} headings" if rows > 1 else "the same at every heading"
     typer.echo(f"{out}: {components} components, {headings}")

@@ -9,6 +9,7 @@ from typing import Any
 import typer
 from rich.console import Console
 
+from seatrial.cli.progress import working
 from seatrial.cli.tables import fixed, show_table
 from seatrial.record.contents import describe
 from seatrial.record.reader import read
@@ -62,7 +63,9 @@ def show_info(path: Path, as_json: bool) -> None:
 
 def show_recovery(path: Path, out: Path, overwrite: bool) -> None:
     """Recover a cut recording and say what is in it and what is not."""
-    if not recover(path, out, overwrite):
+    with working("recovering"):
+        written = recover(path, out, overwrite)
+    if not written:
         typer.echo(f"{path}: is whole; nothing was written")
         return
     found = describe(read(out))

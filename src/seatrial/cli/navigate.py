@@ -6,6 +6,7 @@ from typing import Any
 
 import typer
 
+from seatrial.cli.progress import working
 from seatrial.record.reader import read
 from seatrial.spec.loading import load_text
 from seatrial.spec.scenario import Scenario
@@ -16,11 +17,12 @@ def show_navigation(
     path: Path, vehicle: str | None, smooth: bool, as_json: bool, out: Path | None
 ) -> None:
     """Navigate one vehicle of a recording again, print how well, and draw it."""
-    recording = read(path)
-    scenario = load_text(recording.header.description, Scenario)
-    names = [v.name for v in recording.header.vehicles]
-    rerun = navigate(recording, scenario, vehicle or names[0], smooth=smooth)
-    report = rerun.report()
+    with working("smoothing" if smooth else "filtering", quiet=as_json):
+        recording = read(path)
+        scenario = load_text(recording.header.description, Scenario)
+        names = [v.name for v in recording.header.vehicles]
+        rerun = navigate(recording, scenario, vehicle or names[0], smooth=smooth)
+        report = rerun.report()
     if as_json:
         typer.echo(json.dumps(report, indent=2))
     else:

@@ -1,6 +1,7 @@
 """`seatrial study`: runs a study behind a progress bar and prints what it found."""
 
 import json
+import sys
 from pathlib import Path
 from types import TracebackType
 
@@ -31,7 +32,8 @@ class _Watch:
 
     def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
-        self._bar = Progress(console=Console(stderr=True), disable=quiet, transient=True)
+        hidden = quiet or not sys.stderr.isatty()
+        self._bar = Progress(console=Console(stderr=True), disable=hidden, transient=True)
         self._task = self._bar.add_task("running", total=1.0)
 
     def __enter__(self) -> "_Watch":

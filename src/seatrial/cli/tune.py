@@ -7,6 +7,7 @@ from typing import Any
 
 import typer
 
+from seatrial.cli.progress import working
 from seatrial.compile.autonomy.tuning import design
 from seatrial.design.tuning import Tuning
 from seatrial.spec.loading import load
@@ -26,7 +27,8 @@ def show_tuning(
 ) -> None:
     """Design the loops of a vehicle and print trim, gains, bandwidths and margins."""
     vehicle = load(name, Vehicle)
-    tuning = design(vehicle, speed, period=period, wave_frequency=wave_frequency).tuning
+    with working(f"designing for {vehicle.name}", quiet=as_json):
+        tuning = design(vehicle, speed, period=period, wave_frequency=wave_frequency).tuning
     if as_json:
         typer.echo(json.dumps(_document(tuning), indent=2))
         raise typer.Exit(1 if tuning.failures else 0)

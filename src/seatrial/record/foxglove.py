@@ -6,7 +6,7 @@ written with the recording's own messages into a new file.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -39,8 +39,8 @@ Logged = tuple[int, int, bytes]
 """Channel, time (ns), data."""
 
 
-def write_foxglove(run: Recording, target: Path) -> list[Path]:
-    """Write `target`, an MCAP file, and the layout beside it."""
+def write_foxglove(run: Recording, target: Path, progress: Callable[[float], None]) -> list[Path]:
+    """Write `target`, an MCAP file, and the layout beside it; tells the share that is done."""
     if not isinstance(run.source, McapSource):
         raise RecordingError(
             f"{run.path}: only MCAP recordings have topics for Foxglove\n"
@@ -49,7 +49,9 @@ def write_foxglove(run: Recording, target: Path) -> list[Path]:
     with target.open("wb") as file:
         copy = Copy(run.source.file, description.metadata(run.header), "with its scene", file)
         scene = _Scene(run, copy, run.source.namespaces)
-        for place in run.source.file.places:
+        places = run.source.file.places
+        for k, place in enumerate(places):
+            progress(k / len(places))
             copy.copy(place)
             for messages in scene.until(place.end):
                 copy.write(messages)

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from seatrial.engine.frames import VehicleInfo
-from seatrial.engine.scene import Body
+from seatrial.engine.frames import Body, VehicleInfo
 from seatrial.ros.layout import Array, Message, MessageFactory
 from seatrial.ros.topics import POINT, QUATERNION, VECTOR, WORLD_FRAME
 
