@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from seatrial.compile.controllers import assigned_to, prepare
 from seatrial.compile.scenario import described_by, plan_of
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import xarray
 
     from seatrial.figures.page import Page
+    from seatrial.figures.run.choice import View
 
 
 @dataclass(frozen=True)
@@ -71,13 +72,18 @@ class Run:
         """All frames as one xarray.Dataset; NED, forward-starboard-down, SI."""
         return self.recording.dataset
 
-    def plot(self, out: str | Path | None = None) -> "Page":
-        """A page of figures; also written to `out` when given."""
+    def plot(self, out: str | Path | None = None, **view: "Unpack[View]") -> "Page":
+        """A page of figures; also written to `out` when given.
+
+        With `panels=["track", "depth"]`, `width="180mm"`, `height`, `start`, `end` (s) and
+        `vehicles=["otter"]` only that, in that size, as `seatrial plot` has them.
+        """
         from seatrial.figures import plot
 
+        page = plot.figure(self.recording, **view)
         if out is not None:
-            plot.plot(self.recording, out)
-        return plot.figure(self.recording)
+            plot.save(page, out)
+        return page
 
 
 def compile_scenario(scenario: str | Path | Scenario) -> Plan:

@@ -1,6 +1,7 @@
 """What a person types: `seatrial run`, `check`, `list`, `show`, `plot`, `export`, `bench`."""
 
 import hashlib
+import io
 import json
 import os
 import signal
@@ -255,3 +256,40 @@ def test_version_is_printed(seatrial):
     code, out, _ = seatrial("--version")
     assert code == 0
     assert st.__version__ in out
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_commands_that_take_long_show_a_bar_on_a_terminal_and_nowhere_else(
+    seatrial, tmp_path, monkeypatch
+):
+    """Written to stderr, and taken away again."""
+    monkeypatch.setenv("TERM", "xterm")
+    out = tmp_path / "run.mcap"
+    assert seatrial("run", "mariner-zigzag", "--duration", "20", "--out", out)[0] == 0
+    long = {
+        "writing csv": ("export", out, "--to", "csv"),
+        "writing foxglove": ("export", out, "--to", "foxglove"),
+        "drawing": ("plot", out),
+        "checking": ("check", "calm"),
+        "designing": ("tune", "mariner"),
+    }
+    for what, words in long.items():
+        code, _, err = seatrial(*words)
+        assert (code, err) == (0, "")
+        with monkeypatch.context() as patched:
+            screen = Terminal()
+            patched.setattr(sys, "stderr", screen)
+            code, text, _ = seatrial(*words)
+        assert code == 0
+        assert what in screen.getvalue()
+        assert what not in text
+        if words[0] == "tune":
+            with monkeypatch.context() as patched:
+                screen = Terminal()
+                patched.setattr(sys, "stderr", screen)
+                json.loads(seatrial(*words, "--json")[1])
+            assert screen.getvalue() == ""

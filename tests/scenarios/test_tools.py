@@ -4,11 +4,15 @@ import json
 import math
 
 import pytest
+from rich.console import Console
 
 import seatrial as st
+from seatrial.cli import bench
+from seatrial.cli.tables import number, show_table
 from seatrial.compile.autonomy.tuning import design
 from seatrial.spec.loading import load
 from seatrial.spec.vehicle import Vehicle
+from seatrial.validation import timing
 
 
 @pytest.fixture(autouse=True)
@@ -111,3 +115,59 @@ def test_a_fault_from_the_command_line_takes_the_samples_or_is_refused_with_its_
     code, _, err = seatrial(*words, "--fault", "ghost/gnss: dropout")
     assert code == 2
     assert "no vehicle `ghost`" in err
+
+
+def _assert_fits(out):
+    """80 columns, nothing cut off."""
+    assert out.strip()
+    assert not [line for line in out.splitlines() if len(line) > 80]
+    assert "…" not in out
+
+
+def test_tables_fit_80_columns_and_cut_nothing(seatrial, mission, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    path = mission.recording.path
+    for words in (
+        ("tune", "mariner"),
+        ("run", "mariner-turning-circle", "--duration", "5"),
+        ("allan", path, "--out", "a.png"),
+        ("navigate", path),
+        ("list",),
+        ("cache",),
+    ):
+        code, out, err = seatrial(*words)
+        assert code == 0, err
+        _assert_fits(out)
+        if words[0] == "tune":
+            assert "4.72e10" in out  # inertia in yaw, kg m²
+
+
+def test_a_table_too_wide_goes_on_below_with_its_names_again(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    headings = ["", *(f"heading {i} [m]" for i in range(7))]
+    rows = [["name " * 12, *("−11.50 to 12.25",) * 7], ["b", *("1.25e-12",) * 7]]
+    show_table(Console(), "title", headings, rows)
+    out = capsys.readouterr().out
+    _assert_fits(out)
+    assert out.count("−11.50 to 12.25") == out.count("1.25e-12") == 7
+    assert out.count("[m]") == 7  # and no markup
+    assert sum(line.strip().startswith("b ") for line in out.splitlines()) > 1
+
+    row = {
+        **{"vehicle": "bluerov2_heavy", "vehicles": 1_000_000, "components": 260},
+        **{"precision": "double", "us_per_vehicle_step": 1234.5678, "real_time_factor": 98765432.1},
+    }
+    monkeypatch.setattr(bench, "time_case", lambda *case: row)
+    bench.show_steps(timing.step_cases(["smarty"], "double"), as_json=False)
+    _assert_fits(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        *((0.0, "0"), (-0.0596, "-0.0596"), (38.31, "38.3"), (1450.4, "1450"), (42490.0, "42500")),
+        *((4.721e10, "4.72e10"), (-2.5e-7, "-2.50e-7"), (math.inf, "∞"), (math.nan, "nan")),
+    ],
+)
+def test_numbers_have_three_digits_that_count(value, text):
+    assert number(value) == text

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import typer
 
+from seatrial.cli.progress import working
 from seatrial.figures.plot import check_format, save
 from seatrial.record.reader import read
-from seatrial.validation.imu_noise import HOUR, MOVED, ImuNoise, analyse, choose_imu, words
+from seatrial.validation.imu_noise import HOUR, MOVED, ImuNoise, analyse, choose_imu
 
 
 def show_allan(
@@ -18,8 +19,9 @@ def show_allan(
     vehicle, info = choose_imu(recording, vehicle, sensor)
     picture = out or path.with_name(f"{path.stem}-{info.name}-allan.png")
     check_format(picture)
-    noise = analyse(recording, vehicle, info)
-    save(noise.draw(), picture)
+    with working("analysing", quiet=as_json):
+        noise = analyse(recording, vehicle, info)
+        save(noise.draw(), picture)
     if as_json:
         typer.echo(json.dumps(noise.report(), indent=2))
         return
@@ -29,7 +31,8 @@ def show_allan(
 
 def _print(noise: ImuNoise) -> None:
     from rich.console import Console
-    from rich.table import Table
+
+    from seatrial.cli.tables import number, show_table
 
     console = Console()
     console.print(
@@ -40,9 +43,15 @@ def _print(noise: ImuNoise) -> None:
     if noise.moved:
         console.print(MOVED, style="yellow")
     for triad, (_, fitted) in noise.triads.items():
-        table = Table(title=triad, title_justify="left", box=None)
-        for heading in ("", "fitted", f"{100 * fitted.level:g} % interval", "asked for"):
-            table.add_column(heading, no_wrap=True)
+        rows = []
         for c, estimate, asked in noise.found(triad):
-            table.add_row(c.letter, *words(c, estimate), "" if asked is None else f"{asked:.4g}")
-        console.print(table)
+            wanted = "" if asked is None else number(asked)
+            if estimate.value is None:
+                found = ["not observed", f"at most {number(estimate.high)}", wanted, ""]
+            else:
+                interval = f"{number(estimate.low)} to {number(estimate.high)}"
+                usual = f"{number(estimate.value / c.usual)} {c.usual_unit}"
+                found = [number(estimate.value), interval, wanted, usual]
+            rows.append([c.letter, c.unit, *found])
+        headings = ("", "unit", "fitted", f"{100 * fitted.level:g} % interval", "asked for")
+        show_table(console, triad, (*headings, "fitted, as on\ndata sheets"), rows, names=2)

@@ -13,9 +13,9 @@ def show_steps(cases: list[Case], as_json: bool) -> None:
     """Time a step of every case."""
     _show(
         (time_case(*case) for case in cases),
-        "{vehicle:>16} × {vehicles:<9,}{components:>4} waves  "
-        "{precision} {us_per_vehicle_step:9.4f} µs per vehicle and step"
-        "{real_time_factor:14,.1f} × real time",
+        f"{'vehicle':>16}{'vehicles':>11}  waves  precision  µs/(vehicle step)  × real time",
+        "{vehicle:>16}{vehicles:>11,}{components:>7}  {precision:>9}"
+        "{us_per_vehicle_step:>19.4f}{real_time_factor:>13,.1f}",
         as_json,
     )
 
@@ -24,14 +24,17 @@ def show_runs(cases: dict[str, tuple[Scenario, Helm | None]], as_json: bool) -> 
     """Time a whole run of every case."""
     _show(
         (time_run(name, *case) for name, case in cases.items()),
-        "{real_time_factor:10,.0f} × real time  {vehicle}, {case}",
+        "× real time  what",
+        "{real_time_factor:>11,.0f}  {vehicle}, {case}",
         as_json,
     )
 
 
-def _show(rows: Iterable[Row], line: str, as_json: bool) -> None:
+def _show(rows: Iterable[Row], head: str, line: str, as_json: bool) -> None:
+    """A row is printed when it was measured, so no table can be laid out."""
     if as_json:
         typer.echo(json.dumps(list(rows), indent=2))
         return
+    typer.echo(head)
     for row in rows:
         typer.echo(line.format(**row))

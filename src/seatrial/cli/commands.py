@@ -106,12 +106,13 @@ def check(
     """Check descriptions without running anything; exit code 2 if one cannot be used."""
     import warnings
 
+    from seatrial.cli.progress import working
     from seatrial.compile.checking import check_description
 
     problems: list[Any] = []
     for file in files:
         try:
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), working(f"checking {file}"):
                 warnings.simplefilter("error" if strict else "default", SpecWarning)
                 kind = check_description(file)
             typer.echo(f"{file}: a usable {kind}")
@@ -174,30 +175,90 @@ def schema() -> None:
 
 
 @app.command()
-def plot(
+def info(recording: RecordingArgument, as_json: JsonOption = False) -> None:
+    """Tell what is in a recording: run, vehicles, sensors, events, and whether it is whole."""
+    from seatrial.cli.info import show_info
+
+    show_info(recording, as_json)
+
+
+@app.command()
+def recover(
     recording: RecordingArgument,
     out: Annotated[
-        Path | None, typer.Option(help="Picture to write: .png, .pdf or .svg; RUN.png by default.")
+        Path | None, typer.Option(help="File to write; RUN-recovered.mcap by default.")
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the file to write if it exists.")
+    ] = False,
+) -> None:
+    """Write a whole MCAP file out of one that a kill cut short, for other programs to open."""
+    from seatrial.cli.info import show_recovery
+
+    show_recovery(
+        recording, out or recording.with_name(f"{recording.stem}-recovered.mcap"), overwrite
+    )
+
+
+@app.command()
+def plot(
+    recordings: Annotated[
+        list[Path], typer.Argument(metavar="RUN…", help="Recordings: .mcap or .zarr.")
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Picture (.png, .pdf, .svg) or film (.gif, .mp4); RUN.png by default."),
+    ] = None,
+    panels: Annotated[
+        str | None, typer.Option(help="Only these: track,speed,heading,actuators … in this order.")
+    ] = None,
+    width: Annotated[str | None, typer.Option(help="Of the figure: 180mm, 9cm or 7in.")] = None,
+    height: Annotated[str | None, typer.Option(help="Of the figure.")] = None,
+    start: Annotated[float | None, typer.Option("--from", help="Begin at this time, s.")] = None,
+    end: Annotated[float | None, typer.Option("--to", help="End at this time, s.")] = None,
+    vehicle: Annotated[
+        list[str] | None, typer.Option(help="Only this vehicle; may be repeated.")
+    ] = None,
+    speed: Annotated[
+        float | None, typer.Option(help="Of a film: times as fast as the run; 10 s in all without.")
     ] = None,
 ) -> None:
-    """Draw a page of figures from a recording."""
+    """Draw a page of figures from a recording; several are compared in one figure."""
+    from seatrial.cli.progress import working
     from seatrial.figures.plot import plot as draw
 
-    typer.echo(f"figure: {draw(recording, out or recording.with_suffix('.png'))}")
+    names = None if panels is None else [name.strip() for name in panels.split(",")]
+    with working("drawing") as tell:
+        picture = draw(
+            recordings,
+            out or recordings[0].with_suffix(".png"),
+            panels=names,
+            width=width,
+            height=height,
+            start=start,
+            end=end,
+            vehicles=vehicle,
+            speed=speed,
+            progress=tell,
+        )
+    typer.echo(f"{'film' if picture.suffix in ('.gif', '.mp4') else 'figure'}: {picture}")
 
 
 @app.command()
 def export(
     recording: RecordingArgument,
-    to: Annotated[str, typer.Option(help="csv or netcdf.")],
+    to: Annotated[str, typer.Option(help="csv, netcdf or foxglove.")],
     out: Annotated[Path | None, typer.Option(help="File to write; beside RUN by default.")] = None,
 ) -> None:
-    """Write a recording as CSV (a file per vehicle) or NetCDF."""
+    """Write a recording as CSV (a file per vehicle), as NetCDF, or with its scene for Foxglove."""
+    from seatrial.cli.progress import working
     from seatrial.record.export import export as write
     from seatrial.record.reader import read
 
-    run = read(recording)
-    for path in write(run, to, out):
+    with working(f"writing {to}") as tell:
+        run = read(recording)
+        paths = write(run, to, out, tell)
+    for path in paths:
         typer.echo(f"written: {path}")
     if not run.complete:
         typer.echo(f"{recording}: the recording is cut short; this is as far as it goes", err=True)
@@ -354,12 +415,14 @@ def waves_precompute(
 
     A scenario uses them with `wave_forces: FILE`, so that a small computer runs stage two only.
     """
+    from seatrial.cli.progress import working
     from seatrial.compile.wave_forces import precompute
     from seatrial.spec.loading import load
     from seatrial.spec.vehicle import Vehicle
     from seatrial.spec.world import World
 
-    made = precompute(load(vehicle, Vehicle), load(world, World), seed, out)
+    with working("integrating over the hull"):
+        made = precompute(load(vehicle, Vehicle), load(world, World), seed, out)
     rows, components = made.table.shape[0], made.north.shape[0]
     headings = f"a table of {rows - 3} headings" if rows > 1 else "the same at every heading"
     typer.echo(f"{out}: {components} components, {headings}")

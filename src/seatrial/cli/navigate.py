@@ -6,6 +6,7 @@ from typing import Any
 
 import typer
 
+from seatrial.cli.progress import working
 from seatrial.record.reader import read
 from seatrial.spec.loading import load_text
 from seatrial.spec.scenario import Scenario
@@ -16,11 +17,12 @@ def show_navigation(
     path: Path, vehicle: str | None, smooth: bool, as_json: bool, out: Path | None
 ) -> None:
     """Navigate one vehicle of a recording again, print how well, and draw it."""
-    recording = read(path)
-    scenario = load_text(recording.header.description, Scenario)
-    names = [v.name for v in recording.header.vehicles]
-    rerun = navigate(recording, scenario, vehicle or names[0], smooth=smooth)
-    report = rerun.report()
+    with working("smoothing" if smooth else "filtering", quiet=as_json):
+        recording = read(path)
+        scenario = load_text(recording.header.description, Scenario)
+        names = [v.name for v in recording.header.vehicles]
+        rerun = navigate(recording, scenario, vehicle or names[0], smooth=smooth)
+        report = rerun.report()
     if as_json:
         typer.echo(json.dumps(report, indent=2))
     else:
@@ -39,19 +41,34 @@ def show_navigation(
 
 
 def _print(report: dict[str, Any]) -> None:
+    from rich.console import Console
+
+    from seatrial.cli.tables import fixed, show_table
+
     typer.echo(f"{report['vehicle']}: {report['distance_m']:.1f} m in {report['duration_s']:.1f} s")
     share = report["horizontal_error_end_share"]
-    typer.echo(
-        f"horizontal error: {report['horizontal_error_rms_m']:.3f} m root mean square, "
-        f"{report['horizontal_error_end_m']:.3f} m at the end"
-        + (f" ({share:.2%} of the distance)" if share is not None else "")
-    )
-    typer.echo(f"depth error: {report['depth_error_rms_m']:.3f} m root mean square")
-    typer.echo(f"largest jump of the error: {report['largest_jump_m']:.3f} m")
-    typer.echo(f"position NEES: mean {report['position_nees_mean']:.2f}, 3 expected")
-    for name, row in report["nis"].items():
-        low, high = row["band_95"]
-        typer.echo(
-            f"NIS of {name}: mean {row['mean']:.2f}, 95 % band {low:.2f} … {high:.2f}, "
-            f"{row['rejected']:.1%} of {row['samples']} rejected"
-        )
+    end = f"{report['horizontal_error_end_m']:.3f}"
+    rows = [
+        ["horizontal error, root mean square [m]", f"{report['horizontal_error_rms_m']:.3f}"],
+        ["horizontal error at the end [m]", end],
+        ["depth error, root mean square [m]", f"{report['depth_error_rms_m']:.3f}"],
+        ["largest jump of the error [m]", f"{report['largest_jump_m']:.3f}"],
+        ["position NEES, mean (3 expected)", f"{report['position_nees_mean']:.2f}"],
+    ]
+    if share is not None:
+        rows.insert(2, ["the same over the distance [%]", f"{100.0 * share:.2f}"])
+    console = Console()
+    show_table(console, "", ("", "found"), rows)
+    measured = [
+        [
+            name,
+            f"{row['samples']}",
+            fixed(row["mean"], 2),
+            " to ".join(fixed(limit, 2) for limit in row["band_95"]),
+            f"{100.0 * row['rejected']:.1f}",
+        ]
+        for name, row in report["nis"].items()
+    ]
+    if measured:
+        headings = ("sensor", "samples", "mean NIS", "95 % band", "rejected\n%")
+        show_table(console, "", headings, measured)

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
@@ -20,9 +20,6 @@ from seatrial.record.kinds import KindSummary, by_kind
 from seatrial.spec.loading import load
 from seatrial.spec.scenario import Scenario
 
-if TYPE_CHECKING:
-    from rich.table import Table
-
 _MOST_ROWS = 20
 """With more vehicles than this the table has a row per kind."""
 _MOST_EVENTS = 20
@@ -31,14 +28,14 @@ _MOST_IN_JSON = 1000
 """With more vehicles than this the JSON has an entry per kind."""
 
 _FIGURES = {
-    "distance": ("distance", "{:.1f}", " m"),
-    "speed_mean": ("mean\nspeed", "{:.2f}", " m/s"),
-    "speed_max": ("top\nspeed", "{:.2f}", " m/s"),
-    "depth_max": ("max\ndepth", "{:.1f}", " m"),
-    "roll_max_deg": ("max\nroll", "{:.1f}", "°"),
-    "pitch_max_deg": ("max\npitch", "{:.1f}", "°"),
+    "distance": ("distance\nm", 1),
+    "speed_mean": ("mean\nspeed\nm/s", 2),
+    "speed_max": ("top\nspeed\nm/s", 2),
+    "depth_max": ("max\ndepth\nm", 1),
+    "roll_max_deg": ("max\nroll\n°", 1),
+    "pitch_max_deg": ("max\npitch\n°", 1),
 }
-"""Name in a summary -> heading, number format, unit."""
+"""Name in a summary -> heading with unit, decimals."""
 
 
 def run_with_progress(
@@ -107,11 +104,20 @@ def show_run(run: Run, out: Path | None, as_json: bool) -> None:
         return
     from rich.console import Console
 
+    from seatrial.cli.tables import show_table
+
     console = Console()
-    if len(run.header.vehicles) > _MOST_ROWS:
-        console.print(_table_of_kinds(run))
-    else:
-        console.print(_table_of_vehicles(run))
+    header = run.header
+    crowd = len(header.vehicles) > _MOST_ROWS
+    headings = ("vehicles", "") if crowd else ("vehicle", "status")
+    show_table(
+        console,
+        f"{header.scenario} · seed {header.seed}",
+        [*headings, *(heading for heading, _ in _FIGURES.values())],
+        _rows_of_kinds(run) if crowd else _rows_of_vehicles(run),
+        names=2,
+    )
+    if not crowd:
         for name, vehicle in run.summary.vehicles.items():
             for line in (*_list_events(vehicle.events), *_list_indices(vehicle.indices)):
                 console.print(f"{name}: {line}", highlight=False)
@@ -130,7 +136,7 @@ def _list_events(events: tuple[Event, ...]) -> list[str]:
     if len(lines) <= _MOST_EVENTS:
         return lines
     half = _MOST_EVENTS // 2
-    return [*lines[:half], f"… {len(lines) - 2 * half} more events …", *lines[-half:]]
+    return [*lines[:half], f"and {len(lines) - 2 * half} more events", *lines[-half:]]
 
 
 def _list_indices(indices: dict[str, float]) -> list[str]:
@@ -145,42 +151,29 @@ def _list_indices(indices: dict[str, float]) -> list[str]:
     ]
 
 
-def _table_of_vehicles(run: Run) -> "Table":
-    table = _new_table(run, "vehicle", "status")
-    for name, vehicle in run.summary.vehicles.items():
-        figures = [
-            number.format(getattr(vehicle, figure)) + unit
-            for figure, (_, number, unit) in _FIGURES.items()
-        ]
-        table.add_row(name, vehicle.ending, *figures)
-    return table
+def _rows_of_vehicles(run: Run) -> list[list[str]]:
+    from seatrial.cli.tables import fixed
+
+    return [
+        [name, v.ending, *(fixed(getattr(v, f), places) for f, (_, places) in _FIGURES.items())]
+        for name, v in run.summary.vehicles.items()
+    ]
 
 
-def _table_of_kinds(run: Run) -> "Table":
-    """Three lines per kind; the units stand in the headings, so that 80 columns are enough."""
-    table = _new_table(run, "vehicles", "", units=True)
+def _rows_of_kinds(run: Run) -> list[list[str]]:
+    """Three lines per kind."""
+    from seatrial.cli.tables import fixed
+
+    rows = []
     for kind, end in by_kind(run.header, run.summary).items():
         ends = [f"{count:,} {status}" for status, count in end.status.items()]
         figures = []
-        for figure, (_, number, _) in _FIGURES.items():
+        for figure, (_, places) in _FIGURES.items():
             spread = end.figures[figure]
             values = (spread.median, spread.min, spread.max)
-            figures.append("\n".join(number.format(value) for value in values))
-        table.add_row("\n".join([kind, *ends]), "median\nmin\nmax", *figures, end_section=True)
-    return table
-
-
-def _new_table(run: Run, *names: str, units: bool = False) -> "Table":
-    from rich.table import Table
-
-    header = run.header
-    table = Table(title=f"{header.scenario} · seed {header.seed}", title_justify="left")
-    for name in names:
-        table.add_column(name, no_wrap=True)
-    for heading, _, unit in _FIGURES.values():
-        heading += f"\n{unit.strip()}" if units else ""
-        table.add_column(heading, justify="right", no_wrap=True)
-    return table
+            figures.append("\n".join(fixed(value, places) for value in values))
+        rows.append(["\n".join([kind, *ends]), "median\nmin\nmax", *figures])
+    return rows
 
 
 def show_demo(folder: Path) -> None:

@@ -1,14 +1,15 @@
 """`seatrial study`: runs a study behind a progress bar and prints what it found."""
 
 import json
+import sys
 from pathlib import Path
 from types import TracebackType
 
 import typer
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 
+from seatrial.cli.tables import show_table
 from seatrial.validation.claims import lines
 from seatrial.validation.findings import Findings
 from seatrial.validation.studies import run_study
@@ -31,7 +32,8 @@ class _Watch:
 
     def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
-        self._bar = Progress(console=Console(stderr=True), disable=quiet, transient=True)
+        hidden = quiet or not sys.stderr.isatty()
+        self._bar = Progress(console=Console(stderr=True), disable=hidden, transient=True)
         self._task = self._bar.add_task("running", total=1.0)
 
     def __enter__(self) -> "_Watch":
@@ -60,11 +62,6 @@ class _Watch:
 def _print(found: Findings) -> None:
     console = Console()
     for title, headings, rows in found.tables:
-        drawn = Table(title=title, title_justify="left")
-        for i, heading in enumerate(headings):
-            drawn.add_column(heading, justify="left" if i == 0 else "right")
-        for row in rows:
-            drawn.add_row(*row)
-        console.print(drawn)
+        show_table(console, title, headings, rows)
     for line in lines(found.claims):
         console.print(line, highlight=False)

@@ -7,10 +7,19 @@ from typing import Any
 
 import typer
 
+from seatrial.cli.progress import working
 from seatrial.compile.autonomy.tuning import design
 from seatrial.design.tuning import Tuning
 from seatrial.spec.loading import load
 from seatrial.spec.vehicle import Vehicle
+
+_HEADINGS = (
+    "loop", "ω\nrad/s", "mass\nkg, kg m²", "Kp", "Ki", "Kd", "phase\n°", "gain\ndB", "max\n|S|"
+)  # fmt: skip
+_UNITS = (
+    "Kp: force [N] or moment [N m] per m/s or rad/s of error in the loops of a velocity (surge, "
+    "sway, heave, yaw rate), per m or rad in the others; Ki: the same per s; Kd: the same times s."
+)
 
 
 def show_tuning(
@@ -18,44 +27,44 @@ def show_tuning(
 ) -> None:
     """Design the loops of a vehicle and print trim, gains, bandwidths and margins."""
     vehicle = load(name, Vehicle)
-    tuning = design(vehicle, speed, period=period, wave_frequency=wave_frequency).tuning
+    with working(f"designing for {vehicle.name}", quiet=as_json):
+        tuning = design(vehicle, speed, period=period, wave_frequency=wave_frequency).tuning
     if as_json:
         typer.echo(json.dumps(_document(tuning), indent=2))
         raise typer.Exit(1 if tuning.failures else 0)
     from rich.console import Console
-    from rich.table import Table
+
+    from seatrial.cli.tables import number, show_table
 
     console = Console()
     trim = tuning.trim
-    forces = ", ".join(f"{round(w, 6):.4g}" for w in trim.wrench)
+    forces = ", ".join(number(w) if abs(w) > 1e-6 else "0" for w in trim.wrench)
     console.print(
-        f"[bold]{tuning.vehicle}[/bold] at {trim.speed:.3g} m/s: pitch "
-        f"{math.degrees(trim.pitch):.2f}°, roll {math.degrees(trim.roll):.2f}°, wrench "
-        f"\\[{forces}] N, N m; control every {tuning.period:g} s"
+        f"[bold]{tuning.vehicle}[/bold] at {number(trim.speed)} m/s: pitch "
+        f"{_degrees(trim.pitch)}°, roll {_degrees(trim.roll)}°, wrench \\[{forces}] N, N m; "
+        f"control every {tuning.period:g} s",
+        highlight=False,
     )
-    table = Table(box=None)
-    table.add_column("loop")
-    for heading in ("ω rad/s", "mass", "Kp", "Ki", "Kd", "phase °", "gain dB", "max |S|"):
-        table.add_column(heading, justify="right")
+    rows = []
     for loop in tuning.loops:
+        gains = (loop.proportional, loop.integral, loop.derivative)
         margins = loop.margins
-        table.add_row(
-            loop.name,
-            f"{loop.bandwidth:.3g}",
-            f"{loop.mass:.3g}" if loop.mass else "",
-            f"{loop.proportional:.3g}",
-            f"{loop.integral:.3g}",
-            f"{loop.derivative:.3g}",
-            f"{margins.phase:.0f}",
-            f"{_decibels(margins.gain):.1f}" if math.isfinite(margins.gain) else "∞",
-            f"{margins.sensitivity:.2f}",
+        rows.append(
+            [
+                loop.name,
+                number(loop.bandwidth),
+                number(loop.mass) if loop.mass else "",
+                *(number(gain) for gain in gains),
+                f"{margins.phase:.0f}",
+                f"{_decibels(margins.gain):.1f}" if math.isfinite(margins.gain) else "∞",
+                f"{margins.sensitivity:.2f}",
+            ]
         )
-    console.print(table)
-    console.print(
-        f"Gains for {', '.join(f'{float(v):.3g}' for v in tuning.autopilot.speeds)} m/s; slowest "
-        + ", ".join(f"pole in mode {m} {growth:.3g} 1/s" for m, growth in _slowest(tuning).items())
-        + "."
-    )
+    show_table(console, "", _HEADINGS, rows)
+    console.print(_UNITS, highlight=False)
+    speeds = ", ".join(number(float(v)) for v in tuning.autopilot.speeds)
+    poles = ", ".join(f"{number(growth)} 1/s ({m})" for m, growth in _slowest(tuning).items())
+    console.print(f"Gains for {speeds} m/s; slowest poles {poles}.", highlight=False)
     for reason in tuning.failures:
         console.print(f"[bold red]falls short[/bold red]: {reason}")
     if tuning.failures:
@@ -64,6 +73,10 @@ def show_tuning(
             "or stronger actuators, a shorter `--period`, or another `--speed`."
         )
         raise typer.Exit(1)
+
+
+def _degrees(angle: float) -> str:
+    return f"{round(math.degrees(angle), 2) + 0.0:.2f}"  # no minus before a zero
 
 
 def _slowest(tuning: Tuning) -> dict[str, float]:

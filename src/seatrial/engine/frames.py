@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.engine.scene import Body
+from seatrial.engine.scene import Body as Body
 from seatrial.engine.scene import Scene as Scene
 from seatrial.engine.scene import read_scene as read_scene
 from seatrial.engine.scene import write_scene as write_scene

@@ -75,8 +75,8 @@ def draw_echogram(
 
 
 def draw_small(
-    axes: "Axes", sensor: SensorInfo, samples: Measurements, time_scale: float = 1.0
-) -> None:
+    axes: "Axes", width: float, sensor: SensorInfo, samples: Measurements, time_scale: float = 1.0
+) -> list[tuple[str, str, str]]:
     """The same in a panel of a page, with its scale of colours in a corner."""
     image = draw_echogram(axes, sensor, samples, time_scale)
     inset = axes.inset_axes((0.09, 0.07, 0.24, 0.06))
@@ -88,6 +88,7 @@ def draw_small(
     style: dict[str, Any] = {"transform": inset.transAxes, "fontsize": 8, "color": "white"}
     inset.text(-0.03, 0.5, f"{low:.0f}", ha="right", va="center", **style)
     inset.text(1.03, 0.5, f"{high:.0f} dB", ha="left", va="center", **style)
+    return []
 
 
 def figure(run: Recording, vehicle: str, sensor: str) -> "Page":

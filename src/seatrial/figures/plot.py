@@ -1,20 +1,26 @@
-"""One page of figures that tells what happened in a run.
+"""Figures that tell what happened in a run: a page of all of it, or what was chosen, for a paper.
 
-The page is a matplotlib Figure of its own: no pyplot, no display, nothing left behind in a
+A figure is a matplotlib Figure of its own: no pyplot, no display, nothing left behind in a
 notebook's state. The same recording gives the same bytes.
 """
 
 import textwrap
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from seatrial.engine.frames import INDEX_UNITS, RunSummary
 from seatrial.errors import RecordingError
-from seatrial.figures.panels import Panel, list_panels
-from seatrial.figures.style import INK, MUTED, STYLE, vehicle_colours
+from seatrial.figures.run.choice import View, choose
+from seatrial.figures.run.film import FILMS, Told, write_film
+from seatrial.figures.run.lines import Line, lines_of
+from seatrial.figures.run.panels import Panel, Panels
+from seatrial.figures.run.paper import draw_paper
+from seatrial.figures.run.track import draw_track
+from seatrial.figures.style import INK, MUTED, STYLE
 from seatrial.figures.swarm_page import SwarmPage, count_per_kind
 from seatrial.figures.table import draw_table
-from seatrial.figures.track import draw_track
 from seatrial.record.reader import Recording, read
 
 if TYPE_CHECKING:
@@ -22,6 +28,7 @@ if TYPE_CHECKING:
 
     from seatrial.figures.page import Page
 
+Recorded = str | Path | Recording
 
 FORMATS = ("png", "pdf", "svg")
 _NO_DATES: dict[str, dict[str, Any]] = {
@@ -29,7 +36,7 @@ _NO_DATES: dict[str, dict[str, Any]] = {
     "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
     "svg": {"Date": None, "Creator": None},
 }
-_MOST_SINGLES = 12
+MOST_SINGLES = 12
 """With more vehicles than this the page shows the swarm, not every vehicle."""
 _ROWS_IN_TABLE = 6
 _COLUMNS = {
@@ -47,22 +54,51 @@ _HEAD, _ROW, _LINE = 0.42, 0.26, 0.19
 """Heights in the table, inches."""
 _NOTE_WIDTH = 78
 _NAME_WIDTH = 12
+_MAP_WIDTH, _PANEL_WIDTH = 5.6, 4.05
+"""Of the axes, inches."""
 
 
-def plot(recording: str | Path | Recording, out: str | Path) -> Path:
-    """Write the page; the suffix of `out` says whether as png, pdf or svg."""
-    check_format(out)
-    return save(figure(recording), out)
+def plot(
+    recordings: Recorded | Sequence[Recorded],
+    out: str | Path,
+    *,
+    speed: float | None = None,
+    progress: Told | None = None,
+    **view: Unpack[View],
+) -> Path:
+    """Write `figure`; the suffix of `out` says whether as png, pdf or svg.
+
+    With gif or mp4 it is a film of the track and the attitude, `speed` times as fast as the run
+    was, or 10 s long; `progress` is told the share that is done.
+    """
+    out = Path(out)
+    if out.suffix.lstrip(".").lower() in FILMS:
+        wrong = [key for key in ("panels", "width", "height") if view.get(key)]
+        if wrong:
+            raise RecordingError(
+                f"{out}: a film shows map and attitude, and takes no {wrong[0]}\n"
+                "  expected: a time, vehicles and a speed\n"
+                f"  to mend:  leave it out, or draw {out.with_suffix('.png')}"
+            )
+        with _style():
+            return write_film(_chosen(recordings, view), out, speed, progress)
+    if speed is not None:
+        raise RecordingError(
+            f"{out}: only a film has a speed\n"
+            f"  expected: a file name that ends in {' or '.join('.' + f for f in FILMS)}"
+        )
+    check_format(out, (*FORMATS, *FILMS))
+    return save(figure(recordings, **view), out)
 
 
-def check_format(out: str | Path) -> str:
+def check_format(out: str | Path, formats: tuple[str, ...] = FORMATS) -> str:
     """The format that the name of a picture asks for, or a refusal."""
     out = Path(out)
     suffix = out.suffix.lstrip(".").lower()
-    if suffix not in FORMATS:
+    if suffix not in formats:
         raise RecordingError(
             f"{out}: cannot draw a picture of this kind\n"
-            f"  expected: a file name that ends in {', '.join('.' + f for f in FORMATS)}\n"
+            f"  expected: a file name that ends in {', '.join('.' + f for f in formats)}\n"
             f"  to mend:  {out.with_suffix('.png')}"
         )
     return suffix
@@ -70,12 +106,10 @@ def check_format(out: str | Path) -> str:
 
 def save(page: "Page", out: str | Path) -> Path:
     """Write any page, the same bytes every time."""
-    import matplotlib
-
     out = Path(out)
     suffix = check_format(out)
     try:
-        with matplotlib.rc_context(STYLE):
+        with _style():
             page.savefig(out, dpi=150, metadata=_NO_DATES[suffix])
     except OSError as error:
         raise RecordingError(
@@ -85,38 +119,68 @@ def save(page: "Page", out: str | Path) -> Path:
     return out
 
 
-def figure(recording: str | Path | Recording) -> "Page":
-    """The page as a matplotlib Figure that a notebook shows by itself."""
+def figure(recordings: Recorded | Sequence[Recorded], **view: Unpack[View]) -> "Page":
+    """A matplotlib Figure that a notebook shows by itself.
+
+    Of one recording a page that tells all of it; with `panels`, `width` or `height`, or of several
+    recordings, only their diagrams, in the size that was asked for.
+    """
+    runs = _chosen(recordings, view)
+    chosen = len(runs) > 1 or any(view.get(key) for key in ("panels", "width", "height"))
+    vehicles = sum(len(run.header.vehicles) for run in runs)
+    if chosen and vehicles > MOST_SINGLES:
+        raise RecordingError(
+            f"{runs[0].path}: {vehicles:,} vehicles are too many for diagrams of their own\n"
+            f"  expected: at most {MOST_SINGLES}\n"
+            "  to mend:  name some with --vehicle, or draw the whole swarm without options"
+        )
+    with _style():
+        return draw_paper(runs, view) if chosen else _draw_page(runs[0])
+
+
+def _style() -> AbstractContextManager[None]:
     import matplotlib
+
+    return matplotlib.rc_context(STYLE)
+
+
+def _chosen(recordings: Recorded | Sequence[Recorded], view: View) -> list[Recording]:
+    """What there is to draw, or a refusal."""
+    given = [recordings] if isinstance(recordings, str | Path | Recording) else recordings
+    runs = [choose(r if isinstance(r, Recording) else read(r), view) for r in given]
+    for run in runs:
+        if run.dataset.sizes["time"] < 2:
+            raise RecordingError(
+                f"{run.path}: nothing to draw\n"
+                f"  found:    {run.dataset.sizes['time']} frames\n"
+                "  expected: a run of two frames or more"
+            )
+    return runs
+
+
+def _draw_page(run: Recording) -> "Page":
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     from seatrial.figures.page import Page
 
-    run = recording if isinstance(recording, Recording) else read(recording)
-    if run.dataset.sizes["time"] < 2:
-        raise RecordingError(
-            f"{run.path}: nothing to draw\n"
-            f"  found:    {run.dataset.sizes['time']} frames\n"
-            "  expected: a run of two frames or more"
-        )
-    with matplotlib.rc_context(STYLE):
-        swarm = SwarmPage(run) if len(run.header.vehicles) > _MOST_SINGLES else None
-        panels = [] if swarm else list_panels(run)
-        rows = swarm.rows if swarm else len(panels) // 2
-        height = 1.2 + (2.3 * rows if swarm else 1.75 * max(rows, 4))
-        spacing = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.05, wspace=0.03, hspace=0.03)
-        page = Page(figsize=(16.0, height), layout=spacing)
-        FigureCanvasAgg(page)
-        areas: Any = page.subfigures(1, 2, width_ratios=(0.82, 1.18))
-        left, right = areas
-        if swarm:
-            swarm.draw_left(left, height)
-            swarm.draw_right(right)
-        else:
-            _draw_left(left, run, height)
-            _draw_panels(right, panels, rows)
-        _draw_title(page, run)
+    swarm = SwarmPage(run) if len(run.header.vehicles) > MOST_SINGLES else None
+    lines = [] if swarm else lines_of([run])
+    panels = [] if swarm else Panels([run], lines).telling()
+    rows = swarm.rows if swarm else -(-len(panels) // 2)
+    height = 1.2 + (2.3 * rows if swarm else 1.75 * max(rows, 4))
+    spacing = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.05, wspace=0.03, hspace=0.03)
+    page = Page(figsize=(16.0, height), layout=spacing)
+    FigureCanvasAgg(page)
+    areas: Any = page.subfigures(1, 2, width_ratios=(0.82, 1.18))
+    left, right = areas
+    if swarm:
+        swarm.draw_left(left, height)
+        swarm.draw_right(right)
+    else:
+        _draw_left(left, run, lines, height)
+        _draw_panels(right, panels, rows)
+    _draw_title(page, run)
     return page
 
 
@@ -134,10 +198,10 @@ def _draw_title(page: "Page", run: Recording) -> None:
     page.text(0.99, 0.99, "  ·  ".join(facts), ha="right", va="top", fontsize=10.5, color=MUTED)
 
 
-def _draw_left(area: Any, run: Recording, height: float) -> None:
+def _draw_left(area: Any, run: Recording, lines: list[Line], height: float) -> None:
     """The map, and below it the closing table as high as it needs to be (inches)."""
     if run.summary is None:
-        draw_track(area.subplots(), run)
+        draw_track(area.subplots(), lines, _MAP_WIDTH)
         return
     names = [v.name for v in run.header.vehicles if v.name in run.summary.vehicles]
     shown = names[:_ROWS_IN_TABLE]
@@ -146,8 +210,9 @@ def _draw_left(area: Any, run: Recording, height: float) -> None:
         notes.append(f"and {len(names) - len(shown)} more vehicles")
     table_height = _HEAD + _ROW * len(shown) + _LINE * (len(notes) + 1)
     above, below = area.subplots(2, 1, height_ratios=(height - table_height, table_height))
-    draw_track(above, run)
-    _draw_table(below, run.summary, shown, vehicle_colours(run.header), table_height)
+    draw_track(above, lines, _MAP_WIDTH)
+    colours = {x.vehicle.name: x.colour for x in lines}
+    _draw_table(below, run.summary, shown, colours, table_height)
     below.text(0.0, 0.0, "\n".join(notes), transform=below.transAxes, va="bottom", color=INK)
 
 
@@ -156,7 +221,7 @@ def _notes(summary: RunSummary, names: list[str]) -> list[str]:
     lines = []
     for name in names:
         figures = [
-            f"{k.replace('_', ' ')} {x:.4g}\N{NO-BREAK SPACE}{INDEX_UNITS.get(k, '')}".rstrip()
+            f"{k.replace('_', ' ')} {x:.3g}\N{NO-BREAK SPACE}{INDEX_UNITS.get(k, '')}".rstrip()
             for k, x in summary.vehicles[name].indices.items()
         ]
         if figures:
@@ -188,9 +253,13 @@ def _draw_table(
 
 
 def _draw_panels(area: Any, panels: list[Panel], rows: int) -> None:
-    """Down the first column, then down the second; `panels` is even in number."""
+    """Down the first column, then down the second."""
     grid = area.subplots(rows, 2, sharex=True, squeeze=False)
-    for axes, panel in zip(grid.T.flat, panels, strict=True):
-        panel.draw(axes)
-    for axes in grid[-1]:
+    places = list(grid.T.flat)
+    for axes, panel in zip(places, panels, strict=False):
+        panel.draw(axes, _PANEL_WIDTH)
+    for axes in places[len(panels) :]:
+        axes.remove()
+    for axes in (places[rows - 1], places[len(panels) - 1]):
+        axes.xaxis.set_tick_params(labelbottom=True)
         axes.set_xlabel(panels[0].time_label)

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from seatrial.engine.frames import RunHeader
-
 INK = "#1f2933"
 MUTED = "#66727f"
 WATER = "#9ccbe6"
@@ -51,9 +49,6 @@ STYLE: Any = {
     "path.simplify": True,
     "agg.path.chunksize": 20000,
     "svg.hashsalt": "seatrial",
+    "svg.fonttype": "none",  # text stays text, which a journal can edit and search
+    "pdf.fonttype": 42,  # and fonts are embedded as TrueType
 }
-
-
-def vehicle_colours(header: RunHeader) -> dict[str, str]:
-    """A colour per vehicle; a swarm goes round the palette."""
-    return {v.name: PALETTE[i % len(PALETTE)] for i, v in enumerate(header.vehicles)}

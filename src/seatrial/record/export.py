@@ -6,13 +6,14 @@ memory for a long one than for a short one.
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seatrial.errors import RecordingError
 from seatrial.record.dataset import FAULT
+from seatrial.record.foxglove import write_foxglove
 from seatrial.record.lazy import LazyArray
 from seatrial.record.reader import Recording, read
 from seatrial.record.samples import label_samples, payload_dimensions
@@ -24,8 +25,11 @@ if TYPE_CHECKING:
 
 MOST_IN_CSV = 100
 """Vehicles that a folder of tables is of use for."""
-FORMATS = {"csv": ".csv", "netcdf": ".nc"}
+FORMATS = {"csv": ".csv", "netcdf": ".nc", "foxglove": "-foxglove.mcap"}
+"""What the names of files end in, beside the recording's."""
 _PAYLOAD_BYTES_AT_ONCE = 8 << 20
+Told = Callable[[float], None]
+"""Is told which share is done, 0 to 1."""
 
 _COMPONENT_COLUMNS = {
     "position": ("north_m", "east_m", "down_m"),
@@ -65,13 +69,19 @@ _SCALAR_COLUMNS = {
 }
 
 
-def export(recording: str | Path | Recording, to: str, out: str | Path | None = None) -> list[Path]:
-    """Write `recording` as `csv` or `netcdf` and return the files made.
+def export(
+    recording: str | Path | Recording,
+    to: str,
+    out: str | Path | None = None,
+    progress: Told | None = None,
+) -> list[Path]:
+    """Write `recording` as `csv`, `netcdf` or for `foxglove` and return the files made.
 
     Without `out` the files lie beside the recording. CSV makes one file per vehicle: `out` itself
     for a single vehicle, `STEM-NAME.csv` for several; and one per sensor, with `-SENSOR` added.
     NetCDF makes one file, with a group `VEHICLE/SENSOR` for every sensor; it alone has the arrays
-    of dense sensors.
+    of dense sensors. For Foxglove it is the recording once more, with what a 3-D view and a map
+    need, and a layout beside it. `progress` is told the share that is done.
     """
     if to not in FORMATS:
         raise RecordingError(
@@ -85,12 +95,14 @@ def export(recording: str | Path | Recording, to: str, out: str | Path | None = 
             f"  expected: at most {MOST_IN_CSV} vehicles, each with a table of its own\n"
             f"  to mend:  seatrial export {run.path} --to netcdf, or open it with xarray"
         )
-    target = Path(out) if out is not None else run.path.with_suffix(FORMATS[to])
+    beside = run.path.with_name(f"{run.path.stem}{FORMATS[to]}")
+    target = Path(out) if out is not None else beside
     files = _list_tables(run, target) if to == "csv" else [target]
     for file in files:
         _check_target(run.path, file)
     try:
-        return _write_csv(run, target) if to == "csv" else _write_netcdf(run, target)
+        write = {"csv": _write_csv, "netcdf": _write_netcdf, "foxglove": write_foxglove}[to]
+        return write(run, target, progress or (lambda share: None))
     except OSError as error:
         raise RecordingError(
             f"{target}: cannot write the export ({error.strerror or error})\n"
@@ -110,14 +122,15 @@ def _check_target(source: Path, target: Path) -> None:
         )
 
 
-def _write_netcdf(run: Recording, target: Path) -> list[Path]:
+def _write_netcdf(run: Recording, target: Path, progress: Told) -> list[Path]:
+    tables = [(v.name, s.name) for v in run.header.vehicles for s in v.sensors]
     _append_netcdf(target, None, run.dataset, _frames(run))
-    for vehicle in run.header.vehicles:
-        for sensor in vehicle.sensors:
-            group = f"{_plain(vehicle.name)}/{_plain(sensor.name)}"
-            parts = _samples(run, vehicle.name, sensor.name)
-            empty = next(parts).isel(time=slice(0, 0))
-            _append_netcdf(target, group, empty, _samples(run, vehicle.name, sensor.name))
+    for k, (vehicle, sensor) in enumerate(tables):
+        progress((k + 1) / (len(tables) + 1))
+        group = f"{_plain(vehicle)}/{_plain(sensor)}"
+        parts = _samples(run, vehicle, sensor)
+        empty = next(parts).isel(time=slice(0, 0))
+        _append_netcdf(target, group, empty, _samples(run, vehicle, sensor))
     return [target]
 
 
@@ -195,7 +208,9 @@ def _own_table(run: Recording, target: Path, vehicle: str) -> Path:
     return target if len(run.header.vehicles) == 1 else _beside(target, vehicle)
 
 
-def _write_csv(run: Recording, target: Path) -> list[Path]:
+def _write_csv(run: Recording, target: Path, progress: Told) -> list[Path]:
+    steps = 1 + sum(len(v.sensors) for v in run.header.vehicles)
+    done = 0
     with ExitStack() as stack:  # all vehicles at once: the recording is read once
         tables = {
             v.name: stack.enter_context(_Table(_own_table(run, target, v.name)))
@@ -207,6 +222,8 @@ def _write_csv(run: Recording, target: Path) -> list[Path]:
     for vehicle in run.header.vehicles:
         own = _own_table(run, target, vehicle.name)
         for sensor in vehicle.sensors:
+            done += 1
+            progress(done / steps)
             with _Table(_beside(own, sensor.name)) as table:
                 table.write(_sensor_columns(run.sensor(vehicle.name, sensor.name, (0.0, -1.0))))
                 for some in run.sample_parts(vehicle.name, sensor.name):

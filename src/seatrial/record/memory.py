@@ -77,6 +77,11 @@ class MemorySource:
         """All samples at once."""
         yield replace(self.frames.measurements[vehicle][sensor], payload=None)
 
+    def counts(self) -> dict[tuple[str, str], int]:
+        """Of valid samples."""
+        taken = self.frames.measurements
+        return {(v, s): int(m.valid.sum()) for v in taken for s, m in taken[v].items()}
+
     def payload(self, vehicle: str, sensor: str) -> LazyArray:
         """The arrays of the valid samples."""
         samples = self.frames.measurements[vehicle][sensor]

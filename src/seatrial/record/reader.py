@@ -58,7 +58,7 @@ class Recording:
 
         `part` says which frames, by number.
         """
-        info = self._info(name)
+        info = self.info(name)
         data = self.dataset.isel(time=part)
         data = data.sel(vehicle=name, channel=[a.name for a in info.actuators])
         if FAULT in data:
@@ -99,7 +99,7 @@ class Recording:
         """
         _, info = self._sensor(vehicle, sensor)
         if info.payload is None:
-            dense = [s.name for s in self._info(vehicle).sensors if s.payload is not None]
+            dense = [s.name for s in self.info(vehicle).sensors if s.payload is not None]
             known = ", ".join(dense) or "none: the vehicle has no such sensor"
             raise RecordingError(
                 f"{self.path}: sensor {sensor!r} of {vehicle!r} gives numbers, no arrays\n"
@@ -108,7 +108,7 @@ class Recording:
         return self.source.payload(vehicle, sensor)
 
     def _sensor(self, vehicle: str, name: str) -> tuple[VehicleInfo, SensorInfo]:
-        info = self._info(vehicle)
+        info = self.info(vehicle)
         sensor = next((s for s in info.sensors if s.name == name), None)
         if sensor is None:
             known = ", ".join(s.name for s in info.sensors) or "none: the vehicle has no sensors"
@@ -117,7 +117,8 @@ class Recording:
             )
         return info, sensor
 
-    def _info(self, name: str) -> VehicleInfo:
+    def info(self, name: str) -> VehicleInfo:
+        """What the header says of a vehicle."""
         info = next((v for v in self.header.vehicles if v.name == name), None)
         if info is None:
             names = [v.name for v in self.header.vehicles]

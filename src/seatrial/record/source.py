@@ -28,6 +28,9 @@ class Source(Protocol):
     def samples(self, vehicle: str, sensor: str, span: Span) -> Iterator[Measurements]:
         """What a sensor measured in a span of time, piece by piece, without its arrays."""
 
+    def counts(self) -> dict[tuple[str, str], int]:
+        """Samples in the file by vehicle and sensor, told without reading them."""
+
     def payload(self, vehicle: str, sensor: str) -> LazyArray:
         """The arrays of a dense sensor, a row per valid sample."""
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seatrial.errors import RecordingError
+from seatrial.record.mcap.description import SUMMARY_FILE
 
 if TYPE_CHECKING:
     from mcap.summary import Summary
@@ -75,7 +76,9 @@ class McapFile:
     attachments: dict[str, bytes] = field(default_factory=dict)
     topics: dict[int, str] = field(default_factory=dict)
     complete: bool = False
-    """Whether the data came to its end, as it does unless the run was killed."""
+    """Whether the run came to its end, as it does unless it was killed."""
+    indexed: bool = False
+    """Whether it was closed with an index, which other readers need."""
     chunks_read: int = 0
     """How many chunks were unpacked so far."""
 
@@ -84,6 +87,12 @@ class McapFile:
         with self._open() as file, self._refusing():
             data = self._unpack(file, place)
             return self._messages(data, place, topics)
+
+    def records(self, place: Place) -> Iterator[tuple[int, bytes]]:
+        """Kind and body of every record in a chunk."""
+        with self._open() as file, self._refusing():
+            data = self._unpack(file, place)
+        return ((opcode, data[start:end]) for opcode, start, end in _records(data))
 
     def _messages(self, data: bytes, place: Place, topics: set[str]) -> dict[str, list[Message]]:
         found: dict[str, list[Message]] = {topic: [] for topic in topics}
@@ -182,8 +191,11 @@ def open_file(path: Path) -> McapFile:
             )
         file.seek(max(len(_MAGIC), size - len(_MAGIC)))
         with contents._refusing():
-            if file.read() != _MAGIC or not _read_index(contents, file, size):
+            contents.indexed = file.read() == _MAGIC and _read_index(contents, file, size)
+            if not contents.indexed:
                 _read_through(contents, file, size)
+    # A file that was cut and then closed by other hands is whole, and the run in it is not.
+    contents.complete &= SUMMARY_FILE in contents.attachments
     return contents
 
 

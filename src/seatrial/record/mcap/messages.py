@@ -1,5 +1,6 @@
 """Messages of a recording as numbers again, chunk by chunk."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
@@ -174,6 +175,18 @@ class McapSource:
             if part.time[0] > span[1]:  # none overtakes another on its way
                 return
             yield part
+
+    def counts(self) -> dict[tuple[str, str], int]:
+        """Of messages, by the index; of a sensor's topics the one that has the fewest."""
+        there: Counter[str] = Counter()
+        for place in self.file.places:
+            there.update(place.counts)
+        found = {}
+        for vehicle in self.header.vehicles:
+            sensors = sensor_topics(vehicle, self.namespaces[vehicle.name], self.header.datum)
+            for sensor, topics in sensors.items():
+                found[vehicle.name, sensor] = min(there[topic.name] for topic in topics)
+        return found
 
     def _read_samples(
         self, place: Place, topics: list[Topic[Measurements]], components: tuple[str, ...]

@@ -50,9 +50,9 @@ from seatrial.signals import Measurements
 
 _CHUNK_BYTES = 1 << 20
 _BATCH_BYTES = 1 << 26  # encoded at once; bounds the memory when a whole run comes as one block
-_NEVER = 1 << 62  # chunk size at which mcap would close a chunk by itself, between two frames
+NEVER = 1 << 62  # chunk size at which mcap would close a chunk by itself, between two frames
 
-_SEQUENCES = 1 << 32  # an MCAP message has room for so many numbers; then they begin again
+SEQUENCES = 1 << 32  # an MCAP message has room for so many numbers; then they begin again
 
 Times = NDArray[np.int64]
 """ns since the start."""
@@ -106,7 +106,7 @@ class McapRecorder:
         try:
             self._file = open_alone(self.path)
             self._file.truncate(0)
-            self._writer = Writer(self._file, chunk_size=_NEVER)
+            self._writer = Writer(self._file, chunk_size=NEVER)
             self._writer.start(profile="ros2", library=f"seatrial {header.version}")
             self._writer.add_metadata(description.METADATA, description.metadata(header))
             for name, media_type, data in description.attachments(header, names, scene):
@@ -246,7 +246,7 @@ class McapRecorder:
                 size = 0
             self._sequence += 1
             size += len(data)
-            add(channel, time, data, time, self._sequence % _SEQUENCES)
+            add(channel, time, data, time, self._sequence % SEQUENCES)
         self._flush()
 
     def _flush(self) -> None:

@@ -94,6 +94,15 @@ class ZarrSource:
             own: dict[str, Any] = {name: tables[name][rows, column] for name in GROWING[1:]}
             yield Measurements(time=time[rows], **own)
 
+    def counts(self) -> dict[tuple[str, str], int]:
+        """Of rows in the tables, with those that were not valid."""
+        found: dict[tuple[str, str], int] = {}
+        for fitting in list_fittings(self.header):
+            tables = self._tables(fitting, ("time",))
+            rows = 0 if tables is None else int(tables["time"].shape[0])
+            found |= {(vehicle, fitting.info.name): rows for vehicle in fitting.vehicles}
+        return found
+
     def payload(self, vehicle: str, sensor: str) -> LazyArray:
         """A row per valid sample; the rows of a chunk are read together."""
         fitting, column = self._fitting(vehicle, sensor)

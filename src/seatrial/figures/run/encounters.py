@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.engine.scene import Body
+from seatrial.figures.run.legend import Name
 from seatrial.figures.style import INK, MUTED
 from seatrial.record.reader import Recording
 from seatrial.signals import RULES
@@ -17,8 +18,10 @@ Array = NDArray[np.float64]
 
 _MOST_LINES = 12
 """Distances on one diagram."""
-_LETTER = 0.0145
-"""Width of a letter of the smallest text, as a share of a panel."""
+_LETTER = 0.058
+"""Width of a letter of the smallest text, inches."""
+_ROW, _ALL_ROWS = 0.13, 0.55
+"""Height of a bar with its words, and of all of them at most, as shares of the diagram."""
 _MARKS = 6
 """Places of another vessel that are marked on the map."""
 
@@ -40,11 +43,11 @@ def draw_bodies(axes: "Axes", run: Recording) -> Array:
     """Draw them on the map, east over north; returns where they are, (K, 2) north and east."""
     from matplotlib.patches import Circle, Polygon
 
-    end = run.summary.duration if run.summary is not None else float(run.dataset.time.values[-1])
+    first, last = run.dataset.time.values[[0, -1]]
     reach: list[Array] = []
     for body in bodies(run):
         if body.motion is not None:
-            way = np.array([body.motion.at(t)[0] for t in np.linspace(0.0, end, _MARKS)])
+            way = np.array([body.motion.at(t)[0] for t in np.linspace(first, last, _MARKS)])
             axes.plot(way[:, 1], way[:, 0], ":", color=INK, lw=1.0, zorder=2)
             axes.plot(way[:, 1], way[:, 0], "D", color=INK, ms=3.5, zorder=2.5)
             axes.annotate(body.name, (way[-1, 1], way[-1, 0]), color=INK, fontsize=8, zorder=2.5)
@@ -60,8 +63,8 @@ def draw_bodies(axes: "Axes", run: Recording) -> Array:
 
 
 def draw_distances(
-    axes: "Axes", run: Recording, colours: dict[str, str], time_scale: float
-) -> None:
+    axes: "Axes", width: float, run: Recording, colours: dict[str, str], time_scale: float
+) -> list[Name]:
     """Distances between everybody, and over them the rule that each vehicle kept to."""
     time = run.dataset.time.values
     lines = _pairs(run)
@@ -78,8 +81,11 @@ def draw_distances(
                     xytext=(4, 4),
                     fontsize=8,
                 )
-    axes.set_ylim(bottom=0.0)
-    _draw_rules(axes, run, colours, time / time_scale)
+    bars = _draw_rules(axes, run, colours, time / time_scale, _LETTER / width)
+    highest = max((float(np.nanmax(d, initial=0.0)) for _, _, d in lines), default=0.0)
+    below = 1.0 - min(_ROW * bars, _ALL_ROWS)  # bars stand above the lines
+    axes.set_ylim(0.0, 1.05 * max(highest, 1.0) / below)
+    return []
 
 
 def _places(run: Recording) -> dict[str, Array]:
@@ -125,8 +131,14 @@ def draw_closest(axes: "Axes", run: Recording, colours: dict[str, str]) -> None:
         )  # fmt: skip
 
 
-def _draw_rules(axes: "Axes", run: Recording, colours: dict[str, str], time: Array) -> None:
-    """A bar per vehicle at the top, named where a rule begins to apply."""
+def _draw_rules(
+    axes: "Axes", run: Recording, colours: dict[str, str], time: Array, letter: float
+) -> int:
+    """A bar per vehicle at the top, named where a rule begins to apply; how many there are."""
+    import matplotlib
+
+    size = 0.9 * float(matplotlib.rcParams["legend.fontsize"])
+    letter *= time[-1] - time[0]
     acting = [
         v.name
         for v in run.header.vehicles
@@ -140,15 +152,17 @@ def _draw_rules(axes: "Axes", run: Recording, colours: dict[str, str], time: Arr
             code = int(codes[first])
             if code == 0:
                 continue
-            height = 0.97 - 0.14 * row
+            height = 0.98 - min(_ROW, _ALL_ROWS / len(acting)) * row
             span = [time[first], time[last - 1]]
             axes.plot(span, [height] * 2, color=colours[name], lw=2.5, transform=_across(axes))
-            if span[0] >= free:  # where rules follow each other quickly the line alone tells
+            start = min(span[0], time[-1] - letter * len(RULES[code]))
+            if start >= free:  # where rules follow each other quickly the line alone tells
                 axes.text(
-                    span[0], height - 0.012, RULES[code], color=colours[name], fontsize=7.5,
+                    start, height - 0.012, RULES[code], color=colours[name], fontsize=size,
                     va="top", transform=_across(axes),
                 )  # fmt: skip
-                free = span[0] + _LETTER * (len(RULES[code]) + 1) * (time[-1] - time[0])
+                free = start + letter * (len(RULES[code]) + 1)
+    return len(acting)
 
 
 def _across(axes: "Axes"):  # type: ignore[no-untyped-def]  # matplotlib has no types

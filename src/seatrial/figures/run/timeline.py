@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.engine.frames import OUTCOMES, Event, VehicleInfo
+from seatrial.figures.run.legend import Name
 from seatrial.figures.style import INK, MUTED
 from seatrial.record.reader import Recording
 
@@ -21,8 +22,8 @@ _FAULT, _REJECTED, _SILENT = "#b3261e", "#d98200", "#8a94a0"
 _MOST_ROWS = 6
 _LEAST_ROWS = 4
 _EVENT_ROWS = 3
-_LETTER = 0.0125
-"""Width of a letter as a share of the panel's."""
+_LETTER = 0.05
+"""Width of a letter, inches."""
 
 
 def has_trouble(run: Recording, vehicle: VehicleInfo, data: "xarray.Dataset") -> bool:
@@ -31,28 +32,37 @@ def has_trouble(run: Recording, vehicle: VehicleInfo, data: "xarray.Dataset") ->
 
 
 def draw_timeline(
-    axes: "Axes", run: Recording, vehicle: VehicleInfo, data: "xarray.Dataset", time_scale: float
-) -> None:
+    axes: "Axes",
+    width: float,
+    run: Recording,
+    vehicle: VehicleInfo,
+    data: "xarray.Dataset",
+    time_scale: float,
+) -> list[Name]:
     """A row of legs, a row for each fault and each sensor that was not used, then the events."""
     time = data["time"].values / time_scale
+    letter = _LETTER / width * float(time[-1] - time[0])
     rows = _bars(vehicle, data)
     row = 0
     if vehicle.legs and "leg" in data:
-        _draw_legs(axes, row, vehicle, data["leg"].values, time)
+        _draw_legs(axes, row, vehicle, data["leg"].values, time, letter)
         row += 1
     for name, colour, when in rows[:_MOST_ROWS]:
         parts = [(time[a], time[min(b, len(time) - 1)]) for a, b in spans(when)]
         for start, end in parts:
             axes.barh(row, end - start, left=start, height=0.6, color=colour)
-        _label(axes, row, name, colour, (parts[0][0], parts[-1][1]), (time[0], time[-1]))
+        taken, whole = (parts[0][0], parts[-1][1]), (time[0], time[-1])
+        _label(axes, row, name, colour, taken, whole, letter)
         row += 1
     if len(rows) > _MOST_ROWS:
         axes.text(time[0], row, f" and {len(rows) - _MOST_ROWS} more", va="center", fontsize=7)
         row += 1
-    row += _draw_events(axes, row, _other_events(run, vehicle), time_scale, float(time[-1]))
+    events = _other_events(run, vehicle)
+    row += _draw_events(axes, row, events, time_scale, (float(time[0]), float(time[-1])), letter)
     axes.set_ylim(max(row, _LEAST_ROWS) - 0.4, -0.6)
     axes.set_yticks([])
     axes.grid(axis="y", visible=False)
+    return []
 
 
 def _bars(vehicle: VehicleInfo, data: "xarray.Dataset") -> Bars:
@@ -86,11 +96,12 @@ def _label(
     colour: str,
     taken: tuple[float, float],
     whole: tuple[float, float],
+    letter: float,
 ) -> None:
     """Beside its bars, on the side that has more room; on them where neither has enough."""
     before, after = taken[0] - whole[0], whole[1] - taken[1]
     gap = 0.008 * (whole[1] - whole[0])
-    if max(before, after) < _LETTER * len(text) * (whole[1] - whole[0]):
+    if max(before, after) < letter * len(text):
         at, side, colour = taken[0] + gap, "left", "white"
     elif after >= before:
         at, side = taken[1] + gap, "left"
@@ -100,17 +111,21 @@ def _label(
 
 
 def _draw_legs(
-    axes: "Axes", row: int, vehicle: VehicleInfo, leg: NDArray[Any], time: NDArray[Any]
+    axes: "Axes",
+    row: int,
+    vehicle: VehicleInfo,
+    leg: NDArray[Any],
+    time: NDArray[Any],
+    letter: float,
 ) -> None:
     """A bar per leg, lighter and darker in turn, named where there is room."""
-    whole = float(time[-1] - time[0]) or 1.0
     number = np.nan_to_num(leg, nan=-1.0).astype(int)
     for k, one in enumerate(vehicle.legs):
         for first, last in spans(number == k):
             start, end = time[first], time[min(last, len(time) - 1)]
             colour = "#c9d3dd" if k % 2 else "#e1e8ee"
             axes.barh(row, end - start, left=start, height=0.75, color=colour)
-            room = (end - start) / whole / _LETTER - 1
+            room = (end - start) / (letter or 1.0) - 1
             name = one.name if len(one.name) < room else str(k + 1)
             if len(name) < room:
                 axes.text(
@@ -129,16 +144,23 @@ def _other_events(run: Recording, vehicle: VehicleInfo) -> list[Event]:
     return [e for e in events if e.outcome not in legs]
 
 
-def _draw_events(axes: "Axes", row: int, events: list[Event], time_scale: float, end: float) -> int:
+def _draw_events(
+    axes: "Axes",
+    row: int,
+    events: list[Event],
+    time_scale: float,
+    whole: tuple[float, float],
+    letter: float,
+) -> int:
     """A line for each, and its words in the next of some rows that is free there; how many."""
     free = [-np.inf] * _EVENT_ROWS
     for event in events:
         at = event.time / time_scale
         axes.axvline(at, color=INK, lw=0.8, ls=":", zorder=3)
-        width = _LETTER * len(event.text) * end
-        start = max(0.0, min(at + 0.005 * end, end - width))
+        width = letter * len(event.text)
+        start = max(whole[0], min(at + 0.5 * letter, whole[1] - width))
         place = next((i for i, until in enumerate(free) if start >= until), None)
         if place is not None:
             axes.text(start, row + place, event.text, fontsize=7, color=INK, va="center", zorder=4)
-            free[place] = start + width + 0.01 * end
+            free[place] = start + width + letter
     return sum(until > -np.inf for until in free)

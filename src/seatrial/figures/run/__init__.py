@@ -1,0 +1,1 @@
+"""A run, or several, as a map and diagrams over time."""

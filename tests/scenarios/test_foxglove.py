@@ -1,0 +1,165 @@
+"""`seatrial export --to foxglove`: hulls, sea, bodies and places on Earth, and a layout."""
+
+import json
+
+import numpy as np
+import pytest
+import record_frames as rf
+import xarray
+from mcap.reader import make_reader
+from rosbags.highlevel import AnyReader
+from rosbags.typesys import Stores, get_typestore
+
+from seatrial.engine.frames import Scene, vehicle_bodies
+from seatrial.engine.scene import Body, Timetable, WaveComponents
+from seatrial.record.export import export
+from seatrial.record.mcap.writer import McapRecorder
+from seatrial.record.reader import read
+from seatrial.record.swarm.store import ZarrRecorder
+from seatrial.spatial.geodesy import to_geodetic
+
+VEHICLES = (rf.BOAT, rf.AUV)
+WAVES = WaveComponents(
+    amplitude=np.array([0.5, 0.2]),
+    omega=np.array([0.9, 1.6]),
+    wavenumber=np.array([0.9**2, 1.6**2]) / 9.81,
+    direction=np.array([0.3, 2.0]),
+    phase=np.array([0.1, 1.0]),
+)
+FERRY = Timetable(np.array([0.0]), np.array([[10.0, -20.0]]), np.array([[2.0, 0.0]]))
+SCENE = Scene(
+    waves=WAVES,
+    bodies=(
+        *vehicle_bodies(VEHICLES),
+        Body("buoy", "circle", radius=1.5, outline=np.array([[5.0, 7.0]])),
+        Body("ferry", "vessel", length=20.0, beam=6.0, height=4.0, motion=FERRY),
+        Body("pier", "polygon", outline=np.array([[0.0, 0.0], [0.0, 9.0], [3.0, 9.0]])),
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    path = tmp_path_factory.mktemp("foxglove") / "run.mcap"
+    recorder = McapRecorder(path)
+    recorder.open(rf.header(duration=12.0), SCENE)
+    for part in rf.blocks(rf.frames(duration=12.0), 40):
+        recorder.write(part)
+    recorder.close(rf.summary(duration=12.0))
+    return path, *export(path, "foxglove")
+
+
+@pytest.fixture(scope="module")
+def messages(exported):
+    """As rosbags reads them, with the definitions in the file alone."""
+    found = {}
+    with AnyReader([exported[1]], default_typestore=get_typestore(Stores.EMPTY)) as reader:
+        for connection, time, data in reader.messages():
+            message = reader.deserialize(data, connection.msgtype)
+            found.setdefault(connection.topic, []).append((time * 1e-9, message))
+    return found
+
+
+def test_the_sea_drawn_is_the_sea_that_was_recorded(messages):
+    truth = rf.frames(duration=12.0)
+    told = messages["/otter/scene/sea"]
+    assert [time for time, _ in told] == pytest.approx(np.arange(49) / 4.0)
+    time, array = told[21]
+    (marker,) = array.markers
+    assert marker.type == marker.TRIANGLE_LIST
+    assert marker.header.frame_id == "map"
+    assert len(marker.points) % 3 == 0
+    middle = marker.pose.position
+    row = np.searchsorted(truth.time, time - 1e-9)
+    np.testing.assert_allclose(
+        [middle.y, middle.x], truth.vehicles["otter"].position[row, :2], atol=1e-12
+    )
+    x = middle.y + np.array([p.y for p in marker.points])
+    y = middle.x + np.array([p.x for p in marker.points])
+    heights = np.array([p.z for p in marker.points])
+    np.testing.assert_allclose(heights, SCENE.elevation(x, y, time), atol=5.1e-4)
+    assert np.ptp(heights) > 0.3
+
+
+def test_hulls_are_told_once_as_large_as_they_are_in_the_vehicle_s_frame(messages):
+    for vehicle, name in zip(VEHICLES, ("otter", "remus_1"), strict=True):
+        ((time, array),) = messages[f"/{name}/scene/hull"]
+        (marker,) = array.markers
+        assert (time, marker.frame_locked) == (0.0, True)
+        assert marker.header.frame_id == f"{name}/base_link"
+        points = np.array([(p.x, p.y, p.z) for p in marker.points])
+        size = [vehicle.length, vehicle.beam, vehicle.height]
+        np.testing.assert_allclose(np.ptp(points, axis=0), size)
+        # Closed: every edge belongs to two triangles.
+        corners = np.unique(points.round(9), axis=0, return_inverse=True)[1].reshape(-1, 3)
+        edges = np.sort(
+            np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]])
+        )
+        assert set(np.unique(edges, axis=0, return_counts=True)[1]) == {2}
+
+
+def test_bodies_stand_and_move_where_the_scene_has_them(messages):
+    time, array = messages["/scene/bodies"][8]
+    buoy, ferry, pier = array.markers
+    assert (buoy.pose.position.x, buoy.pose.position.y, buoy.scale.x) == (7.0, 5.0, 3.0)
+    assert (ferry.pose.position.x, ferry.pose.position.y) == pytest.approx((-20.0, 10 + 2 * time))
+    facing = 2.0 * np.arctan2(ferry.pose.orientation.z, ferry.pose.orientation.w)
+    assert facing == pytest.approx(np.pi / 2)  # north
+    assert len(pier.points) == 4  # and back to the first corner
+
+
+def test_places_on_earth_are_those_of_the_truth(messages):
+    time, fix = messages["/remus_1/scene/location"][-1]
+    row = int(np.rint(time / rf.PERIOD))
+    position = rf.frames(duration=12.0).vehicles["remus-1"].position[row]
+    expected = [float(x) for x in to_geodetic(position, (63.4, 10.4))]
+    assert (fix.latitude, fix.longitude, fix.altitude) == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_recording_itself_is_all_there(exported):
+    source, target, _ = exported
+    with target.open("rb") as file:
+        reader = make_reader(file, validate_crcs=True)
+        times = [message.log_time for _, _, message in reader.iter_messages()]
+    assert times == sorted(times)
+    before, after = read(source), read(target)
+    assert after.complete
+    assert after.summary == before.summary
+    xarray.testing.assert_identical(after.dataset.load(), before.dataset.load())
+
+
+def test_the_layout_names_topics_that_are_there(exported, messages):
+    layout = json.loads(exported[2].read_text())
+    panels = layout["configById"]
+
+    def leaves(part):
+        return [part] if isinstance(part, str) else leaves(part["first"]) + leaves(part["second"])
+
+    assert sorted(leaves(layout["layout"])) == sorted(panels)
+    view, place = panels["3D!scene"], panels["map!place"]
+    shown = {topic for topic in view["topics"] if not topic.endswith("/path")}  # missions only
+    assert shown | {place["followTopic"]} <= messages.keys()
+    assert view["followTf"] == "otter/base_link"
+    paths = [
+        p["value"] for k, panel in panels.items() if k.startswith("Plot") for p in panel["paths"]
+    ]
+    assert len(paths) >= 8
+    for path in paths:
+        topic, *fields = path.split(".")
+        value = messages[topic][0][1]
+        for field in fields:
+            name, _, index = field.partition("[")
+            value = getattr(value, name)
+            value = value[int(index[:-1])] if index else value
+        assert np.isfinite(value)
+
+
+def test_a_store_has_no_topics_and_is_refused(tmp_path, seatrial):
+    path = tmp_path / "run.zarr"
+    recorder = ZarrRecorder(path)
+    recorder.open(rf.header(duration=2.0), SCENE)
+    recorder.write(rf.frames(duration=2.0))
+    recorder.close(rf.summary(duration=2.0))
+    code, _, err = seatrial("export", path, "--to", "foxglove")
+    assert code == 2
+    assert "--out FILE.mcap" in err
