@@ -50,8 +50,8 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|")
     for vehicle in given.vehicle or VEHICLES:
         for sea in SEAS:
-            batch = st.run_batch(described(vehicle, sea, given.feedback), range(1, given.seeds + 1))
-            data = batch.dataset
+            seeds = range(1, given.seeds + 1)
+            data = st.run_many(described(vehicle, sea, given.feedback), seeds=seeds)
             late = data.sel(time=data.time > SETTLED)
             for k, asked in enumerate(DEPTHS):
                 depth = late.position.sel(vehicle=f"at_{k}").values[..., 2]
