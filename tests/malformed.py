@@ -92,10 +92,10 @@ def _edit(document: Document, spot: Spot, change: Callable[[dict[str, Any], str]
     for part in spot.path[:-1]:
         holder = holder[part]
     change(holder, spot.key)
-    return _to_yaml(data)
+    return to_yaml(data)
 
 
-def _to_yaml(data: Any) -> bytes:
+def to_yaml(data: Any) -> bytes:
     stream = io.BytesIO()
     yaml = YAML(typ="safe", pure=True)
     yaml.default_flow_style = False
@@ -269,16 +269,16 @@ def unknown_reference(rng: random.Random, document: Document) -> bytes | None:
 
 
 def unknown_kind(rng: random.Random, document: Document) -> bytes | None:
-    return _to_yaml(document.data | {"kind": rng.choice(["vessel", "", 3, None, ["vehicle"]])})
+    return to_yaml(document.data | {"kind": rng.choice(["vessel", "", 3, None, ["vehicle"]])})
 
 
 def other_kind(rng: random.Random, document: Document) -> bytes | None:
     others = {"vehicle", "world", "scenario"} - {document.data["kind"]}
-    return _to_yaml(document.data | {"kind": rng.choice(sorted(others))})
+    return to_yaml(document.data | {"kind": rng.choice(sorted(others))})
 
 
 def top_is_list(rng: random.Random, document: Document) -> bytes | None:
-    return _to_yaml([document.data])
+    return to_yaml([document.data])
 
 
 def top_is_text(rng: random.Random, document: Document) -> bytes | None:
@@ -343,7 +343,7 @@ def too_large_file(rng: random.Random, document: Document) -> bytes | None:
     return document.text.encode() + b"# padding\n" * (MAX_BYTES // 10 + 1)
 
 
-NOT_MUTATIONS = (malformed_documents,)
+NOT_MUTATIONS = (malformed_documents, to_yaml)
 MUTATIONS: dict[str, Mutation] = {
     name: value
     for name, value in list(globals().items())

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from extremes import extreme_documents
 from malformed import MUTATIONS, malformed_documents
 from samples import good_documents
+from seatrial.compile.checking import check_description
 from seatrial.errors import SpecError
 from seatrial.spec.loading import load, load_text
 from seatrial.spec.reading import read_text
@@ -33,6 +35,19 @@ def test_every_malformed_file_is_refused_with_its_name(tmp_path: Path, seed: int
             assert problem.file == str(path), f"{name}: {problem}"
             assert problem.message, name
             assert len(str(problem)) < 4000, f"{name}: too long to read"
+
+
+@pytest.mark.filterwarnings("ignore::seatrial.SpecWarning")
+@pytest.mark.parametrize(("seed", "count"), [(4, 6), pytest.param(5, 60, marks=pytest.mark.rest)])
+def test_an_extreme_number_is_refused_or_used_and_nothing_else(tmp_path, seed, count):
+    """Judged on many more of them by `judges/corpus.py`."""
+    for name, content in extreme_documents(seed, count):
+        path = tmp_path / name
+        path.write_bytes(content)
+        try:
+            assert check_description(str(path)) in ("vehicle", "world", "scenario", "imu")
+        except SpecError as error:
+            assert name in str(error)
 
 
 @pytest.mark.parametrize("name", sorted(good_documents()))

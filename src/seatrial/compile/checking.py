@@ -1,5 +1,6 @@
 """`seatrial check`: everything that a run would refuse, without running."""
 
+from seatrial.compile.plausibility import within_reach
 from seatrial.compile.scenario import compile_scenario
 from seatrial.spec.loading import load
 from seatrial.spec.scenario import Participant, Scenario
@@ -38,7 +39,7 @@ def check_world(world: World) -> None:
 
     from seatrial.compile.world import build_ocean
 
-    with jax.enable_x64(True):
+    with jax.enable_x64(True), within_reach(world):
         build_ocean(world, seed=0, dtype=np.dtype(np.float64))
 
 
@@ -56,7 +57,7 @@ def check_vehicle(vehicle: Vehicle) -> None:
     scenario = settle_time_step(
         Scenario(kind="scenario", name="check", duration=1.0, vehicles=(alone,))
     )
-    with jax.enable_x64(True):
+    with jax.enable_x64(True), within_reach(vehicle):
         dtype = np.dtype(np.float64)
         calm = build_ocean(scenario.world, seed=0, dtype=dtype)
         compiled = compile_vehicle(vehicle, calm, dtype)

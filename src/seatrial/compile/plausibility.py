@@ -1,11 +1,30 @@
 """What a description may say and can hardly mean: speeds and orders beyond what a vehicle has."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
 
 from seatrial.compile.actuators import channels_of, expand, limits_of
 from seatrial.compile.limits import FALL, own_speed
 from seatrial.errors import Path, Problem, SpecError
+from seatrial.spec.base import Spec
 from seatrial.spec.scenario import Scenario
+
+
+@contextmanager
+def within_reach(described: Spec) -> Iterator[None]:
+    """Refuse a description whose numbers overflow, divide by nothing or leave no inverse."""
+    try:
+        yield
+    except (ArithmeticError, np.linalg.LinAlgError) as error:
+        raise described.error(
+            (),
+            "holds numbers too extreme to compute with",
+            value=str(error),
+            expected="numbers as real vehicles, sensors and seas have them",
+            mend="look for a number that is very large or very small",
+        ) from error
 
 
 def check_start(scenario: Scenario, index: int) -> None:

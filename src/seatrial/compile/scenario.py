@@ -18,7 +18,7 @@ from seatrial.compile.compiled_controllers import CompiledControllers
 from seatrial.compile.faults import compile_faults, fault_infos
 from seatrial.compile.limits import believable_speed
 from seatrial.compile.padding import with_room
-from seatrial.compile.plausibility import check_start, doubtful_orders
+from seatrial.compile.plausibility import check_start, doubtful_orders, within_reach
 from seatrial.compile.scene import obstacle_bodies
 from seatrial.compile.schedule import schedule_of, settle_time_step
 from seatrial.compile.sensors.fitting import FittedOut, samples_underway
@@ -62,7 +62,7 @@ def compile_scenario(
     scenario: spec.Scenario, controllers: CompiledControllers | None = None
 ) -> Plan:
     """Build everything that a run needs; JAX's own precision setting is left alone."""
-    with jax.enable_x64(True):
+    with jax.enable_x64(True), within_reach(scenario):
         return _compile(scenario, controllers or CompiledControllers({}))
 
 
