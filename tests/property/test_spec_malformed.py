@@ -45,9 +45,10 @@ def test_an_extreme_number_is_refused_or_used_and_nothing_else(tmp_path, seed, c
         path = tmp_path / name
         path.write_bytes(content)
         try:
-            assert check_description(str(path)) in ("vehicle", "world", "scenario", "imu")
+            answer = check_description(str(path))
         except SpecError as error:
-            assert name in str(error)
+            answer = str(error).partition(":")[0]
+        assert answer in ("vehicle", "world", "scenario", "imu", str(path))
 
 
 @pytest.mark.parametrize("name", sorted(good_documents()))
