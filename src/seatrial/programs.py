@@ -14,13 +14,13 @@ seatrial's own calls, with `jax.enable_x64`.
 """
 
 import contextlib
+import functools
 import os
 import pickle
 import signal
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import jax
@@ -195,7 +195,7 @@ def _compile(function: Any, args: tuple[Any, ...]) -> Any:
     _forget_sources(lowered)
     while True:
         try:
-            return _interruptible(partial(lowered.compile, compiler_options=_options()))
+            return _interruptible(functools.partial(lowered.compile, compiler_options=_options()))
         except jax.errors.JaxRuntimeError as error:
             # They are XLA's internal flags: another version of it may not know them any more.
             unknown = [o for o in _OPTIONS if f"No such compile option: '{o}'" in str(error)]
@@ -304,6 +304,8 @@ class _Kept:
         from jax.experimental.serialize_executable import deserialize_and_load
 
         executable, arguments, results, self._packed = pickle.loads(content)
+        if b"lapack_" in executable:
+            _fetch_lapack()
         self._executable = deserialize_and_load(
             executable,
             jax.tree.structure((tuple(range(arguments)), {})),
@@ -323,6 +325,13 @@ class _Kept:
 
     def __call__(self, *args: Any) -> Any:
         return jax.tree.unflatten(self._results, self._executable(*jax.tree.leaves(args)))
+
+
+@functools.cache
+def _fetch_lapack() -> None:
+    """JAX looks for SciPy's LAPACK when it lowers a program that calls it, which one from disk does
+    not see: the call would jump to nowhere."""
+    jax.jit(jax.numpy.linalg.cholesky).lower(jax.numpy.eye(2))
 
 
 def _load(key: str) -> tuple[_Kept | None, int]:

@@ -91,6 +91,26 @@ def test_a_second_process_compiles_nothing_and_records_the_same_bytes(folder, tm
     assert run_in_a_process(files[3], **of_jax)["counts"] == {"loaded": 3}
 
 
+SOLVE = """
+import jax, numpy as np
+from seatrial import programs
+from seatrial.gnc.navigation.smoother import _gain
+with jax.enable_x64(True):
+    gain = programs.call(jax.jit(_gain), 3.0 * np.eye(2)[..., None], np.eye(2)[..., None])
+print(np.asarray(gain)[..., 0].tolist(), dict(programs.counts))
+"""
+
+
+def test_a_kept_program_that_calls_lapack_finds_it_in_another_process(folder):
+    command = [sys.executable, "-c", SOLVE]
+    done = [subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(2)]
+    gain = "[[3.0, 0.0], [0.0, 3.0]]"
+    assert [one.stdout for one in done] == [
+        f"{gain} {{'compiled': 1}}\n",
+        f"{gain} {{'loaded': 1}}\n",
+    ]
+
+
 def test_no_flipped_bit_in_a_kept_program_ends_the_process(folder, tmp_path):
     """One that would end in a crash ends this test's own process."""
     expected = programs.call(from_euler, *EULER)

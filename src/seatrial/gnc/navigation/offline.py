@@ -13,15 +13,13 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial import programs
 from seatrial.gnc.navigation import dispatch
 from seatrial.gnc.navigation.dispatch import AnyFilter, AnyState
 from seatrial.gnc.types import Estimate
 from seatrial.signals import Measurements
 
 Array = NDArray[Any]
-
-COMPILER = {"xla_cpu_use_fusion_emitters": False}
-"""XLA's newer way to fuse loops on a CPU takes three times as long to compile a filter."""
 
 
 class Feed(NamedTuple):
@@ -102,19 +100,20 @@ def run(
     What the vehicle knows without a sensor is taken in every `period` ticks; `orders`
     (S // period, A, N) are those to its actuators, for its own dynamics.
     """
-    state = dispatch.begin(filter, start, samples.shape[-1])
+    state = programs.call(_begin, filter, start, samples.shape[-1])
     blocks = samples.shape[0] // every
     cut = [part[: blocks * every] for part in (samples, valid)]
     fed = jax.tree.map(lambda a: a[: blocks * every], feeds)
-    _, states, estimates, nis = _run(filter, state, *cut, fed, orders, dt, period, every)
-    return Solution(estimates, states, nis)
+    found = programs.call(_run, filter, state, *cut, fed, orders, dt, period, every)
+    return Solution(*found)
 
 
-@partial(
-    jax.jit,
-    static_argnames=("dt", "period", "every"),
-    compiler_options=COMPILER,
-)
+@partial(jax.jit, static_argnames="vehicles")
+def _begin(filter: AnyFilter, start: Estimate, vehicles: int) -> AnyState:
+    return dispatch.begin(filter, start, vehicles)
+
+
+@partial(jax.jit, static_argnames=("dt", "period", "every"))
 def _run(
     filter: AnyFilter,
     state: AnyState,
@@ -125,7 +124,7 @@ def _run(
     dt: float,
     period: int,
     every: int,
-) -> tuple[AnyState, Any, Any, Any]:
+) -> tuple[Any, Any, Any]:
     def blocked(a: Any) -> Any:
         return a.reshape(-1, every, *a.shape[1:])
 
@@ -134,9 +133,9 @@ def _run(
         return after, (after, dispatch.estimate(filter, after), nis)
 
     rows = (jnp.arange(samples.shape[0]), samples, valid, feeds)
-    last, (states, estimates, nis) = jax.lax.scan(block, state, jax.tree.map(blocked, rows))
+    _, (states, estimates, nis) = jax.lax.scan(block, state, jax.tree.map(blocked, rows))
     flat = jax.tree.map(lambda a: a.reshape(-1, *a.shape[2:]), nis)
-    return last, states, estimates, flat
+    return estimates, states, flat
 
 
 def tick(

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from seatrial import programs
 from seatrial.gnc.navigation import eskf, offline
 from seatrial.gnc.navigation.aiding import attitude_error
 from seatrial.gnc.navigation.eskf import Filter, NavState
@@ -43,11 +44,11 @@ def smooth(
 ) -> tuple[offline.Solution, Smoothed]:
     """Filter and smooth all samples (S, 6, N); reports as `offline.run` does."""
     track = offline.run(filter, start, samples, valid, dt, feeds, orders, period, every)
-    later = _smooth(filter, track.state, samples, valid, feeds, orders, dt, period, every)
-    return track, Smoothed(jax.vmap(lambda s: eskf.estimate(filter, s))(later), later)
+    given = (filter, track.state, samples, valid, feeds, orders, dt, period, every)
+    return track, Smoothed(*programs.call(_smooth, *given))
 
 
-@partial(jax.jit, static_argnames=("dt", "period", "every"), compiler_options=offline.COMPILER)
+@partial(jax.jit, static_argnames=("dt", "period", "every"))
 def _smooth(
     filter: Filter,
     states: NavState,
@@ -58,8 +59,8 @@ def _smooth(
     dt: float,
     period: int,
     every: int,
-) -> NavState:
-    """The states (B, …) at the end of every block with all samples known, from the last back."""
+) -> tuple[Estimate, NavState]:
+    """What is believed (B, …) at the end of every block with all samples known."""
     blocks = states.position.shape[0]
     rows = jax.tree.map(
         lambda a: a[every : blocks * every].reshape(-1, every, *a.shape[1:]),
@@ -75,7 +76,7 @@ def _smooth(
     earlier = jax.tree.map(lambda a: a[:-1], states)
     _, better = jax.lax.scan(block, last, (earlier, rows), reverse=True)
     whole: NavState = jax.tree.map(lambda a, b: jnp.concatenate([a, b[None]]), better, last)
-    return whole
+    return jax.vmap(lambda s: eskf.estimate(filter, s))(whole), whole
 
 
 def _back(
