@@ -3,8 +3,8 @@
 The error state of the filter is δx = [δp δv δθ δb_a δb_g δc δm], with the attitude error in the
 world, R_true = exp([δθ]×) R. A direction e that is fixed to the body then errs by δθ × e, so a
 number d · (R w) has the row w_world × d in the attitude. Angular rates are those of the gyroscopes
-less their bias and less m r, what a wrong scale and crooked axes make of the yaw rate r, and err by
-−δb_g − r δm.
+less their bias and less L(ω) m, what a wrong scale and crooked axes make of them (`leaked`), and
+err by −δb_g − L(ω) δm.
 
 Behind these 21 come the slow errors of the sensors themselves, each a first-order Gauss–Markov
 process ẋ = −x/τ + noise: the drift of a satellite receiver, the deviation of a compass, scale,
@@ -16,7 +16,7 @@ All places are counted from the IMU, which is where the filter works: an arm is 
 IMU to the sensor in body axes.
 """
 
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -125,9 +125,25 @@ def _spread(first: int, v: Vec3) -> Row:
     return {first + i: v[i] for i in range(3)}
 
 
+def leaked(m: Any, rate: Any) -> tuple[Any, Any, Any]:
+    """What crooked gyroscopes add to the rates p q r: (m_x r, m_y r, m_z r − m_x p − m_y q).
+
+    A unit that sits at an angle feels rolling and pitching as yawing, as much as yawing as rolling
+    and pitching. Without that the filter would take the heading's swaying in waves for a tilt.
+    """
+    p, q, r = rate[0], rate[1], rate[2]
+    return m[0] * r, m[1] * r, m[2] * r - m[0] * p - m[1] * q
+
+
+def leaking(d: Any, rate: Any) -> tuple[Any, Any, Any]:
+    """The transpose: how d · `leaked` changes with m."""
+    p, q, r = rate[0], rate[1], rate[2]
+    return d[0] * r - d[2] * p, d[1] * r - d[2] * q, d[2] * r
+
+
 def _rates(lever: Vec3, motion: Motion) -> Row:
     """Row of −d · ω with d = `lever`: of the biases of the gyroscopes, and of what turning adds."""
-    return _spread(GYROSCOPE, lever) | _spread(TURNING, scale(motion.angular[2], lever))
+    return _spread(GYROSCOPE, lever) | _spread(TURNING, leaking(lever, motion.angular))
 
 
 @pytree

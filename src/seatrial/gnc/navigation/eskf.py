@@ -6,15 +6,15 @@ to 7; Groves 2013, Principles of GNSS, Inertial, and Multisensor Integrated Navi
 The filter works at the IMU, in body axes; positions, velocities and attitudes go out for the
 vehicle's origin. The attitude error is global (Solà section 7), R_true = exp([δθ]×) R:
 
-    δṗ = δv,   δv̇ = −[R f]× δθ − R δb_a + noise,   δθ̇ = −R (δb_g + r δm) + noise,   δċ = noise
+    δṗ = δv,   δv̇ = −[R f]× δθ − R δb_a + noise,   δθ̇ = −R (δb_g + L δm) + noise,   δċ = noise
 
-with biases and current c as random walks. m is what a turn at the yaw rate r adds to the gyroscopes
-by their wrong scale and crooked axes, the largest of the errors that a MEMS unit makes of motion: a
-constant of the unit. Over one period, with a = R f and R their means of both
+with biases and current c as random walks. L(ω) m is what turning adds to the gyroscopes by their
+wrong scale and crooked axes (`aiding.leaked`), the largest of the errors that a MEMS unit makes of
+motion; m is a constant of the unit. Over one period, with a = R f and R their means of both
 ends,
 
     δp ← δp + δv dt + ½ dt² δa,   δv ← δv + dt δa,   δa = −a × δθ − R δb_a,
-    δθ ← δθ − dt R (δb_g + r δm)
+    δθ ← δθ − dt R (δb_g + L δm)
 
 and the slow errors of the sensors by x ← e^(−dt/τ) x (`aiding.Slow`).
 
@@ -53,6 +53,8 @@ from seatrial.gnc.navigation.aiding import (
     Own,
     Ranges,
     frame,
+    leaked,
+    leaking,
     read,
 )
 from seatrial.gnc.navigation.kalman import Gate
@@ -172,7 +174,7 @@ class NavState(NamedTuple):
     current: jax.Array
     """(3, N) NED, m/s."""
     turning: jax.Array
-    """(3, N) rate that the gyroscopes add for each rad/s of yaw rate."""
+    """(3, N) rate that the gyroscopes add for each rad/s of yaw rate (`aiding.leaked`)."""
     slow: jax.Array
     """(K, N) slow errors of the sensors."""
     covariance: jax.Array
@@ -525,7 +527,8 @@ class Transition(NamedTuple):
     rotation: Rotation
     force: Vec3
     """Specific force, NED."""
-    yaw_rate: jax.Array
+    rate: jax.Array
+    """(3, N) body axes."""
     step: jax.Array
     decay: jax.Array
     """(K, N) share of the slow errors that is left."""
@@ -555,7 +558,7 @@ class Transition(NamedTuple):
         dt = self.step
         tilt = jnp.stack(_arrays(cross(vec3(theta), self.force)))
         pull = tilt - jnp.stack(_arrays(self.rotation.to_world(vec3(force))))
-        turn = jnp.stack(_arrays(self.rotation.to_world(vec3(rate + self.yaw_rate * m))))
+        turn = jnp.stack(_arrays(self.rotation.to_world(add(vec3(rate), leaked(m, self.rate)))))
         return jnp.concatenate(
             [p + dt * v + (0.5 * dt * dt) * pull, v + dt * pull, theta - dt * turn]
         )
@@ -573,8 +576,8 @@ def _transition(
         *(0.5 * (a + b) for a, b in zip(rotation(before), rotation(after), strict=True))
     )
     north, east, down = vec3(0.5 * (felt(before, first) + felt(after, last)))
-    yaw_rate = 0.5 * (first[5] + last[5])
-    return Transition(mean, (north, east, down - GRAVITY), yaw_rate, step, jnp.exp(-decay * step))
+    rate = 0.5 * (first[3:] + last[3:])
+    return Transition(mean, (north, east, down - GRAVITY), rate, step, jnp.exp(-decay * step))
 
 
 def _turning_world(earth_rate: jax.Array, state: NavState) -> jax.Array:
@@ -626,12 +629,13 @@ def _angular(filter: Filter, state: NavState) -> jax.Array:
     angular = state.sample[3:] - state.gyroscope_bias
     if filter.earth_rate is not None:
         angular = angular - _turning_world(filter.earth_rate, state)[3:]
-    return angular - state.turning * angular[2]
+    return angular - _stack(leaked(state.turning, angular), angular)
 
 
 def _straight(state: NavState, sample: jax.Array) -> jax.Array:
-    """A sample (6, N) without what the yaw rate adds to the gyroscopes."""
-    return jnp.concatenate([sample[:3], sample[3:] - state.turning * sample[5]])
+    """A sample (6, N) without what turning adds to the gyroscopes."""
+    added = _stack(leaked(state.turning, sample[3:]), sample)
+    return jnp.concatenate([sample[:3], sample[3:] - added])
 
 
 def _motion(filter: Filter, state: NavState, age: jax.Array | float | None) -> Motion:
@@ -663,9 +667,9 @@ def aged(rows: jax.Array, state: NavState, age: jax.Array | float) -> jax.Array:
     back = jnp.stack(_arrays(turned.to_body(vec3(pull))))
     turn = jnp.stack(_arrays(turned.to_body(vec3(theta))))
     tilt = jnp.stack(_arrays(cross(force, vec3(pull))))
-    yaw_rate = state.sample[5] - state.gyroscope_bias[2]
+    rate = state.sample[3:] - state.gyroscope_bias
     moved = [p, v - age * p, theta + tilt, b - back, g + age * turn, current]
-    moved += [m + (age * yaw_rate) * turn, columns[SIZE:]]
+    moved += [m + age * jnp.stack(leaking(turn, rate)), columns[SIZE:]]
     return jnp.concatenate(moved).swapaxes(0, 1)
 
 
