@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import record_frames as rf
 
+from seatrial.api import Run
 from seatrial.engine.frames import ActuatorInfo, frames_of
 from seatrial.errors import RecordingError
 from seatrial.figures.plot import figure, plot
@@ -221,3 +222,17 @@ def test_plot_from_the_command_line_takes_the_same_choices(both, tmp_path, seatr
     code, _, err = seatrial("plot", path, "--panels", "trak")
     assert code == 2
     assert "some of track, speed" in err
+
+
+def test_a_run_in_python_is_drawn_with_the_same_choices(both, tmp_path):
+    memory = MemoryRecorder()
+    memory.open(both.header)
+    memory.write(both.source.frames)
+    memory.close(both.summary)
+    run = Run(both.header, both.summary, 0.5, memory)
+    view = {"panels": ["roll"], "width": "88mm", "start": 5.0, "vehicles": ["otter"]}
+    page = run.plot(tmp_path / "a.svg", **view)
+    assert list(axes_of(page)) == ["Roll, starboard down [°]"]
+    assert (tmp_path / "a.svg").read_bytes() == plot(both, tmp_path / "b.svg", **view).read_bytes()
+    run.plot(tmp_path / "a.gif", end=4.0, speed=40.0)
+    assert (tmp_path / "a.gif").read_bytes().startswith(b"GIF89a")

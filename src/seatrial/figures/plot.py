@@ -62,16 +62,15 @@ def plot(
     recordings: Recorded | Sequence[Recorded],
     out: str | Path,
     *,
-    speed: float | None = None,
     progress: Told | None = None,
     **view: Unpack[View],
 ) -> Path:
     """Write `figure`; the suffix of `out` says whether as png, pdf or svg.
 
-    With gif or mp4 it is a film of the track and the attitude, `speed` times as fast as the run
-    was, or 10 s long; `progress` is told the share that is done.
+    With gif or mp4 it is a film of the track and the attitude; `progress` is told the share of it
+    that is done.
     """
-    out = Path(out)
+    out, speed = Path(out), view.get("speed")
     if out.suffix.lstrip(".").lower() in FILMS:
         wrong = [key for key in ("panels", "width", "height") if view.get(key)]
         if wrong:
