@@ -107,10 +107,12 @@ def test_what_cannot_be_drawn_is_refused_with_what_can(view, words, both):
         figure(both, **view)
 
 
-def test_swarm_is_not_drawn_line_by_line():
+def test_swarm_is_not_drawn_line_by_line(tmp_path):
     many = run_of(*(dataclasses.replace(rf.BOAT, name=f"b{i}") for i in range(13)), duration=5.0)
     with pytest.raises(RecordingError, match="13 vehicles are too many"):
         figure(many, panels=["roll"])
+    with pytest.raises(RecordingError, match="13 vehicles are too many"):
+        plot(many, tmp_path / "swarm.gif")
     assert "Roll, starboard down [°]" in axes_of(figure(many, panels=["roll"], vehicles=["b3"]))
 
 
