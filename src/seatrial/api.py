@@ -73,17 +73,16 @@ class Run:
         return self.recording.dataset
 
     def plot(self, out: str | Path | None = None, **view: "Unpack[View]") -> "Page":
-        """A page of figures; also written to `out` when given.
+        """A page of figures; also written to `out` when given, as a film if that is gif or mp4.
 
         With `panels=["track", "depth"]`, `width="180mm"`, `height`, `start`, `end` (s) and
         `vehicles=["otter"]` only that, in that size, as `seatrial plot` has them.
         """
         from seatrial.figures import plot
 
-        page = plot.figure(self.recording, **view)
         if out is not None:
-            plot.save(page, out)
-        return page
+            plot.plot(self.recording, out, **view)
+        return plot.figure(self.recording, **view)
 
 
 def compile_scenario(scenario: str | Path | Scenario) -> Plan:

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rosbags.highlevel import AnyReader, AnyReaderError
+from rosbags.typesys import Stores, get_typestore
 
 import seatrial as st
 from malformed import malformed_documents
@@ -167,7 +169,7 @@ def test_plot_and_export_write_what_they_say(seatrial, tmp_path):
     assert seatrial("export", out, "--to", "excel")[0] == 2
 
 
-def test_a_killed_run_leaves_a_recording_that_opens(tmp_path):
+def test_a_killed_run_leaves_a_recording_that_opens(tmp_path, seatrial):
     out = tmp_path / "killed.mcap"
     command = [SEATRIAL, "run", "otter-turning-circle", "--duration", "100000", "--out", out]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -184,6 +186,16 @@ def test_a_killed_run_leaves_a_recording_that_opens(tmp_path):
     assert recording.summary is None
     assert recording.dataset.sizes["time"] >= 100
     assert np.all(np.isfinite(recording.dataset.position))
+    with pytest.raises(AnyReaderError):  # an index is what other programs want
+        read_by_rosbags(out)
+    assert seatrial("recover", out)[0] == 0
+    whole = tmp_path / "killed-recovered.mcap"
+    assert read_by_rosbags(whole) >= 100 * 12
+
+
+def read_by_rosbags(path):
+    with AnyReader([path], default_typestore=get_typestore(Stores.EMPTY)) as reader:
+        return sum(1 for _ in reader.messages())
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a POSIX signal")

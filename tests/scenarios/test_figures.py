@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import record_frames as rf
 
+from seatrial.api import Run
 from seatrial.engine.frames import ActuatorInfo, frames_of
 from seatrial.errors import RecordingError
 from seatrial.figures.plot import figure, plot
@@ -106,10 +107,12 @@ def test_what_cannot_be_drawn_is_refused_with_what_can(view, words, both):
         figure(both, **view)
 
 
-def test_swarm_is_not_drawn_line_by_line():
+def test_swarm_is_not_drawn_line_by_line(tmp_path):
     many = run_of(*(dataclasses.replace(rf.BOAT, name=f"b{i}") for i in range(13)), duration=5.0)
     with pytest.raises(RecordingError, match="13 vehicles are too many"):
         figure(many, panels=["roll"])
+    with pytest.raises(RecordingError, match="13 vehicles are too many"):
+        plot(many, tmp_path / "swarm.gif")
     assert "Roll, starboard down [°]" in axes_of(figure(many, panels=["roll"], vehicles=["b3"]))
 
 
@@ -221,3 +224,17 @@ def test_plot_from_the_command_line_takes_the_same_choices(both, tmp_path, seatr
     code, _, err = seatrial("plot", path, "--panels", "trak")
     assert code == 2
     assert "some of track, speed" in err
+
+
+def test_a_run_in_python_is_drawn_with_the_same_choices(both, tmp_path):
+    memory = MemoryRecorder()
+    memory.open(both.header)
+    memory.write(both.source.frames)
+    memory.close(both.summary)
+    run = Run(both.header, both.summary, 0.5, memory)
+    view = {"panels": ["roll"], "width": "88mm", "start": 5.0, "vehicles": ["otter"]}
+    page = run.plot(tmp_path / "a.svg", **view)
+    assert list(axes_of(page)) == ["Roll, starboard down [°]"]
+    assert (tmp_path / "a.svg").read_bytes() == plot(both, tmp_path / "b.svg", **view).read_bytes()
+    run.plot(tmp_path / "a.gif", end=4.0, speed=40.0)
+    assert (tmp_path / "a.gif").read_bytes().startswith(b"GIF89a")

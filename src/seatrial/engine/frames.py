@@ -255,9 +255,12 @@ class Event:
     """Number of the leg, counted from 0."""
 
 
-INDEX_UNITS = dict.fromkeys(
-    ("cross_track_rms", "cross_track_max", "position_error_rms", "position_error_max"), "m"
-)
+INDEX_UNITS = {
+    **dict.fromkeys(
+        ("cross_track_rms", "cross_track_max", "position_error_rms", "position_error_max"), "m"
+    ),
+    **dict.fromkeys(("time_to_90_deg", "time_to_180_deg", "initial_turning_time", "period"), "s"),
+}
 """Units of indices whose names do not tell them; the others are pure numbers."""
 
 

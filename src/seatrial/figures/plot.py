@@ -62,16 +62,15 @@ def plot(
     recordings: Recorded | Sequence[Recorded],
     out: str | Path,
     *,
-    speed: float | None = None,
     progress: Told | None = None,
     **view: Unpack[View],
 ) -> Path:
     """Write `figure`; the suffix of `out` says whether as png, pdf or svg.
 
-    With gif or mp4 it is a film of the track and the attitude, `speed` times as fast as the run
-    was, or 10 s long; `progress` is told the share that is done.
+    With gif or mp4 it is a film of the track and the attitude; `progress` is told the share of it
+    that is done.
     """
-    out = Path(out)
+    out, speed = Path(out), view.get("speed")
     if out.suffix.lstrip(".").lower() in FILMS:
         wrong = [key for key in ("panels", "width", "height") if view.get(key)]
         if wrong:
@@ -80,8 +79,10 @@ def plot(
                 "  expected: a time, vehicles and a speed\n"
                 f"  to mend:  leave it out, or draw {out.with_suffix('.png')}"
             )
+        runs = _chosen(recordings, view)
+        _check_count(runs)
         with _style():
-            return write_film(_chosen(recordings, view), out, speed, progress)
+            return write_film(runs, out, speed, progress)
     if speed is not None:
         raise RecordingError(
             f"{out}: only a film has a speed\n"
@@ -127,13 +128,8 @@ def figure(recordings: Recorded | Sequence[Recorded], **view: Unpack[View]) -> "
     """
     runs = _chosen(recordings, view)
     chosen = len(runs) > 1 or any(view.get(key) for key in ("panels", "width", "height"))
-    vehicles = sum(len(run.header.vehicles) for run in runs)
-    if chosen and vehicles > MOST_SINGLES:
-        raise RecordingError(
-            f"{runs[0].path}: {vehicles:,} vehicles are too many for diagrams of their own\n"
-            f"  expected: at most {MOST_SINGLES}\n"
-            "  to mend:  name some with --vehicle, or draw the whole swarm without options"
-        )
+    if chosen:
+        _check_count(runs)
     with _style():
         return draw_paper(runs, view) if chosen else _draw_page(runs[0])
 
@@ -156,6 +152,17 @@ def _chosen(recordings: Recorded | Sequence[Recorded], view: View) -> list[Recor
                 "  expected: a run of two frames or more"
             )
     return runs
+
+
+def _check_count(runs: list[Recording]) -> None:
+    """Refuse a swarm where every vehicle would have a line of its own."""
+    vehicles = sum(len(run.header.vehicles) for run in runs)
+    if vehicles > MOST_SINGLES:
+        raise RecordingError(
+            f"{runs[0].path}: {vehicles:,} vehicles are too many for lines of their own\n"
+            f"  expected: at most {MOST_SINGLES}\n"
+            "  to mend:  name some with --vehicle, or draw the whole swarm as a page"
+        )
 
 
 def _draw_page(run: Recording) -> "Page":

@@ -34,6 +34,8 @@ class View(TypedDict, total=False):
     end: float | None
     vehicles: list[str] | None
     """Names."""
+    speed: float | None
+    """Of a film: how many times as fast as the run was; without, it is 10 s long."""
 
 
 def inches(length: str | float) -> float:

@@ -98,7 +98,12 @@ class _View:
 class _Film:
     def __init__(self, runs: list[Recording], times: Array) -> None:
         self._runs, self._times = runs, times
-        self._lines = lines_of(runs)
+        self._lines = [x for x in lines_of(runs) if x.data.sizes["time"]]
+        if not self._lines:
+            raise RecordingError(
+                f"{runs[0].path}: no vehicle to film\n"
+                "  expected: one that was alive in this stretch of time"
+            )
         self._rows = [
             np.clip(np.searchsorted(x.data["time"].values, times), 0, len(x.data["time"]) - 1)
             for x in self._lines

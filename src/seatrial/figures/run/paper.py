@@ -58,41 +58,42 @@ def draw_paper(runs: list[Recording], view: View) -> "Page":
         spacing = ConstrainedLayoutEngine(w_pad=0.04, h_pad=0.04, wspace=0.02, hspace=0.02)
         page = Page(figsize=(width, high), layout=spacing)
         FigureCanvasAgg(page)
-        cells = page.add_gridspec(grid.rows, grid.columns)
-        room = width / grid.columns - _LABELS
-        if grid.map_rows:
-            place = page.add_subplot(cells[: grid.map_rows, 0])
-            draw_track(place, lines, room, named=False)
-        first = None
-        for panel, (row, column) in zip(panels, grid.places, strict=False):
-            first = axes = page.add_subplot(cells[row, column], sharex=first)
-            panel.draw(axes, room)
-            if (row + 1, column) in grid.places[: len(panels)]:
-                axes.xaxis.set_tick_params(labelbottom=False)
-            else:
-                axes.set_xlabel(panel.time_label)
+        columns = page.add_gridspec(1, len(grid.counts))
+        room = width / len(grid.counts) - _LABELS
+        left, first = iter(panels), None
+        for k, count in enumerate(grid.counts):
+            heights = [*([grid.map_rows] if k == 0 and grid.map_rows else []), *[1] * count]
+            cells = columns[k].subgridspec(len(heights), 1, height_ratios=heights)
+            places = [cells[row] for row in range(len(heights))]
+            if len(heights) > count:
+                draw_track(page.add_subplot(places.pop(0)), lines, room, named=False)
+            for place in places:
+                panel = next(left)
+                first = axes = page.add_subplot(place, sharex=first)
+                panel.draw(axes, room)
+                if place is places[-1]:
+                    axes.set_xlabel(panel.time_label)
+                else:
+                    axes.xaxis.set_tick_params(labelbottom=False)
         if len(lines) > 1:
             _name(page, lines, width)
     return page
 
 
 class _Grid:
-    """Cells of equal size: the map at the upper left, the diagrams below it and beside it."""
+    """Columns of diagrams that fill the height: the map at the upper left, the others after it."""
 
     def __init__(self, width: float, panels: int, mapped: bool) -> None:
-        self.columns = max(1, min(int(width / _COLUMN), 3, panels + mapped))
-        high = round(_MAP_SHAPE * width / self.columns / _ROW)
+        columns = max(1, min(int(width / _COLUMN), 3, panels + mapped))
+        high = round(_MAP_SHAPE * width / columns / _ROW)
         self.map_rows = max(_LEAST_ROWS, high) if mapped else 0
-        self.rows = max(1, self.map_rows, -(-(panels + self.map_rows) // self.columns))
-        if mapped and self.columns > 1:  # taller where that leaves no hole below the map
-            free = self.rows * self.columns - self.map_rows - panels
-            self.map_rows += min(free, self.rows - self.map_rows)
-        self.places = [
-            (row, column)
-            for column in range(self.columns)
-            for row in range(self.map_rows if column == 0 else 0, self.rows)
-        ]
-        """Of the diagrams, down every column."""
+        self.rows = max(1, self.map_rows, -(-(panels + self.map_rows) // columns))
+        below = min(panels, self.rows - self.map_rows) if columns > 1 and mapped else 0
+        others = columns - 1 if mapped and columns > 1 else columns
+        share, more = divmod(panels - below, others)
+        counts = [share + (k < more) for k in range(others)]
+        self.counts = [below, *counts] if others < columns else counts
+        """Diagrams in every column."""
 
 
 def _name(page: "Page", lines: list[Line], width: float) -> None:
