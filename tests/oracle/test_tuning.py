@@ -22,6 +22,7 @@ from seatrial.gnc.control import begin, control
 from seatrial.gnc.types import Estimate, Setpoint
 from seatrial.spatial.rotations import from_euler, to_euler
 from seatrial.spec.loading import load
+from seatrial.spec.mission import LoopGains
 from seatrial.spec.vehicle import Vehicle
 
 PERIOD, FINE = 0.1, 5
@@ -193,7 +194,9 @@ def test_autopilot_that_falls_short_says_where_and_why():
 @pytest.mark.usefixtures("x64")
 def test_poles_of_a_mode_are_those_of_the_loops_that_fly():
     # The bare BlueROV2 runs away with its sway loop open: the mode must have it closed.
-    _, bench = design_loops(craft("bluerov2"), 0.31, 0.31, PERIOD, None, "pid", keep_station=False)
+    _, bench = design_loops(
+        craft("bluerov2"), 0.31, 0.31, PERIOD, None, "pid", {}, keep_station=False
+    )
     names = modes(bench)["track"]
     together = growth(np.linalg.eigvals(bench.closing(names, bench.loops)[0]))
     without = [name for name in names if name != "sway"]
@@ -250,7 +253,7 @@ def test_linear_model_is_the_derivative_of_the_step(name):
 def test_margins_agree_with_transfer_functions_of_scipy():
     it = craft("otter")
     cruise = service_speed(it)
-    _, bench = design_loops(it, cruise, cruise, PERIOD, None, "pid", keep_station=False)
+    _, bench = design_loops(it, cruise, cruise, PERIOD, None, "pid", {}, keep_station=False)
     report, loop = bench.reports["heading"], bench.closed["heading"]
     # A symmetric craft: roll, yaw and sway by themselves, whatever the surge loop does.
     lateral = [3, 5, 7, 9, 11]
@@ -321,3 +324,22 @@ def test_station_keeping_with_a_wave_filter_is_slower_and_keeps_its_margins():
             assert loop.margins.sensitivity < 1.7
     assert tuning.autopilot.station.filter is not None
     assert tuning.autopilot.heading.filter is None  # a boat of 5 m is steered through the waves
+
+
+def test_gains_of_ones_own_are_flown_and_judged_like_designed_ones():
+    otter = load("otter", Vehicle)
+    designed = design(otter).tuning
+    heading = next(loop for loop in designed.loops if loop.name == "heading")
+    own = {"heading": LoopGains(proportional=0.8 * heading.proportional)}
+    chosen = design(otter, gains=own).tuning
+    np.testing.assert_allclose(
+        chosen.autopilot.heading.law.proportional, 0.8 * heading.proportional, rtol=1e-12
+    )
+    found = next(loop for loop in chosen.loops if loop.name == "heading")
+    assert found.proportional == pytest.approx(0.8 * heading.proportional)
+    assert found.integral == heading.integral
+    assert found.margins != heading.margins
+    wild = {"heading": LoopGains(proportional=2000.0, derivative=0.0)}
+    assert any("unstable" in reason for reason in design(otter, gains=wild).tuning.failures)
+    with pytest.raises(SpecError, match="has no loop `depth`"):
+        design(otter, gains={"depth": LoopGains(proportional=1.0)})

@@ -123,6 +123,13 @@ DOUBTED = {
         {"task": NORTH.replace("100", "100000")},
         r"takes about 18.5 h at the speeds that it asks for, and the run ends after 0.0167 h",
     ),
+    "gains that make it unstable": (
+        {
+            "task": NORTH,
+            "extra": "control: {gains: {heading: {proportional: 2000, derivative: 0}}}",
+        },
+        r"control.gains: with these gains it falls short: track at 0 m/s.*unstable",
+    ),
     "a little more speed than it has": (
         {"task": NORTH.replace("1.5", "4")},
         r"asks for 4 m/s.*at most 3.1 m/s, its top speed",

@@ -304,12 +304,16 @@ def tune(
     wave_frequency: Annotated[
         float | None, typer.Option(help="At which waves are met; for station keeping, rad/s.")
     ] = None,
+    gain: Annotated[
+        list[str] | None,
+        typer.Option(help="Gains of your own, Kp,Ki,Kd: heading=107,14.5,83; may be repeated."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Design an autopilot from a vehicle's own model: trim, gains, bandwidths and margins."""
     from seatrial.cli.tune import show_tuning
 
-    show_tuning(vehicle, speed, period, wave_frequency, as_json)
+    show_tuning(vehicle, speed, period, wave_frequency, gain or (), as_json)
 
 
 @app.command()

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import typer
@@ -10,7 +11,9 @@ import typer
 from seatrial.cli.progress import working
 from seatrial.compile.autonomy.tuning import design
 from seatrial.design.tuning import Tuning
+from seatrial.errors import Problem, SpecError
 from seatrial.spec.loading import load
+from seatrial.spec.mission import Control
 from seatrial.spec.vehicle import Vehicle
 
 _HEADINGS = (
@@ -23,12 +26,24 @@ _UNITS = (
 
 
 def show_tuning(
-    name: str, speed: float | None, period: float, wave_frequency: float | None, as_json: bool
+    name: str,
+    speed: float | None,
+    period: float,
+    wave_frequency: float | None,
+    chosen: Sequence[str],
+    as_json: bool,
 ) -> None:
     """Design the loops of a vehicle and print trim, gains, bandwidths and margins."""
     vehicle = load(name, Vehicle)
+    own: dict[Any, Any] = dict(_own(text) for text in chosen)
     with working(f"designing for {vehicle.name}", quiet=as_json):
-        tuning = design(vehicle, speed, period=period, wave_frequency=wave_frequency).tuning
+        tuning = design(
+            vehicle,
+            speed,
+            period=period,
+            wave_frequency=wave_frequency,
+            gains=Control(gains=own).gains,
+        ).tuning
     if as_json:
         typer.echo(json.dumps(_document(tuning), indent=2))
         raise typer.Exit(1 if tuning.failures else 0)
@@ -73,6 +88,24 @@ def show_tuning(
             "or stronger actuators, a shorter `--period`, or another `--speed`."
         )
         raise typer.Exit(1)
+
+
+def _own(text: str) -> tuple[str, dict[str, float]]:
+    """Gains as the command line gives them: `heading=107,14.5,83.3`."""
+    loop, _, numbers = text.partition("=")
+    names = ("proportional", "integral", "derivative")
+    try:
+        given = [float(number) for number in numbers.split(",")]
+        return loop.strip(), dict(zip(names[: len(given)], given, strict=True))
+    except ValueError:
+        raise SpecError(
+            Problem(
+                "these are no gains of a loop",
+                value=text,
+                expected="a loop and its gains Kp, Ki and Kd, or the first of them",
+                mend="write for example `--gain heading=107,14.5,83.3`",
+            )
+        ) from None
 
 
 def _degrees(angle: float) -> str:

@@ -6,7 +6,7 @@ margins, with lag and dead time, fall short.
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import jax
@@ -17,7 +17,7 @@ from seatrial.design import gains as design
 from seatrial.design.authority import Craft, authority, response_times
 from seatrial.design.gains import Gains, Outer, Plant
 from seatrial.design.linearisation import Linear, drag
-from seatrial.design.margins import Margins, frequencies
+from seatrial.design.margins import Margins, frequencies, margins
 from seatrial.gnc.control.loops import FeedForward, Speed
 from seatrial.gnc.control.pid import Pid
 from seatrial.gnc.control.reference import Reference
@@ -54,6 +54,10 @@ rad."""
 
 SLOWEST = 0.4
 """Least speed of the design over the service speed."""
+
+
+OwnGains = Mapping[str, Mapping[str, float]]
+"""By loop, fields of its `Gains`."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,6 +113,12 @@ class Bench:
     """Where the design does not keep its own limits."""
     lookahead: float = 0.0
     """Of line-of-sight guidance, m."""
+    own: OwnGains = dataclasses.field(default_factory=dict)
+    """Gains that the user has chosen, by loop."""
+
+    def chosen(self, name: str, gains: Gains) -> Gains:
+        """The gains of a loop with those that the user has chosen in place of the designed."""
+        return dataclasses.replace(gains, **self.own.get(name, {}))
 
     def fails(self, mode: str, reason: str) -> None:
         """Note a limit that is not kept."""
@@ -223,6 +233,9 @@ def speed_loop(bench: Bench, name: str, dof: int, step: float, *, alone: bool = 
         return made, loop, alone or design.stable(plant, made)
 
     gains, found = design.fastest(attempt, _limit(bench, plant, dof, step, 1))
+    if name in bench.own:
+        gains, grid = bench.chosen(name, gains), frequencies(gains.bandwidth)
+        found = margins(design.speed_loop(plant, gains, grid), grid)
     loop = Closed(dof, bench.plant(dof, None, name), gains)
     bench.closed[name] = bench.loops[name] = loop
     bench.report(name, loop, found)
@@ -255,6 +268,10 @@ def position_loop(
     if waves is not None:
         limit = min(limit, WAVE_LIMIT * waves)
     gains, found = design.fastest(attempt, limit, most)
+    if name in bench.own:
+        gains, grid = bench.chosen(name, gains), frequencies(gains.bandwidth)
+        whole = filtered(design.position_loop(plant, gains, grid), gains.bandwidth, waves)
+        found = margins(whole, grid)
     loop = bench.loops[name] = Closed(dof, plant, gains)
     bench.report(name, loop, found)
     return loop

@@ -24,6 +24,7 @@ from seatrial.design.loop_bench import (
     SHARE,
     SLOWEST,
     Bench,
+    OwnGains,
     feed_forward,
     filtered,
     number,
@@ -96,11 +97,12 @@ def design_loops(
     period: float,
     waves: float | None,
     heading: Law,
+    own: OwnGains,
     *,
     keep_station: bool,
 ) -> tuple[Autopilot, Bench]:
     """The autopilot for one speed, and how it was designed; arguments as those of `tune`."""
-    bench = Bench(craft, linearise(craft, speed), cruise, period)
+    bench = Bench(craft, linearise(craft, speed), cruise, period, own=own)
     dofs = craft.dofs
     roll = _level(bench, "roll", 3) if 3 in dofs else None
     # The depth of a craft that hovers calms its pitch, which is designed again with that closed.

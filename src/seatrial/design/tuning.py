@@ -22,7 +22,7 @@ from seatrial.design.linearisation import (
     linearise,
     service_speed,
 )
-from seatrial.design.loop_bench import SLOWEST, Bench, LoopReport
+from seatrial.design.loop_bench import SLOWEST, Bench, LoopReport, OwnGains
 from seatrial.design.loop_design import Law, design_loops, fastest_sideways
 from seatrial.gnc.control.autopilot import Autopilot
 from seatrial.pytree import constant
@@ -102,13 +102,15 @@ def tune(
     period: float = 0.1,
     wave_frequency: float | None = None,
     heading: Law = "pid",
+    own: OwnGains | None = None,
 ) -> Tuning:
     """Gains for a vehicle, scheduled over speed and reported for one.
 
     `speed` is the service speed unless given (above 0 and up to `FASTEST`, and only for a craft
     that controls its surge), `period` that of control, `wave_frequency` (rad/s)
     that at which waves are met where station keeping is to leave them alone, `heading` either
-    `pid` or `sliding`.
+    `pid` or `sliding`. Gains of the user's `own` take the place of the designed ones at every
+    speed, and are judged like them.
     """
     with jax.enable_x64(True):
         level = fastest_level(craft)
@@ -117,7 +119,10 @@ def tune(
         if level is not None:
             cruise = min(cruise, level)
         designed = [
-            design_loops(craft, v, cruise, period, wave_frequency, heading, keep_station=k == 0)
+            design_loops(
+                *(craft, v, cruise, period, wave_frequency, heading, own or {}),
+                keep_station=k == 0,
+            )
             for k, v in enumerate(_speeds(craft, cruise, level))
         ]
         resting = designed[0][1]

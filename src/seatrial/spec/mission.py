@@ -223,6 +223,24 @@ class Guidance(Spec):
     waypoints outside are refused; the failsafe `fence` keeps it inside."""
 
 
+class LoopGains(Spec):
+    """Gains of your own for one loop, at every speed; what is left out stays as designed."""
+
+    proportional: Annotated[Number, Field(ge=0), Unit("SI")] | None = None
+    """Force (N) or moment (N m) per m/s or rad/s in the loops of a velocity, per m or rad in the
+    others."""
+    integral: Annotated[Number, Field(ge=0), Unit("SI")] | None = None
+    """The same per s."""
+    derivative: Annotated[Number, Field(ge=0), Unit("SI")] | None = None
+    """The same times s; the loops of a velocity have none."""
+
+
+Loop = Literal[
+    "surge", "sway", "heave", "yaw_rate", "heading", "depth", "roll", "pitch",
+    "station_surge", "station_sway",
+]  # fmt: skip
+
+
 class Control(Spec):
     """How the autopilot is designed from the vehicle's model."""
 
@@ -231,3 +249,6 @@ class Control(Spec):
     wave_frequency: Annotated[RadiansPerSecond, Field(gt=0, le=20)] | None = None
     """At which waves are met; station keeping then leaves the motion of this frequency alone. That
     of the world's waves when left out, for craft on the surface that need it."""
+    gains: dict[Loop, LoopGains] = {}
+    """Gains of your own by loop; `seatrial tune` prints those that are designed, and whether yours
+    are fit (`seatrial tune VEHICLE --gain heading=107,14.5,83`)."""

@@ -47,7 +47,7 @@ def check_mission(
     work."""
     check = _Check(scenario, index, legs, start, tuning, sensors)
     check.depths()
-    found: list[Problem] = [*check.time()]
+    found: list[Problem] = [*check.time(), *check.gains()]
     for doubts in (
         check.speeds(),
         check.currents(),
@@ -139,6 +139,16 @@ class _Check:
     def _leaves(self, failsafe: str) -> bool:
         """Whether a failsafe would take the vehicle off its mission."""
         return action_of(self._participant, failsafe) >= CODE["hold"]
+
+    def gains(self) -> Iterator[Problem]:
+        """Doubt gains of the user's own with which a loop does not keep the limits of a design."""
+        if self._participant.control.gains and self._tuning.failures:
+            yield self._problem(
+                ("control", "gains"),
+                f"with these gains it falls short: {self._tuning.failures[0]}",
+                "loops that are stable, with a sensitivity of at most 2",
+                f"start from what `seatrial tune {self._vehicle.name}` prints",
+            )
 
     def time(self) -> Iterator[Problem]:
         """Doubt a mission that lasts for hours beyond the run; a run cut short on purpose ends

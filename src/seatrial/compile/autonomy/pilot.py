@@ -208,6 +208,7 @@ def _designed(scenario: Scenario, participant: Participant) -> Design:
         period=scenario.control_period,
         wave_frequency=None if waves is None else round(waves, 2),
         heading=control.heading,
+        gains=control.gains,
     )
 
 

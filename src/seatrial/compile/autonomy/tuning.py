@@ -4,6 +4,7 @@ Designing takes seconds and depends on the description, the options and the code
 designs are kept on disk (`seatrial.cache`).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +18,13 @@ from seatrial.compile.vehicle import compile_vehicle
 from seatrial.gnc.allocation.effectors import Effectors
 from seatrial.ocean import Ocean, Water
 from seatrial.pytree import constant
+from seatrial.spec.mission import Loop, LoopGains
 from seatrial.spec.vehicle import Vehicle
+from seatrial.spec.wording import did_you_mean
 
 if TYPE_CHECKING:
     from seatrial.design.authority import Craft
+    from seatrial.design.loop_bench import OwnGains
     from seatrial.design.loop_design import Law
     from seatrial.design.tuning import Tuning
 
@@ -75,9 +79,14 @@ def design(
     period: float = 0.1,
     wave_frequency: float | None = None,
     heading: "Law" = "pid",
+    gains: Mapping[Loop, LoopGains] | None = None,
 ) -> Design:
     """The autopilot of a vehicle, from disk where it was designed before; see `tune`."""
-    options = (speed, period, wave_frequency, heading)
+    own = {
+        loop.replace("_", " "): one.model_dump(exclude_none=True)
+        for loop, one in (gains or {}).items()
+    }
+    options = (speed, period, wave_frequency, heading, own)
 
     def make() -> Design:
         return _design(vehicle, *options)
@@ -96,6 +105,7 @@ def _design(
     period: float,
     wave_frequency: float | None,
     heading: "Law",
+    own: "OwnGains",
 ) -> Design:
     from seatrial.design.tuning import tune
 
@@ -103,7 +113,10 @@ def _design(
         craft = craft_of(vehicle)
         if speed is not None:
             _check_speed(vehicle, craft, speed)
-        tuning = tune(craft, speed, period=period, wave_frequency=wave_frequency, heading=heading)
+        tuning = tune(
+            craft, speed, period=period, wave_frequency=wave_frequency, heading=heading, own=own
+        )
+        _check_gains(vehicle, tuning, own)
         return Design(tuning, jax.tree.map(np.asarray, craft.effectors))
 
 
@@ -116,6 +129,28 @@ def filters_waves(vehicle: Vehicle, frequency: float) -> bool:
     with jax.enable_x64(True):
         dofs = set(craft_of(vehicle).dofs)
     return {0, 1, 5} <= dofs or quickest < WAVE_SHARE * frequency
+
+
+def _check_gains(vehicle: Vehicle, tuning: "Tuning", own: "OwnGains") -> None:
+    """Refuse gains of a loop that the vehicle does not have, or that the loop does not have."""
+    loops = {report.name: report for report in tuning.loops}
+    for name, gains in own.items():
+        key = name.replace(" ", "_")
+        known = [loop.replace(" ", "_") for loop in loops if loop != "depth by pitch"]
+        if name not in loops:
+            raise vehicle.error(
+                (),
+                f"`{vehicle.name}` has no loop `{key}` that gains could be given for",
+                expected=f"one of {', '.join(known)}",
+                mend=did_you_mean(key, known),
+            )
+        if "derivative" in gains and name in ("surge", "sway", "heave", "yaw rate"):
+            raise vehicle.error(
+                (),
+                f"the loop `{key}` is of a velocity and has no derivative gain",
+                expected="`proportional` and `integral`",
+                mend="leave out `derivative`",
+            )
 
 
 def _check_speed(vehicle: Vehicle, craft: "Craft", speed: float) -> None:
