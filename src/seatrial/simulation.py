@@ -114,11 +114,11 @@ class Simulation:
 
         A vehicle whose mission has legs left is `unfinished`.
         """
-        if self._log is None:
+        if self._log is None or self._engine.periods == 0:
             raise SpecError(
                 Problem(
-                    "this simulation records nothing",
-                    expected="`record=True`, or a name for a recording in `out`",
+                    "this simulation has recorded nothing",
+                    expected="a step, and `record=True` or a name for a recording in `out`",
                     mend="say so where the `Simulation` is made; after `finish` call `reset`",
                 )
             )

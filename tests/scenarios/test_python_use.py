@@ -89,7 +89,7 @@ def test_a_simulation_that_records_gives_what_a_run_gives(finished, tmp_path):
     assert (tmp_path / "stepped.mcap").read_bytes() == (tmp_path / "run.mcap").read_bytes()
     assert stepped.status == "completed"
     assert stepped.summary == finished.summary
-    with pytest.raises(st.SpecError, match="records nothing"):
+    with pytest.raises(st.SpecError, match="recorded nothing"):
         simulation.finish()
     simulation.reset()
     simulation.step({"boat": {"left_rpm": 0.0}})

@@ -21,6 +21,14 @@ def library_names(kind: str | None = None) -> list[str]:
     >>> "otter" in st.library_names("vehicle")
     True
     """
+    if kind is not None and kind not in FOLDERS:
+        raise SpecError(
+            Problem(
+                "the library has nothing of this kind",
+                value=kind,
+                expected=f"one of {', '.join(FOLDERS)}",
+            )
+        )
     kinds = list(FOLDERS) if kind is None else [kind]
     return sorted(path.stem for k in kinds for path in _folder(k).glob("*.yaml"))
 
