@@ -49,8 +49,11 @@ def draw_bodies(axes: "Axes", run: Recording) -> Array:
         if body.motion is not None:
             way = np.array([body.motion.at(t)[0] for t in np.linspace(first, last, _MARKS)])
             axes.plot(way[:, 1], way[:, 0], ":", color=INK, lw=1.0, zorder=2)
-            axes.plot(way[:, 1], way[:, 0], "D", color=INK, ms=3.5, zorder=2.5)
-            axes.annotate(body.name, (way[-1, 1], way[-1, 0]), color=INK, fontsize=8, zorder=2.5)
+            axes.plot(way[:, 1], way[:, 0], "D", color=INK, ms=0.4 * _letters(), zorder=2.5)
+            axes.annotate(
+                body.name, (way[-1, 1], way[-1, 0]), textcoords="offset points", xytext=(4, 5),
+                color=INK, fontsize=_letters(), zorder=2.5,
+            )  # fmt: skip
             reach.append(way)
         elif body.shape == "circle" and body.outline is not None:
             north, east = body.outline[0]
@@ -79,7 +82,7 @@ def draw_distances(
                     (time[k] / time_scale, distance[k]),
                     textcoords="offset points",
                     xytext=(4, 4),
-                    fontsize=8,
+                    fontsize=_letters(),
                 )
     bars = _draw_rules(axes, run, colours, time / time_scale, _LETTER / width)
     highest = max((float(np.nanmax(d, initial=0.0)) for _, _, d in lines), default=0.0)
@@ -126,7 +129,7 @@ def draw_closest(axes: "Axes", run: Recording, colours: dict[str, str]) -> None:
         axes.annotate(
             f"{distance[k]:.1f} m at {run.dataset.time.values[k]:.0f} s",
             (0.5 * (e1 + e2), 0.5 * (n1 + n2)),
-            textcoords="offset points", xytext=(6, 6), fontsize=8, color=INK, zorder=7,
+            textcoords="offset points", xytext=(6, 6), fontsize=_letters(), color=INK, zorder=7,
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.8},
         )  # fmt: skip
 
@@ -135,9 +138,7 @@ def _draw_rules(
     axes: "Axes", run: Recording, colours: dict[str, str], time: Array, letter: float
 ) -> int:
     """A bar per vehicle at the top, named where a rule begins to apply; how many there are."""
-    import matplotlib
-
-    size = 0.9 * float(matplotlib.rcParams["legend.fontsize"])
+    size = 0.9 * _letters()
     letter *= time[-1] - time[0]
     acting = [
         v.name
@@ -163,6 +164,13 @@ def _draw_rules(
                 )  # fmt: skip
                 free = start + letter * (len(RULES[code]) + 1)
     return len(acting)
+
+
+def _letters() -> float:
+    """Size of small text in this figure, points."""
+    import matplotlib
+
+    return float(matplotlib.rcParams["legend.fontsize"])
 
 
 def _across(axes: "Axes"):  # type: ignore[no-untyped-def]  # matplotlib has no types

@@ -250,10 +250,12 @@ class _Film:
         for view, angle, surface in zip(views, (-roll, pitch), surfaces, strict=True):
             view.show(float(angle), middle - depth, surface[k] + middle)
         speed = float(x.data["speed"].values[row])
+        # Rounded before they are written: no minus before a zero.
+        leaning = [round(float(np.degrees(angle)), 1) + 0.0 for angle in (roll, pitch)]
         return (
             f"{x.label}   {self._times[k]:.1f} s   {speed:.2f} m/s   "
-            f"heading {np.degrees(yaw) % 360.0:03.0f}°   roll {np.degrees(roll):+.1f}°   "
-            f"pitch {np.degrees(pitch):+.1f}°   depth {depth:.2f} m"
+            f"heading {np.degrees(yaw) % 360.0:03.0f}°   roll {leaning[0]:+.1f}°   "
+            f"pitch {leaning[1]:+.1f}°   depth {round(depth, 2) + 0.0:.2f} m"
         )
 
 

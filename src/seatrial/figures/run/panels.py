@@ -36,7 +36,7 @@ _CROWD = 5
 """From this many vehicles on, lines are thin and only one vehicle of a kind shows its actuators."""
 _DENSE = 4000
 """Frames from which on lines are thin."""
-_STILL = {"m": 0.003, "m/s": 0.002, "°": 0.02, "°/s": 0.02}
+_STILL = {"m": 0.01, "m/s": 0.002, "°": 0.02, "°/s": 0.02}
 """What stays below this, by unit, does not move as far as a reader can see."""
 
 
