@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from seatrial.compile.scenario import compile_scenario, with_overrides
+from seatrial.compile.scenario import compile_scenario
+from seatrial.compile.variations import with_overrides
 from seatrial.engine.batch import run_batch
 from seatrial.record.memory import MemoryRecorder
 from seatrial.spec.loading import load

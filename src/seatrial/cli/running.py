@@ -11,7 +11,7 @@ import typer
 
 from seatrial.api import Run
 from seatrial.api import run as run_scenario
-from seatrial.compile.scenario import with_overrides
+from seatrial.compile.variations import with_overrides
 from seatrial.engine.frames import INDEX_UNITS, Event
 from seatrial.errors import RecordingError
 from seatrial.record.choose import recorder

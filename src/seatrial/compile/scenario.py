@@ -2,7 +2,6 @@
 
 import math
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -16,19 +15,20 @@ from seatrial.channels import resolve_channels
 from seatrial.compile.compiled_controllers import CompiledControllers
 from seatrial.compile.faults import compile_faults, fault_infos
 from seatrial.compile.limits import believable_speed
-from seatrial.compile.padding import with_room
 from seatrial.compile.plausibility import check_start, doubtful_orders, within_reach
 from seatrial.compile.scene import obstacle_bodies
 from seatrial.compile.schedule import schedule_of, settle_time_step
 from seatrial.compile.sensors.fitting import FittedOut, samples_underway
 from seatrial.compile.swarm import Member, members_of, vary_model
+from seatrial.compile.timetables import timetable_of
 from seatrial.compile.triggers import FaultContext
 from seatrial.compile.trim import settle_trim
+from seatrial.compile.variations import with_overrides
 from seatrial.compile.vehicle import CompiledVehicle, compile_vehicle
 from seatrial.compile.wave_forces import load_wave_forces
 from seatrial.compile.world import build_ocean
 from seatrial.core.types import State
-from seatrial.engine.command.commanders import Commander, Manoeuvre, Timetable
+from seatrial.engine.command.commanders import Commander
 from seatrial.engine.compiled.judging import MOST_SPIN, Limits
 from seatrial.engine.compiled.launch import Start, launch
 from seatrial.engine.compiled.loop import Group
@@ -36,7 +36,6 @@ from seatrial.engine.compiled.traffic import looks_out
 from seatrial.engine.exchange.controllers import facts_of
 from seatrial.engine.frames import (
     ActuatorInfo,
-    Array,
     LegInfo,
     RunHeader,
     VehicleInfo,
@@ -44,15 +43,13 @@ from seatrial.engine.frames import (
 )
 from seatrial.engine.plan import Fleet, Plan
 from seatrial.engine.scene import scene_of
-from seatrial.errors import Problem, SpecError, SpecWarning
+from seatrial.errors import Problem, SpecWarning
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
 from seatrial.pytree import constant
 from seatrial.spec import scenario as spec
-from seatrial.spec.faults import parse_fault
 from seatrial.spec.loading import dump, load
 from seatrial.spec.vehicle import Vehicle
-from seatrial.spec.wording import did_you_mean
 
 DType = np.dtype[Any]
 
@@ -334,7 +331,7 @@ def _fleet(
         commander, legs = built.pilot, built.legs
         doubts += built.doubts
     else:
-        commander = _commander(scenario, members, vehicle, dtype)
+        commander = timetable_of(scenario, members, vehicle, dtype)
     suite = kind.sensors.suite(names, faults.sensors)
     passing = None
     if looks_out(suite) or scenario.stop_when_collided:
@@ -419,106 +416,3 @@ def _check_afloat(
 def _participants(members: list[Member]) -> dict[int, spec.Participant]:
     """The participants that the members come from, by their place in the scenario."""
     return {m.index: m.participant for m in members}
-
-
-def _commander(
-    scenario: spec.Scenario, members: list[Member], vehicle: CompiledVehicle, dtype: DType
-) -> Commander:
-    if members[0].participant.manoeuvre is not None:
-        return _manoeuvre(members, vehicle, dtype)
-    participants = _participants(members)
-    times = {0.0}
-    for p in participants.values():
-        for rows in p.commands.values():
-            times |= {row[0] for row in rows} if isinstance(rows, tuple) else set()
-    ordered = sorted(times)
-    channels = list(vehicle.channels)
-    tables = {}
-    for i, p in participants.items():
-        rows_at = [{k: _value_at(rows, t) for k, rows in p.commands.items()} for t in ordered]
-        path = ("vehicles", i, "commands")
-        tables[i] = np.array([resolve_channels(scenario, path, row, channels) for row in rows_at])
-    values = np.stack([tables[m.index] for m in members], axis=-1)
-    since = np.array([-math.inf, *ordered[1:]])
-    return Timetable(
-        times=constant(with_room(since, math.inf)), values=constant(with_room(values), dtype)
-    )
-
-
-def _value_at(rows: float | tuple[tuple[float, float], ...], time: float) -> float:
-    if not isinstance(rows, tuple):
-        return rows
-    return next((value for at, value in reversed(rows) if at <= time), 0.0)
-
-
-def _manoeuvre(members: list[Member], vehicle: CompiledVehicle, dtype: DType) -> Manoeuvre:
-    first = members[0].participant.manoeuvre
-    orders = members[0].participant.vehicle.manoeuvring
-    assert first is not None
-    assert orders is not None  # checked with the description
-    channels = list(vehicle.channels)
-    participants = [m.participant for m in members]
-
-    def column(name: str, default: float = 0.0) -> Array:
-        return np.array([float(getattr(p.manoeuvre, name, default)) for p in participants])
-
-    def orders_of(table: str) -> jax.Array:
-        values = resolve_channels(orders, (table,), getattr(orders, table), channels)
-        return constant(np.array(values)[:, None], dtype)
-
-    return Manoeuvre(
-        helm=constant(column("helm"), dtype),
-        heading_change=constant(column("heading_change"), dtype),
-        approach=constant(column("approach")),
-        hold=constant(column("turn" if first.type == "pull_out" else "hold")),
-        engine=constant(column("engine", 1.0), dtype),
-        astern=constant(column("astern", -1.0), dtype),
-        helm_command=orders_of("helm"),
-        engine_command=orders_of("ahead"),
-        type=first.type,
-        steps=first.steps if isinstance(first, spec.Spiral) else 0,
-    )
-
-
-def with_overrides(
-    scenario: spec.Scenario,
-    seed: int | None = None,
-    duration: float | None = None,
-    faults: Sequence[str] = (),
-) -> spec.Scenario:
-    """The scenario with another seed or duration, and with faults given as text."""
-    changes: dict[str, object] = {}
-    if seed is not None:
-        changes["seed"] = seed
-    if duration is not None:
-        changes["duration"] = duration
-    if faults:
-        changes["vehicles"] = _with_faults(scenario, faults)
-    if not changes:
-        return scenario
-    fields = {name: getattr(scenario, name) for name in type(scenario).model_fields}
-    changed = spec.Scenario(**fields | changes)
-    changed._source = scenario._source
-    return changed
-
-
-def _with_faults(scenario: spec.Scenario, faults: Sequence[str]) -> tuple[spec.Participant, ...]:
-    """The vehicles with more faults; one that names no vehicle strikes all of them."""
-    vehicles = list(scenario.vehicles)
-    names = [v.name for v in vehicles]
-    for text in faults:
-        wanted, fault = parse_fault(text)
-        if wanted is not None and wanted not in names:
-            raise SpecError(
-                Problem(
-                    f"there is no vehicle `{wanted}` in this scenario",
-                    value=text,
-                    expected=f"one of {', '.join(names)} before the slash",
-                    mend=did_you_mean(wanted, names),
-                )
-            )
-        for i, vehicle in enumerate(vehicles):
-            if wanted in (None, vehicle.name):
-                more = {"faults": (*vehicle.faults, fault)}
-                vehicles[i] = vehicle.model_copy(update=more)
-    return tuple(vehicles)

@@ -1,4 +1,4 @@
-"""One scenario as many: under other seeds, or with other numbers."""
+"""A scenario with another seed, duration, fault or number; and one as many."""
 
 import operator
 import re
@@ -7,8 +7,53 @@ from typing import Any
 
 from seatrial.errors import Problem, SpecError
 from seatrial.spec.base import Spec
-from seatrial.spec.scenario import Scenario
+from seatrial.spec.faults import parse_fault
+from seatrial.spec.scenario import Participant, Scenario
 from seatrial.spec.wording import did_you_mean
+
+
+def with_overrides(
+    scenario: Scenario,
+    seed: int | None = None,
+    duration: float | None = None,
+    faults: Sequence[str] = (),
+) -> Scenario:
+    """The scenario with another seed or duration, and with faults given as text."""
+    changes: dict[str, object] = {}
+    if seed is not None:
+        changes["seed"] = seed
+    if duration is not None:
+        changes["duration"] = duration
+    if faults:
+        changes["vehicles"] = _with_faults(scenario, faults)
+    if not changes:
+        return scenario
+    fields = {name: getattr(scenario, name) for name in type(scenario).model_fields}
+    changed = Scenario(**fields | changes)
+    changed._source = scenario._source
+    return changed
+
+
+def _with_faults(scenario: Scenario, faults: Sequence[str]) -> tuple[Participant, ...]:
+    """The vehicles with more faults; one that names no vehicle strikes all of them."""
+    vehicles = list(scenario.vehicles)
+    names = [v.name for v in vehicles]
+    for text in faults:
+        wanted, fault = parse_fault(text)
+        if wanted is not None and wanted not in names:
+            raise SpecError(
+                Problem(
+                    f"there is no vehicle `{wanted}` in this scenario",
+                    value=text,
+                    expected=f"one of {', '.join(names)} before the slash",
+                    mend=did_you_mean(wanted, names),
+                )
+            )
+        for i, vehicle in enumerate(vehicles):
+            if wanted in (None, vehicle.name):
+                more = {"faults": (*vehicle.faults, fault)}
+                vehicles[i] = vehicle.model_copy(update=more)
+    return tuple(vehicles)
 
 
 def runs_of(

@@ -11,7 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from seatrial.compile.controllers import prepare
-from seatrial.compile.scenario import compile_scenario, with_overrides
+from seatrial.compile.scenario import compile_scenario
+from seatrial.compile.variations import with_overrides
 from seatrial.core.step import step
 from seatrial.core.types import State
 from seatrial.engine.command.compiled_controller import Inputs
