@@ -194,13 +194,12 @@ def test_a_grounded_vehicle_stops_within_a_control_period_whatever_the_frames():
 
 
 def test_a_vehicle_faster_than_any_of_its_size_has_diverged():
-    boat = described("""
-        kind: scenario
-        name: fast
-        duration: 1
-        vehicles: [{name: boat, vehicle: otter, start: {speed: 300}, sensors: []}]
-    """)
-    assert st.run(boat).status == "diverged"
+    otter = st.load("otter", st.Vehicle)
+    pushed = otter.hydrodynamics.coefficients | {"X_uu": 500.0}  # a resistance that pushes
+    water = otter.hydrodynamics.model_copy(update={"coefficients": pushed})
+    boat = otter.model_copy(update={"hydrodynamics": water})
+    vehicles = [{"vehicle": boat, "start": {"speed": 10}, "sensors": []}]
+    assert st.run(st.Scenario(vehicles=vehicles, duration=10.0)).status == "diverged"
 
 
 def test_a_capsized_run_goes_on_where_the_scenario_says_so():

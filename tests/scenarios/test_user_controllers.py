@@ -437,4 +437,4 @@ def test_the_snippets_of_the_document_run(tmp_path, seatrial):
     assert float(names["swift"].dataset.depth[-1, 0]) == pytest.approx(
         float(names["run"].dataset.depth[-1, 0]), abs=0.05
     )
-    assert names["many"].statuses == {"completed": 2}
+    assert names["many"].status.values.tolist() == [["completed"]] * 2
