@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint format bench reference clean
+.PHONY: help demo test test-all lint format bench reference wheel installed oldest judges clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -45,6 +45,21 @@ bench: $(STAMP) ## time one step of every library vehicle; prints JSON
 
 reference: $(STAMP) ## write docs/reference from the classes that read the YAML files
 	@$(BIN)/python -m seatrial.spec.reference docs/reference
+
+wheel: $(STAMP) ## build wheel and sdist into dist
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check build
+	@rm -rf dist
+	@$(BIN)/python -m build --outdir dist . > /dev/null
+	@ls dist
+
+installed: wheel ## install both into empty environments without the checkout, and run them there
+	@$(BIN)/python judges/installed.py dist
+
+oldest: $(STAMP) ## a part of the tests with the oldest dependencies that pyproject.toml allows
+	@$(BIN)/python judges/oldest.py
+
+judges: $(STAMP) ## what a release passes beside test-all: long, and needs the package index
+	@$(BIN)/python judges/table.py installed oldest
 
 clean: ## delete everything that the targets above made
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
