@@ -148,7 +148,12 @@ def test_every_block_is_of_a_known_kind(page: Path):
 
 @pytest.mark.parametrize(
     "page",
-    [p for p in PAGES if any(b.language in ("python", "bash", "yaml") for b in blocks_of(p))],
+    [
+        page
+        for page in PAGES
+        if any(block.language in ("python", "bash", "yaml") for block in blocks_of(page))
+        and page.name != "first-hour.md"  # a newcomer follows it in tests/test_newcomer.py
+    ],
     ids=lambda page: page.relative_to(DOCS).as_posix(),
 )
 def test_every_snippet_of_the_page_works(page: Path, tmp_path: Path, monkeypatch):
