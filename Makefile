@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint format bench reference wheel installed oldest judges clean
+.PHONY: help demo test test-all lint format bench reference site wheel installed oldest judges clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -46,6 +46,13 @@ bench: $(STAMP) ## time one step of every library vehicle; prints JSON
 reference: $(STAMP) ## write docs/reference from the classes that read the YAML files
 	@$(BIN)/python -m seatrial.spec.reference docs/reference
 
+site: $(STAMP) ## build the documentation into build/site, to be looked at with any browser
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	@$(BIN)/python website/gallery.py build/gallery
+	@$(BIN)/jupyter nbconvert --to markdown --execute --log-level WARN \
+	  --output-dir build/notebooks docs/notebooks/*.ipynb
+	@$(BIN)/mkdocs build --strict --clean
+
 wheel: $(STAMP) ## build wheel and sdist into dist
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check build
 	@rm -rf dist
@@ -59,7 +66,7 @@ oldest: $(STAMP) ## a part of the tests with the oldest dependencies that pyproj
 	@$(BIN)/python judges/oldest.py
 
 judges: $(STAMP) ## what a release passes beside test-all: long, and needs the package index
-	@$(BIN)/python judges/table.py installed oldest
+	@$(BIN)/python judges/table.py installed oldest site
 
 clean: ## delete everything that the targets above made
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
