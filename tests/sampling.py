@@ -26,6 +26,7 @@ LONG_FILES = [
     "analytic/test_core_wave_loads",
     "stochastic/test_navigation_sensors",
     "test_newcomer",
+    "test_notebooks",
     "test_docs",
     "analytic/test_rollout",
     "analytic/test_sensors_strapdown",

@@ -24,6 +24,7 @@ BUILD = ROOT / "build"
 CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 INLINE = r"(?<![\w$\\])\$([^\s$](?:[^$\n]*[^\s$])?)\$(?![\w$])"
 EQUATION = re.compile(r"\$\$(.+?)\$\$|" + INLINE, re.DOTALL)
+FUNCTION = re.compile(r"<mi>(cosh?|sinh?|tanh?|ln|exp)</mi>")
 LINK = re.compile(r"\]\(((?:\.\./)+[^)#\s]+)")
 
 GENERATED = {"gallery": BUILD / "gallery", "notebooks": BUILD / "notebooks"}
@@ -79,7 +80,9 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         drawn = convert((found[1] or found[2]).strip(), display=display)
         if "\\" in drawn:  # a command that the converter does not know is left as it stands
             log.warning("%s: cannot draw the equation %s", page.file.src_uri, found[0])
-        equations.append(drawn)
+        # The converter leaves no space around the names of functions: a cos θ.
+        spaced = r'<mo form="prefix" lspace="0.17em" rspace="0.17em">\1</mo>'
+        equations.append(FUNCTION.sub(spaced, drawn))
         return f"equation{len(equations) - 1}taken"
 
     def outside(found: re.Match[str]) -> str:
@@ -93,7 +96,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     if page.file.src_uri in ("CONTRIBUTING.md", "CHANGELOG.md"):
         markdown = markdown.replace("](docs/", "](")
     else:
-        markdown = LINK.sub(outside, markdown)
+        markdown = LINK.sub(outside, markdown).replace(".ipynb)", ".md)")
     page.meta["equations"] = equations
     parts, at = [], 0
     for code in CODE.finditer(markdown):
