@@ -24,11 +24,13 @@ def main(folder: Path) -> None:
     page = ["# Gallery", "Drawn by the commands above them when this site was built."]
     for name, claim in SHOWN.items():
         print(name, flush=True)
-        st.run(name).plot(folder / f"{name}.png")
-        command = f"seatrial run {name} --out {name}.mcap\nseatrial plot {name}.mcap"
+        run = st.run(name)
+        run.plot(folder / f"{name}.png")
+        out = f"{name}.{'mcap' if len(run.summary.vehicles) <= 100 else 'zarr'}"
+        command = f"seatrial run {name} --out {out}\nseatrial plot {out}"
         picture = f"[![{claim}]({name}.png)]({name}.png)"
         page += [f"## {name}", claim, f"```bash\n{command}\n```", picture]
-    (folder / "index.md").write_text("\n\n".join(page) + "\n", encoding="utf-8")
+    (folder / "figures.md").write_text("\n\n".join(page) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
                 linked.add(path)
     for path in sorted(linked):
         files.append(_added(path, _place(path), config))
-    files.append(File.generated(config, "examples/index.md", content=_examples()))
+    files.append(File.generated(config, "examples/programs.md", content=_examples()))
     for folder, made in GENERATED.items():
         for path in sorted(made.rglob("*")):
             if path.suffix in (".md", ".png", ".svg"):
@@ -91,7 +91,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         if path.is_relative_to(config.docs_dir):
             return found[0]
         up = "../" * len(here.parts)
-        return f"]({up}{'examples/index.md' if path.is_dir() else _place(path)}"
+        return f"]({up}{'examples/programs.md' if path.is_dir() else _place(path)}"
 
     if page.file.src_uri in ("CONTRIBUTING.md", "CHANGELOG.md"):
         markdown = markdown.replace("](docs/", "](")
