@@ -3,6 +3,7 @@
 - `$…$` and `$$…$$` become MathML, which every browser draws by itself.
 - A link of a page to a file outside of `docs/` (an example, the changelog) brings that file along:
   a program as a page with its source, Markdown as a page, anything else as it is.
+- A page that would load something from a network is warned of, which ends `make site`.
 - The gallery and the executed notebooks, which `make site` left in `build/`, become pages.
 """
 
@@ -16,7 +17,7 @@ from mkdocs.plugins import get_plugin_logger
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-log = get_plugin_logger("equations")
+log = get_plugin_logger("website")
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build"
@@ -25,6 +26,7 @@ CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 INLINE = r"(?<![\w$\\])\$([^\s$](?:[^$\n]*[^\s$])?)\$(?![\w$])"
 EQUATION = re.compile(r"\$\$(.+?)\$\$|" + INLINE, re.DOTALL)
 FUNCTION = re.compile(r"<mi>(cosh?|sinh?|tanh?|ln|exp)</mi>")
+LOADED = re.compile(r'<(?:script|link|img|iframe)\b[^>]*(?:src|href)="((?:https?:)?//[^"]*)"')
 LINK = re.compile(r"\]\(((?:\.\./)+[^)#\s]+)")
 
 GENERATED = {"gallery": BUILD / "gallery", "notebooks": BUILD / "notebooks"}
@@ -109,3 +111,9 @@ def on_page_content(html: str, page: Page, **_: Any) -> str:
     """Put the equations back."""
     equations = page.meta["equations"]
     return re.sub(r"equation(\d+)taken", lambda found: equations[int(found[1])], html)
+
+
+def on_post_page(output: str, page: Page, **_: Any) -> None:
+    """Pages are to be read without a network."""
+    for url in LOADED.findall(output):
+        log.warning("%s: loads %s", page.file.src_uri, url)
