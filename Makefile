@@ -46,12 +46,12 @@ bench: $(STAMP) ## time one step of every library vehicle; prints JSON
 reference: $(STAMP) ## write docs/reference from the classes that read the YAML files
 	@$(BIN)/python -m seatrial.spec.reference docs/reference
 
-site: $(STAMP) ## build the documentation into build/site, to be looked at with any browser
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+site: $(VENV)/.docs ## build the documentation into build/site, to be looked at with any browser
+	@rm -rf build/gallery build/notebooks
 	@$(BIN)/python website/gallery.py build/gallery
 	@$(BIN)/jupyter nbconvert --to markdown --execute --log-level WARN \
 	  --output-dir build/notebooks docs/notebooks/*.ipynb
-	@$(BIN)/mkdocs build --strict --clean
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --clean
 
 wheel: $(STAMP) ## build wheel and sdist into dist
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check build
@@ -81,4 +81,8 @@ $(STAMP): pyproject.toml
 	@echo "Installing seatrial into $(VENV); this happens once and takes a minute or two."
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $@
+
+$(VENV)/.docs: $(STAMP)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
 	@touch $@
