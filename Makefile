@@ -49,7 +49,8 @@ reference: $(STAMP) ## write docs/reference from the classes that read the YAML 
 site: $(VENV)/.docs ## build the documentation into build/site, to be looked at with any browser
 	@rm -rf build/gallery build/notebooks
 	@$(BIN)/python website/gallery.py build/gallery
-	@$(BIN)/jupyter nbconvert --to markdown --execute --log-level WARN \
+	@$(BIN)/jupyter nbconvert --to markdown --execute --log-level ERROR \
+	  --NbConvertBase.display_data_priority "['image/png', 'text/plain']" \
 	  --output-dir build/notebooks docs/notebooks/*.ipynb
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --clean
 
