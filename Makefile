@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint format bench reference clean
+.PHONY: help demo test test-all lint format bench reference site wheel installed oldest judges clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -46,6 +46,29 @@ bench: $(STAMP) ## time one step of every library vehicle; prints JSON
 reference: $(STAMP) ## write docs/reference from the classes that read the YAML files
 	@$(BIN)/python -m seatrial.spec.reference docs/reference
 
+site: $(VENV)/.docs ## build the documentation into build/site, to be looked at with any browser
+	@rm -rf build/gallery build/notebooks
+	@$(BIN)/python website/gallery.py build/gallery
+	@$(BIN)/jupyter nbconvert --to markdown --execute --log-level ERROR \
+	  --NbConvertBase.display_data_priority "['image/png', 'text/plain']" \
+	  --output-dir build/notebooks docs/notebooks/*.ipynb
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --clean
+
+wheel: $(STAMP) ## build wheel and sdist into dist
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check build
+	@rm -rf dist
+	@$(BIN)/python -m build --outdir dist . > /dev/null
+	@ls dist
+
+installed: wheel ## install both into empty environments without the checkout, and run them there
+	@$(BIN)/python judges/installed.py dist
+
+oldest: $(STAMP) ## a part of the tests with the oldest dependencies that pyproject.toml allows
+	@$(BIN)/python judges/oldest.py
+
+judges: $(STAMP) ## what a release passes beside test-all: long, and needs the package index
+	@$(BIN)/python judges/table.py installed oldest site
+
 clean: ## delete everything that the targets above made
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -59,4 +82,8 @@ $(STAMP): pyproject.toml
 	@echo "Installing seatrial into $(VENV); this happens once and takes a minute or two."
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $@
+
+$(VENV)/.docs: $(STAMP)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
 	@touch $@

@@ -25,6 +25,8 @@ LONG_FILES = [
     "scenarios/test_helm",
     "analytic/test_core_wave_loads",
     "stochastic/test_navigation_sensors",
+    "test_newcomer",
+    "test_notebooks",
     "test_docs",
     "analytic/test_rollout",
     "analytic/test_sensors_strapdown",

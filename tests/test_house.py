@@ -162,3 +162,18 @@ def test_every_file_of_the_house_that_the_documents_name_is_there():
             if not any(place.is_file() for place in places):
                 missing.append(f"{document.relative_to(ROOT)}: {name}")
     assert missing == []
+
+
+def test_every_public_name_is_on_the_page_of_python_names():
+    import seatrial as st
+
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    shown = set(re.findall(r"^::: seatrial\.(\w+)$", page, re.MULTILINE))
+    assert shown == set(st.__all__) - {"__version__"}
+
+
+def test_the_version_to_cite_is_that_of_the_package():
+    import seatrial as st
+
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {st.__version__}\n" in citation

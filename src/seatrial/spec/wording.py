@@ -132,7 +132,7 @@ def _phrase(option: Declared, key: Key) -> str:
     if base is bool:
         return "`true` or `false`"
     if base is str:
-        form = f"text of the form {option.pattern}" if option.pattern else "text"
+        form = f"text of the form `{option.pattern}`" if option.pattern else "text"
         least, most = option.lengths
         form += " that is not empty" if least == 1 and not option.pattern else ""
         return form + (f", at most {most} characters" if most is not None else "")
