@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint format bench reference site wheel installed oldest judges clean
+.PHONY: help demo test test-all lint format bench reference site wheel installed oldest corpus judges clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -66,8 +66,11 @@ installed: wheel ## install both into empty environments without the checkout, a
 oldest: $(STAMP) ## a part of the tests with the oldest dependencies that pyproject.toml allows
 	@$(BIN)/python judges/oldest.py
 
+corpus: $(STAMP) ## ten thousand bad descriptions and recordings: no trace, no hang, no wrong data
+	@$(BIN)/python judges/corpus.py
+
 judges: $(STAMP) ## what a release passes beside test-all: long, and needs the package index
-	@$(BIN)/python judges/table.py installed oldest site
+	@$(BIN)/python judges/table.py installed oldest site corpus
 
 clean: ## delete everything that the targets above made
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
