@@ -14,6 +14,7 @@ TOP_SPEEDS = {
     # m/s, of the vehicle's own data sheet or source
     "bluerov2": 1.5,
     "bluerov2_heavy": 1.5,
+    "kvlcc2_l7": 1.179,
     "mariner": 7.7175,
     "otter": 3.1,
     "remus100": 2.9,

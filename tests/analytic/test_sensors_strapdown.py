@@ -37,6 +37,7 @@ TURNING = {
     "bluerov2_heavy": AHEAD
     | {f"vertical_{place}": 4.5 for place in ("front_port", "front_starboard", "rear_port")}
     | {"vertical_rear_starboard": 5.0},
+    "kvlcc2_l7": {"propeller": 11.85, "rudder_deg": 20},
     "mariner": {"rudder_deg": 20},
     "otter": {"left_rpm": 900, "right_rpm": 300},
     "remus100": {"propeller": 8.0, "rudder_deg": -10, "stern_plane_deg": 2},
@@ -56,7 +57,7 @@ what that costs. With a lag it bends instead, which costs nothing at the border 
 pairs. Control periods are whole numbers of pairs, so that is where orders change in practice.
 """
 
-SPEED = {"mariner": 7.7, "remus100": 1.5, "remus100_mss": 1.5}
+SPEED = {"kvlcc2_l7": 1.18, "mariner": 7.7, "remus100": 1.5, "remus100_mss": 1.5}
 
 
 @pytest.fixture(autouse=True)

@@ -14,6 +14,7 @@ from seatrial.spec.loading import load
 from seatrial.spec.vehicle import SurfaceBuoyancy, Vehicle
 
 DRAUGHTS = {
+    "kvlcc2_l7": 0.46,
     "mariner": 7.5,
     "otter": 55.0 / 1025.0 / (2 * 0.4 * 0.25 * 2.0),  # block coefficient 0.4, MSS
     "smarty": 0.11,

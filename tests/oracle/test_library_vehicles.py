@@ -18,6 +18,7 @@ from seatrial.spec.vehicle import SurfaceBuoyancy, Vehicle
 VEHICLES = (
     "bluerov2",
     "bluerov2_heavy",
+    "kvlcc2_l7",
     "mariner",
     "otter",
     "remus100",
@@ -71,7 +72,7 @@ def test_vehicle_file_is_valid_and_names_its_source(name):
     assert "#" in library_file(name, "vehicle").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", ["mariner", "otter", "smarty", "sookshma", "wamv"])
+@pytest.mark.parametrize("name", ["kvlcc2_l7", "mariner", "otter", "smarty", "sookshma", "wamv"])
 def test_surface_craft_blocks_displace_the_mass(name):
     vehicle = load(name, Vehicle)
     displaced = block_hydrostatics(vehicle).volume * vehicle.hydrodynamics.reference_density

@@ -11,6 +11,7 @@ from seatrial.channels import Channel
 from seatrial.core.actuators import Actuator
 from seatrial.core.actuators import ballast as ballast_runtime
 from seatrial.core.actuators import fin as fin_runtime
+from seatrial.core.actuators import rudder as rudder_runtime
 from seatrial.core.actuators import thruster as thruster_runtime
 from seatrial.core.actuators.drive import Drive
 from seatrial.pytree import constant
@@ -122,16 +123,21 @@ def compile_actuators(
 ) -> tuple[tuple[Actuator, ...], int]:
     """Runtime actuators and the length of their state vector."""
     index = {channel.name: i for i, channel in enumerate(channels)}
+    propellers = {
+        a.name: _thruster(a, index, default_size, dtype)
+        for a in actuators
+        if isinstance(a, spec.Thruster)
+    }
     result: list[Actuator] = []
     inner = len(channels)
     for actuator in actuators:
         if isinstance(actuator, spec.Thruster):
-            result.append(_thruster(actuator, index, default_size, dtype))
+            result.append(propellers[actuator.name])
         elif isinstance(actuator, spec.Fin):
             channel = servo = index.get(actuator.name, fin_runtime.FIXED)
             if actuator.backlash > 0 and channel != fin_runtime.FIXED:
                 servo, inner = inner, inner + 1
-            result.append(_fin(actuator, channel, servo, dtype))
+            result.append(_fin(actuator, channel, servo, propellers, dtype))
         else:
             result.append(_ballast(actuator, index[actuator.name], dtype))
     return tuple(result), inner
@@ -222,22 +228,76 @@ def _open_water(thrust: spec.OpenWaterThrust, dtype: DType) -> thruster_runtime.
         deduction_factor=constant(1.0 - thrust.thrust_deduction, dtype),
         astern_factor=constant(thrust.astern_factor, dtype),
         torque_factor=constant(thrust.torque_factor, dtype),
+        drift=None if thrust.drift_wake is None else _drift_wake(thrust.drift_wake, dtype),
     )
 
 
-def _fin(actuator: spec.Fin, channel: int, servo: int, dtype: DType) -> fin_runtime.Fin:
+def _drift_wake(wake: spec.DriftWake, dtype: DType) -> thruster_runtime.DriftWake:
+    return thruster_runtime.DriftWake(
+        rate=constant(wake.rate, dtype),
+        starboard=constant(wake.starboard, dtype),
+        port=constant(wake.port, dtype),
+    )
+
+
+def _fin(
+    actuator: spec.Fin,
+    channel: int,
+    servo: int,
+    propellers: dict[str, thruster_runtime.Thruster],
+    dtype: DType,
+) -> fin_runtime.Fin:
     limits = (-actuator.angle_limit, actuator.angle_limit)
     return fin_runtime.Fin(
         drive=_drive(limits, actuator.time_constant, actuator.rate_limit, 0.0, dtype),
         half_backlash=_optional(0.5 * actuator.backlash, dtype),
         angle_error=_optional(actuator.angle_error, dtype),
-        surface=_surface(actuator, dtype),
+        surface=_surface(actuator, propellers, dtype),
         channel=channel,
         servo=servo,
     )
 
 
-def _surface(actuator: spec.Fin, dtype: DType) -> fin_runtime.Surface | None:
+def _race_rudder(
+    actuator: spec.Fin,
+    race: spec.RaceRudder,
+    propellers: dict[str, thruster_runtime.Thruster],
+    dtype: DType,
+) -> rudder_runtime.RaceRudder:
+    propeller = propellers.get(race.propeller)
+    if propeller is None or not isinstance(propeller.propulsor, thruster_runtime.OpenWater):
+        raise race.error(
+            ("propeller",),
+            "a rudder needs the open-water diagram of the propeller in whose race it stands",
+            value=race.propeller,
+            expected="the name of a thruster of the model `open_water`; thrusters of this "
+            f"vehicle: {', '.join(propellers) or 'none'}",
+            mend="name that thruster, or describe the rudder by `lift` instead of `race`",
+        )
+    return rudder_runtime.RaceRudder(
+        position=constant(actuator.position, dtype),
+        area=constant(race.area, dtype),
+        lift_slope=constant(race.lift_slope, dtype),
+        in_race=constant(min(float(propeller.propulsor.diameter) / race.height, 1.0), dtype),
+        wake_ratio=constant(race.wake_ratio, dtype),
+        acceleration=constant(race.acceleration, dtype),
+        drag_factor=constant(1.0 - race.resistance_deduction, dtype),
+        side_factor=constant(1.0 + race.hull_force, dtype),
+        yaw_lever=constant(actuator.position[0] + race.hull_force * race.hull_force_at, dtype),
+        straightening_starboard=constant(race.straightening_starboard, dtype),
+        straightening_port=constant(race.straightening_port, dtype),
+        turning_lever=constant(race.turning_lever, dtype),
+        propeller=propeller.propulsor,
+        propeller_position=propeller.position,
+        propeller_channel=propeller.channel,
+    )
+
+
+def _surface(
+    actuator: spec.Fin, propellers: dict[str, thruster_runtime.Thruster], dtype: DType
+) -> fin_runtime.Surface | rudder_runtime.RaceRudder | None:
+    if actuator.race is not None:
+        return _race_rudder(actuator, actuator.race, propellers, dtype)
     section: fin_runtime.LiftCurve | fin_runtime.LiftTable
     if actuator.lift is not None:
         lift = actuator.lift

@@ -184,8 +184,8 @@ def _force_scale(
         return 1.0, 0
     indices = (*factors.velocities, *factors.absolutes)
     angular = sum(i >= 3 for i in indices)
-    scale = 0.5 * density
-    scale *= prime.length ** ((3 if factors.dof >= 3 else 2) + angular)
+    scale = 0.5 * density * (prime.draught or prime.length)
+    scale *= prime.length ** ((2 if factors.dof >= 3 else 1) + angular)
     power = 2 - len(indices)
     if prime.speed == "instantaneous":
         return scale, power
@@ -197,7 +197,7 @@ def _mass_scale(prime: Nondimensional | None, density: float, factors: Factors) 
         return 1.0
     assert factors.acceleration is not None
     angular = (factors.dof >= 3) + (factors.acceleration >= 3)
-    return float(0.5 * density * prime.length ** (3 + angular))
+    return float(0.5 * density * (prime.draught or prime.length) * prime.length ** (2 + angular))
 
 
 def _damps(factors: Factors) -> bool:

@@ -158,14 +158,14 @@ def _check_fins(
 ) -> None:
     used = {a for term in polynomial.terms for a in term.actuators}
     for i, fin in enumerate(actuators):
-        if not isinstance(fin, actuator_spec.Fin) or fin.lift or fin.table:
+        if not isinstance(fin, actuator_spec.Fin) or fin.lift or fin.table or fin.race:
             continue
         if symbols.get(fin.name) not in used:
             symbol = fin.symbol or fin.name
             raise vehicle.error(
                 ("actuators", i),
                 f"the fin `{fin.name}` would have no effect",
-                expected="`lift`, `table`, or a coefficient that names it",
+                expected="`lift`, `table`, `race`, or a coefficient that names it",
                 mend=f"add for example `Y_u_u_{symbol}` to hydrodynamics.coefficients",
             )
 

@@ -75,6 +75,20 @@ class Characteristic(Spec):
         return self
 
 
+class DriftWake(Spec):
+    """Change of the wake at the propeller as the ship drifts and turns (MMG standard method).
+
+    (1 − w) = (1 − `wake`) (1 + (1 − exp(−C1 |β_P|)) (C2 − 1)), β_P = β − x_P r/U.
+    """
+
+    rate: Annotated[Plain, Field(gt=0)]
+    """C1 per radian."""
+    starboard: Annotated[Plain, Field(gt=0, le=5)]
+    """C2 in a turn to starboard, β_P > 0."""
+    port: Annotated[Plain, Field(gt=0, le=5)]
+    """C2 in a turn to port."""
+
+
 class OpenWaterThrust(Spec):
     """Propeller by its open-water diagram: T = ρ D⁴ K_T(J) |n| n, Q = ρ D⁵ K_Q(J) |n| n."""
 
@@ -88,6 +102,8 @@ class OpenWaterThrust(Spec):
     """Torque coefficient K_Q over J; no torque on the hull when left out."""
     wake: Annotated[Plain, Field(ge=-0.5, lt=1)] = 0.0
     """Wake fraction w: the propeller advances at (1 − w) u."""
+    drift_wake: DriftWake | None = None
+    """How the wake changes in a turn; constant when left out."""
     thrust_deduction: Annotated[Plain, Field(ge=-0.5, lt=1)] = 0.0
     """Thrust deduction t: the hull feels (1 − t) T."""
     astern_factor: Annotated[Plain, Field(ge=0, le=1.5)] = 1.0
@@ -214,6 +230,36 @@ class LiftTable(Spec):
         return self
 
 
+class RaceRudder(Spec):
+    """A rudder in the race of a propeller, by the MMG standard method (Yasukawa and Yoshimura
+    2015): normal force F_N = ½ρ A f_α U_R² sin α_R, and what it adds to the hull's own forces."""
+
+    propeller: Name
+    """Name of the thruster ahead of it, of the model `open_water`."""
+    area: Annotated[SquareMetres, Field(gt=0)]
+    """Area A of the part that moves."""
+    height: Annotated[Metres, Field(gt=0)]
+    """Span H; the race meets D/H of it."""
+    lift_slope: Annotated[Plain, Field(gt=0)]
+    """f_α per radian; Fujii's 6.13 Λ/(Λ + 2.25) where it was not measured."""
+    wake_ratio: Annotated[Plain, Field(gt=0, le=3)]
+    """ε: (1 − w) at the rudder over that at the propeller."""
+    acceleration: Annotated[Plain, Field(ge=0, le=2)]
+    """κ: share of the propeller's acceleration of the water that reaches the rudder."""
+    resistance_deduction: Annotated[Plain, Field(ge=0, lt=1)]
+    """t_R: share of the rudder's resistance that the ship does not feel."""
+    hull_force: Annotated[Plain, Field(ge=0, le=2)]
+    """a_H: force that steering induces on the hull over that on the rudder."""
+    hull_force_at: Metres
+    """x_H: where that force acts, x in the body frame."""
+    straightening_starboard: Annotated[Plain, Field(ge=0, le=2)]
+    """γ_R in a turn to starboard: share of the cross flow that the hull and the race leave."""
+    straightening_port: Annotated[Plain, Field(ge=0, le=2)]
+    """γ_R in a turn to port."""
+    turning_lever: Metres
+    """ℓ_R: x by which the yaw rate counts in that cross flow; about twice the rudder's own."""
+
+
 class FinDrive(Spec):
     """What moves a fin: limits, lag and imperfections of its servo."""
 
@@ -245,13 +291,20 @@ class Fin(FinDrive):
     lift: LiftCurve | None = None
     """Force from the fin's shape."""
     table: LiftTable | None = None
-    """Force from a table of its section. With neither, the fin acts through the coefficients."""
+    """Force from a table of its section."""
+    race: RaceRudder | None = None
+    """A rudder in the race of a propeller. With none of the three, the fin acts through the
+    coefficients."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.lift is not None and self.table is not None:
-            raise ValueError("give either `lift` or `table`, not both")
+        if sum(given is not None for given in (self.lift, self.table, self.race)) > 1:
+            raise ValueError("give one of `lift`, `table` and `race`, not several")
         x, y, z = self.axis
+        if self.race is not None and (x != 0 or y != 0 or z <= 0):
+            raise ValueError(
+                f"`axis` of a rudder in a race must be [0, 0, 1], found [{x}, {y}, {z}]"
+            )
         if y == 0 and z == 0:
             raise ValueError(f"`axis` must not point along the flow, found [{x}, {y}, {z}]")
         return self

@@ -130,11 +130,14 @@ class Nondimensional(Spec):
     """Reference quantities of coefficients given in SNAME's prime system.
 
     Forces are divided by ½ρU²L², moments by ½ρU²L³, velocities by U, angular velocities by U/L,
-    masses by ½ρL³.
+    masses by ½ρL³. With a `draught` d one L of these areas and volumes is d, as in the MMG method:
+    forces by ½ρU²Ld, moments by ½ρU²L²d, masses by ½ρL²d.
     """
 
     length: Annotated[Metres, Field(gt=0)]
     """Reference length L."""
+    draught: Annotated[Metres, Field(gt=0)] | None = None
+    """Reference draught d; the length when left out."""
     speed: Annotated[MetresPerSecond, Field(gt=0)] | Literal["instantaneous"]
     """Reference speed U: a number, or `instantaneous` for the speed through the water."""
 

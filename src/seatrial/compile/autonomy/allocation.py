@@ -16,7 +16,7 @@ from seatrial.core import step
 from seatrial.core.actuators import Actuator
 from seatrial.core.actuators.ballast import Ballast
 from seatrial.core.actuators.drive import Drive
-from seatrial.core.actuators.fin import FIXED, Fin
+from seatrial.core.actuators.fin import FIXED, Fin, Surface
 from seatrial.core.actuators.thruster import OpenWater, ThrustCurve, Thruster
 from seatrial.core.environment import surroundings
 from seatrial.core.forces.memory import memory_at_rest
@@ -303,7 +303,7 @@ def _inflow(members: list[_Member], turning: list[int]) -> Array:
         place, along = np.zeros(3), np.array([1.0, 0.0, 0.0])
         if isinstance(actuator, Thruster):
             place, along = np.asarray(actuator.position), np.asarray(actuator.direction)
-        elif isinstance(actuator, Fin) and actuator.surface is not None:
+        elif isinstance(actuator, Fin) and isinstance(actuator.surface, Surface):
             place, along = np.asarray(actuator.surface.position), np.asarray(actuator.surface.chord)
         places.append((place, along))
     for place, (x, y, _) in [places[i] for i in turning]:

@@ -10,7 +10,9 @@ import math
 import jax
 import jax.numpy as jnp
 
+from seatrial.core.actuators import rudder
 from seatrial.core.actuators.drive import Drive, follow
+from seatrial.core.actuators.rudder import RaceRudder
 from seatrial.core.smooth import smoothstep
 from seatrial.core.surroundings import Surroundings
 from seatrial.pytree import pytree, static
@@ -73,7 +75,7 @@ class Fin:
     drive: Drive
     half_backlash: jax.Array | None
     angle_error: jax.Array | None
-    surface: Surface | None
+    surface: Surface | RaceRudder | None
     channel: int = static()
     servo: int = static()
     """Index of the servo's state; the channel itself when there is no backlash."""
@@ -111,6 +113,9 @@ def force(
     angle: Scalar = 0.0 if model.channel == FIXED else state[model.channel]
     if model.angle_error is not None:
         angle = angle + model.angle_error
+    if isinstance(fin, RaceRudder):
+        load = rudder.force(fin, angle, state, around)
+        return load if floating is None else scale_wrench(jnp.where(floating, 0.0, 1.0), load)
     position, chord, normal = vec3(fin.position), vec3(fin.chord), vec3(fin.normal)
     flow = add(around.relative.linear, cross(around.relative.angular, position))
     vc, vn = dot(flow, chord), dot(flow, normal)

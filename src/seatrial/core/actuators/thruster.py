@@ -8,6 +8,7 @@ from seatrial.core.surroundings import Surroundings
 from seatrial.pytree import pytree, static
 from seatrial.spatial.vectors import (
     Scalar,
+    Twist,
     Vec3,
     Wrench,
     add,
@@ -39,6 +40,21 @@ class Characteristic:
 
 
 @pytree
+class DriftWake:
+    """How the wake of a hull leaves its propeller as the ship turns.
+
+    (1 − w) = (1 − w₀) (1 + (1 − exp(−C₁|β_P|)) (C₂ − 1)), β_P = β − x_P r/U, with one C₂ for each
+    sign of β_P (Yasukawa and Yoshimura 2015).
+    """
+
+    rate: jax.Array
+    """C₁ per rad."""
+    starboard: jax.Array
+    """C₂ in a turn to starboard, β_P > 0."""
+    port: jax.Array
+
+
+@pytree
 class OpenWater:
     """T = (1 − t) ρ D⁴ K_T(J) |n| n, Q = ρ D⁵ K_Q(J) |n| n, J = (1 − w) u / (n D).
 
@@ -54,6 +70,7 @@ class OpenWater:
     """1 − t."""
     astern_factor: jax.Array
     torque_factor: jax.Array
+    drift: DriftWake | None = None
 
 
 @pytree
@@ -121,28 +138,57 @@ def _thrust(
         )
         thrust = around.density_ratio * thrust
         return thrust, thrust * curve.torque_per_thrust
-    flow = add(around.relative.linear, cross(around.relative.angular, position))
-    return _open_water(model.propulsor, value, dot(flow, direction), around.density)
+    advance = advance_speed(model.propulsor, direction, position, around.relative)
+    return _open_water(model.propulsor, value, advance, around.density)
+
+
+def advance_speed(model: OpenWater, direction: Vec3, position: Vec3, relative: Twist) -> Scalar:
+    """Speed (1 − w) u of the water through the propeller, m/s."""
+    flow = add(relative.linear, cross(relative.angular, position))
+    advance = model.wake_factor * dot(flow, direction)
+    if model.drift is None:
+        return advance
+    speed, drift = drift_angle(relative)
+    at_propeller = drift - position[0] * relative.r / speed
+    gain = jnp.where(at_propeller > 0, model.drift.starboard, model.drift.port) - 1.0
+    return advance * (1.0 - gain * jnp.expm1(-model.drift.rate * jnp.abs(at_propeller)))
+
+
+def drift_angle(relative: Twist) -> tuple[Scalar, Scalar]:
+    """Speed in the horizontal plane and drift angle, positive with the flow from starboard.
+
+    A ship that goes astern has the angle of her mirror image: it is the flow across the stern that
+    counts, and the angle itself would jump from π to −π there.
+    """
+    speed = jnp.sqrt(relative.u * relative.u + relative.v * relative.v + 1e-9)
+    # atan2 has no gradient at the origin, and a ship at rest no drift
+    along = jnp.where(speed < 1e-4, 1e-4, jnp.abs(relative.u))
+    return speed, jnp.arctan2(-relative.v, along)
 
 
 def _open_water(
-    model: OpenWater, n: Scalar, inflow: Scalar, density: Scalar
+    model: OpenWater, n: Scalar, advance: Scalar, density: Scalar
 ) -> tuple[Scalar, Scalar]:
     d = model.diameter
-    advance = model.wake_factor * inflow
-    squared = jnp.abs(n) * n
-    kt = jnp.where(
-        n > 0,
-        _coefficient_times_n2(model.kt, n, advance / d),
-        model.astern_factor * model.kt.at_zero * squared,
-    )
+    kt = thrust_coefficient(model, n, advance)
     thrust = model.deduction_factor * density * d**4 * kt
     if model.kq is None:
         return thrust, 0.0
     kq = jnp.where(
-        n > 0, _coefficient_times_n2(model.kq, n, advance / d), model.kq.at_zero * squared
+        n > 0,
+        _coefficient_times_n2(model.kq, n, advance / d),
+        model.kq.at_zero * jnp.abs(n) * n,
     )
     return thrust, model.torque_factor * density * d**5 * kq
+
+
+def thrust_coefficient(model: OpenWater, n: Scalar, advance: Scalar) -> Scalar:
+    """K_T |n| n of a propeller that advances through the water."""
+    return jnp.where(
+        n > 0,
+        _coefficient_times_n2(model.kt, n, advance / model.diameter),
+        model.astern_factor * model.kt.at_zero * jnp.abs(n) * n,
+    )
 
 
 def _coefficient_times_n2(curve: Characteristic, n: Scalar, advance: Scalar) -> Scalar:
