@@ -61,7 +61,15 @@ def runs_of(
 ) -> tuple[list[Scenario], dict[str, list[Any]]]:
     """The scenario of every run, and what was varied by its path."""
     chosen = None if seeds is None else _numbers(seeds)
-    varied = {path: list(values) for path, values in vary.items()}
+    try:
+        varied = {path: list(values) for path, values in vary.items()}
+    except TypeError as error:
+        raise SpecError(
+            Problem(
+                f"`vary` holds a list for each path, one value for each run: {error}",
+                expected="for example `vary={'vehicles[0].start.speed': [0.5, 1.0]}`",
+            )
+        ) from None
     lengths = {path: len(values) for path, values in varied.items()}
     if chosen is not None:
         lengths["seeds"] = len(chosen)

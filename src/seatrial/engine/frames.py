@@ -274,7 +274,7 @@ class VehicleSummary:
     ended_at: float
     """Time of the last frame in which the vehicle was alive, s."""
     distance: float
-    """Length of the track over ground, m."""
+    """Length of the track over ground, seen from above, m."""
     speed_mean: float
     speed_max: float
     depth_max: float

@@ -83,6 +83,12 @@ class Goto(Task):
     def _check(self) -> Self:
         if bool(self.waypoints) == bool(self.places):
             raise ValueError("give either `waypoints` (metres) or `places` (degrees)")
+        for latitude, longitude in self.places:
+            if abs(latitude) > 90.0 or abs(longitude) > 180.0:
+                raise ValueError(
+                    f"[{latitude:g}, {longitude:g}] is no place: `places` are latitude (−90 to 90) "
+                    "and longitude (−180 to 180), in degrees"
+                )
         return self
 
 
@@ -102,6 +108,11 @@ class Survey(Task):
     def _check(self) -> Self:
         across = (-math.sin(self.heading), math.cos(self.heading))
         sides = [corner[0] * across[0] + corner[1] * across[1] for corner in self.area]
+        ahead = (math.cos(self.heading), math.sin(self.heading))
+        along = [corner[0] * ahead[0] + corner[1] * ahead[1] for corner in self.area]
+        least = 1e-6 * max(max(sides) - min(sides), max(along) - min(along))
+        if min(max(sides) - min(sides), max(along) - min(along)) <= least:
+            raise ValueError("the corners of the area lie on one line: there is nothing to cover")
         lines = (max(sides) - min(sides)) / self.spacing
         if lines > MOST_LINES:
             raise ValueError(

@@ -80,9 +80,16 @@ class Makers:
     """Aids from sensors; every deviation is what the description says, and the filter's own."""
 
     def __init__(
-        self, described: spec.Navigation, imu: SensorInfo, rate_noise: float, dives: bool
+        self,
+        described: spec.Navigation,
+        imu: SensorInfo,
+        rate_noise: float,
+        dives: bool,
+        sea: tuple[float, float] | None,
     ) -> None:
+        """`sea` is the variance of its elevation, m², and how fast that fades with depth, 1/m."""
         self._described = described
+        self._sea = sea if dives else None
         self._dives = dives
         self._direct = described.filter == "direct"
         self._imu = np.array(imu.position)
@@ -225,8 +232,16 @@ class Makers:
             deviation=factor * _at_least(white, "depth"),
             test=self._test(sensor, info, (1,), *noise, unstated=0.0 if self._direct else WAVY),
             slow=slow,
+            waves=self._waves(1.0 / info.rate),
             component=info.components.index(component),
         )
+
+    def _waves(self, period: float) -> jax.Array | None:
+        """What waves above do to a depth by pressure, as noise of samples `period` apart."""
+        if self._sea is None:
+            return None
+        variance, fading = self._sea
+        return constant([lasting(0.0, math.sqrt(variance), HEAVING, period) ** 2, fading])
 
     def _dvl(self, sensor: Any, info: SensorInfo, factor: float) -> aiding.BodyVelocity:
         ground = np.array(info.deviation[:3])

@@ -115,14 +115,18 @@ def _points(
             task.centre[:2], task.radius, task.turns, clockwise=task.clockwise, depth=task.depth
         )
     if task.places:
-        flat = patterns.from_latitude_longitude(np.array(task.places), datum)
-        return np.column_stack([flat[:, :2], np.full(len(flat), task.depth)])
+        depths = np.full(len(task.places), task.depth)
+        return patterns.from_latitude_longitude(np.column_stack([task.places, depths]), datum)
     return np.array([_point(waypoint, task.depth) for waypoint in task.waypoints])
 
 
 def _smoothed(task: spec.Goto, points: Array, length: float) -> Array:
     """The way through the points (K, 3) as short legs, without the first of them."""
     radius = task.turning_radius or TURNING_RADIUS * length
+    moved = np.linalg.norm(np.diff(points, axis=0), axis=1) > 1e-6
+    points = points[np.concatenate([[True], moved])]
+    if len(points) < 2:
+        return points
     rows = smooth(points) if task.smooth == "hermite" else fillet(points, radius)
     found: Array = sample(rows, max(2.0 * length, 0.5 * radius))[1:]
     return found

@@ -89,6 +89,16 @@ class _Check:
     def depths(self) -> None:
         """Refuse places in the air, in the bottom, or beyond the vehicle's own limit."""
         if not self._dives:
+            for leg in self._legs:
+                if leg.kind != VELOCITY and float(leg.end[2]) > self._vehicle.height:
+                    raise SpecError(
+                        self._of(
+                            leg,
+                            f"lies at {float(leg.end[2]):g} m, and {self._vehicle.name} floats",
+                            "no depth, for a craft on the surface",
+                            "leave out the depth, or choose a vehicle that dives",
+                        )
+                    )
             return
         seabed = self._scenario.world.seabed
         bottom = math.inf if seabed is None else seabed.depth
@@ -176,7 +186,10 @@ class _Check:
         if top is None:
             return
         for leg in self._legs:
-            if leg.kind == VELOCITY or leg.speed <= top:
+            if leg.kind == VELOCITY:
+                self._ordered(leg, top)
+                continue
+            if leg.speed <= top:
                 continue
             doubt = self._of(
                 leg,
@@ -188,6 +201,18 @@ class _Check:
                 raise SpecError(doubt)
             if self._scenario.world.current is None:
                 yield doubt
+
+    def _ordered(self, leg: Leg, top: float) -> None:
+        """Refuse a velocity that the vehicle cannot have."""
+        surge, sway, _ = leg.velocity
+        if abs(surge) > 2.0 * top:
+            message = f"asks for {surge:.2g} m/s ahead"
+            expected = f"at most {top:.2g} m/s, its top speed"
+            raise SpecError(self._of(leg, message, expected, "ask for less `surge`"))
+        if sway != 0.0 and "sway" not in self._tuning.autopilot.follows:
+            message = f"asks for {sway:.2g} m/s to the side"
+            expected = f"no `sway`: {self._vehicle.name} cannot move sideways by itself"
+            raise SpecError(self._of(leg, message, expected, "leave out `sway`"))
 
     def currents(self) -> Iterator[Problem]:
         """Refuse what the steady current makes impossible; doubt what it, or the tide, makes slow.

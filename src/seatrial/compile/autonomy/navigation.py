@@ -75,15 +75,15 @@ def build_navigator(
 ) -> NavigationSetup:
     """Build the filter in double precision; call inside `jax.enable_x64(True)`.
 
-    Of the ocean, in double precision, only the water is used; `latitude` in degrees is that of the
-    datum. What the vehicle knows without a sensor is taken in once every control period.
+    Of the ocean, in double precision, the water is used, and how high its waves are; `latitude` in
+    degrees is that of the datum. What the vehicle knows without a sensor is taken in once every control period.
     """
     place = _find_imu(described, sensors, vehicle.name)
     imu, info = sensors[place], infos[place]
     assert isinstance(imu, Imu)
     errors = _Inertial.of(imu, info)
     floats = isinstance(vehicle.buoyancy, SurfaceBuoyancy)
-    makers = Makers(described, info, errors.rate, not floats)
+    makers = Makers(described, info, errors.rate, not floats, _sea(ocean))
     aids: list[Aid] = []
     places = []
     for index, factor in _chosen(described, sensors):
@@ -124,6 +124,24 @@ def build_navigator(
             aids.append(makers.dynamics(described.dynamics, twin, control_period))
         filter = _error_state(described, errors, common, tuple(aids), known, twin, imu, latitude)
     return NavigationSetup(filter, place, tuple(places), known, tuple(aid.groups for aid in aids))
+
+
+def _sea(ocean: Ocean) -> tuple[float, float] | None:
+    """Variance of the elevation, m², and the rate κ at which the pressure of the waves fades.
+
+    Each wave fades as e^(−kz); κ is that of their sum where it matters, a tenth of the length of
+    the mean wave below the surface.
+    """
+    if ocean.waves is None:
+        return None
+    energy = 0.5 * np.asarray(ocean.waves.amplitude, np.float64) ** 2
+    number = np.asarray(ocean.waves.wavenumber, np.float64)
+    variance = float(energy.sum())
+    if variance == 0.0:
+        return None
+    depth = 0.2 * math.pi * variance / float(energy @ number)
+    left = float(energy @ np.exp(-2.0 * number * depth)) / variance
+    return variance, -math.log(left) / (2.0 * depth)
 
 
 def first_estimate(

@@ -181,7 +181,7 @@ class Tally:
         frames = group.frames
         position = np.asarray(frames.position, np.float64)
         joined = position if self._last is None else np.concatenate([self._last[None], position])
-        self._distance += np.linalg.norm(np.diff(joined, axis=0), axis=2).sum(axis=0)
+        self._distance += np.linalg.norm(np.diff(joined[..., :2], axis=0), axis=2).sum(axis=0)
         self._last = position[-1]
         euler = euler_angles(frames.attitude)
         speed = ground_speed(frames.attitude, frames.velocity[..., :3])

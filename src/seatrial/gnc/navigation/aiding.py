@@ -212,7 +212,8 @@ class Fix:
 class Depth:
     """Depth of a point of the body: the third component of p + R r, and an offset where it has one.
 
-    The reading times `per_unit`, less `zero`, is the depth.
+    The reading times `per_unit`, less `zero`, is the depth. Waves above press on it: their share of
+    the variance is σ² e^(−2κz) at the depth z, as white noise that stands for their slow swaying.
     """
 
     arm: jax.Array
@@ -224,7 +225,9 @@ class Depth:
     """m."""
     test: Test
     slow: Slow
-    component: int = static()
+    waves: jax.Array | None = None
+    """(2,) σ² at the surface, m², and κ, 1/m; None in calm water."""
+    component: int = static(default=0)
     """Which number of the measurement it is."""
 
     @property
@@ -234,11 +237,15 @@ class Depth:
 
     def compare(self, motion: Motion, values: jax.Array, own: Own) -> list[Innovation]:
         """One number."""
+        variance = self.deviation**2
+        if self.waves is not None:
+            depth = jnp.maximum(motion.position[2], 0.0)
+            variance = variance + self.waves[0] * jnp.exp(-2.0 * self.waves[1] * depth)
         there = motion.rotation.to_world(vec3(self.arm))
         read = values[self.component] * self.per_unit - self.zero
         residual = read - motion.position[2] - there[2]
         row: Row = {POSITION + 2: 1.0, ATTITUDE: there[1], ATTITUDE + 1: -there[0]}
-        part = Component(*own.added(residual, row, 0), self.deviation**2)
+        part = Component(*own.added(residual, row, 0), variance)
         return [Innovation([part], True, POSITION)]
 
 
