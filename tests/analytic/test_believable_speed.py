@@ -19,6 +19,8 @@ TOP_SPEEDS = {
     "otter": 3.1,
     "remus100": 2.9,
     "remus100_mss": 2.6,
+    "remus100_x": 2.6,
+    "slocum": 0.7,
     "smarty": 1.5,
     "sookshma": 2.0,
     "wamv": 7.7,

@@ -23,6 +23,8 @@ VEHICLES = (
     "otter",
     "remus100",
     "remus100_mss",
+    "remus100_x",
+    "slocum",
     "smarty",
     "sookshma",
     "wamv",
