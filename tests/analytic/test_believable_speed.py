@@ -20,6 +20,7 @@ TOP_SPEEDS = {
     "remus100": 2.9,
     "remus100_mss": 2.6,
     "remus100_x": 2.6,
+    "sf30k": 1.883,
     "slocum": 0.7,
     "smarty": 1.5,
     "sookshma": 2.0,

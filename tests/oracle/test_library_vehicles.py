@@ -24,6 +24,7 @@ VEHICLES = (
     "remus100",
     "remus100_mss",
     "remus100_x",
+    "sf30k",
     "slocum",
     "smarty",
     "sookshma",
