@@ -11,4 +11,4 @@ WAYPOINT_RUNS = (
 )
 ENCOUNTERS = ("otters-head-on", "otters-crossing", "otters-overtaking", "otters-channel")
 """Which `test_encounters` runs."""
-MISSIONS = {*WAYPOINT_RUNS, *ENCOUNTERS, "wamv-velocity"}
+MISSIONS = {*WAYPOINT_RUNS, *ENCOUNTERS, "wamv-velocity", "remus100_x-dive", "sf30k-station"}

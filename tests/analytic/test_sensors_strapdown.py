@@ -42,6 +42,8 @@ TURNING = {
     "otter": {"left_rpm": 900, "right_rpm": 300},
     "remus100": {"propeller": 8.0, "rudder_deg": -10, "stern_plane_deg": 2},
     "remus100_mss": {"propeller_rpm": 1300, "rudder_deg": -10, "stern_plane_deg": 2},
+    "sf30k": {"main_port": 700, "main_starboard": 400, "vertical_rear": -150},
+    "slocum": {"pump": 0.1, "battery_fore": 0.2, "battery_aft": -0.2, "rudder_deg": 10},
     "smarty": {"fore_port": 10, "aft_port": 10, "fore_starboard": 8, "aft_starboard": 8},
     # Its rudder turns at 1 rad/s and stops: 0.3 rad are a whole number of pairs of samples.
     "sookshma": {"propeller_rpm": 1000, "rudder": 0.3},
@@ -49,7 +51,7 @@ TURNING = {
 }
 """Orders under which every vehicle of the library travels and turns as it can."""
 
-LAGGING = {"bluerov2", "bluerov2_heavy", "mariner", "otter", "sookshma"}
+LAGGING = {"bluerov2", "bluerov2_heavy", "mariner", "otter", "sf30k", "sookshma"}
 """Those whose actuators follow orders with a lag. They start with actuators at rest, and are told
 to turn the other way halfway. The orders of the others stand from the start: an actuator that
 jumps makes the acceleration jump between two samples, where no sensor sees it; a test below shows
@@ -188,7 +190,7 @@ def missed(seen, fixed, rate=RATE, order=4, every=1):
 
 
 def test_every_vehicle_of_the_library_is_tried():
-    variants = {"wamv_azimuth"}  # the hull of another, driven otherwise
+    variants = {"remus100_x", "wamv_azimuth"}  # the hull of another, driven otherwise
     assert set(TURNING) == set(library_names("vehicle")) - variants
 
 

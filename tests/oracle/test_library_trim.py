@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import craft
+from sampling import sampled
 from seatrial.compile.scenario import compile_scenario
 from seatrial.compile.trim import settle_trim
 from seatrial.errors import SpecError
@@ -59,7 +60,7 @@ def test_the_library_has_neutral_vehicles():
 
 
 @pytest.mark.parametrize("water", WATERS)
-@pytest.mark.parametrize("name", neutral())
+@pytest.mark.parametrize("name", sampled(neutral(), "remus100_mss"))
 def test_left_alone_for_half_an_hour_it_stays_where_it_is(name, water):
     plan = compile_scenario(described(name, WATERS[water]))
     group, ocean = plan.fleets[0].group, plan.fleets[0].ocean
