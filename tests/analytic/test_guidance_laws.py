@@ -218,6 +218,14 @@ def test_leg_without_length_leads_from_the_vehicle_to_it():
     assert np.isfinite(asked.course[0])
 
 
+@pytest.mark.parametrize("off", [0.0, 0.4])
+def test_a_leg_straight_down_asks_for_the_depth_of_its_end(off):
+    law = LineOfSight(lookahead=jnp.asarray(LOOKAHEAD))
+    start, end, place = column(1.0, 2.0, 3.0), column(1.0, 2.0, 9.0), column(1.0, 2.0 + off, 3.0)
+    _, asked, _ = law.guide(law.begin(1), estimate(place), start, end, jnp.asarray(1.0), 0.1)
+    assert asked.depth[0] == 9.0
+
+
 def test_each_vehicle_of_a_batch_is_guided_as_it_would_be_alone():
     law = IntegralLineOfSight(
         lookahead=jnp.asarray([4.0, 8.0, 12.0]), gain=jnp.asarray([0.2, 0.5, 0.8])

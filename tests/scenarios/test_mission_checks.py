@@ -2,6 +2,7 @@
 
 import warnings
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -75,6 +76,18 @@ REFUSED = {
     "far more speed than it has": (
         {"task": NORTH.replace("1.5", "25")},
         r"goto 1` asks for 25 m/s.*at most 3.1 m/s, its top speed",
+    ),
+    "a depth for a boat": (
+        {"task": "{do: goto, waypoints: [[50, 0, 7]]}"},
+        r"goto 1` lies at 7 m, and otter floats",
+    ),
+    "a boat that is to go sideways": (
+        {"task": "{do: velocity, sway: 0.5, duration: 10}"},
+        r"asks for 0.5 m/s to the side.*otter cannot move sideways",
+    ),
+    "a velocity beyond the boat": (
+        {"task": "{do: velocity, surge: 9, duration: 10}"},
+        r"asks for 9 m/s ahead.*at most 3.1 m/s",
     ),
     "a start at an aircraft's speed": (
         {"extra": "start: {speed: 50}"},
@@ -153,6 +166,11 @@ DOUBTED = {
             {"task": "{do: survey, area: [[0, 0], [1.0e+9, 0], [0, 1.0e+9]], spacing: 20}"},
             r"takes 5e\+07 lines, and 1000 are the most",
         ),
+        (
+            {"task": "{do: survey, area: [[0, 0], [50, 0], [90, 0]], spacing: 20}"},
+            "the corners of the area lie on one line",
+        ),
+        ({"task": "{do: goto, places: [[200, 10]]}"}, r"\[200, 10\] is no place"),
         ({"duration": 0.05}, r"`frame_period` \(0.1 s\) is longer than `duration` \(0.05 s\)"),
         (
             {"extra": "sensors: [{type: gnss, name: gnss, rate: 2.0e-6}]"},
@@ -176,6 +194,25 @@ def test_a_drag_that_drives_is_refused(name, value):
         st.SpecError, match=f"`{name}` drives the motion(?s:.)*`{name}: -{value:g}`"
     ):
         check_vehicle(wrong)
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "{do: goto, waypoints: [[0, 0], [50, 0], [50, 0], [50, 50]], smooth: hermite}",
+        "{do: goto, waypoints: [[0, 0], [50, 0], [50, 0], [50, 50]], smooth: circles}",
+        "{do: goto, waypoints: [[0, 0]], smooth: hermite}",
+        "{do: goto, places: [[63.4306, 10.3952]]}",
+    ],
+)
+@pytest.mark.filterwarnings("ignore::seatrial.SpecWarning")
+def test_places_and_smooth_ways_with_repeated_waypoints_are_taken(task):
+    world = "{name: fjord, datum: {latitude_deg: 63.43, longitude_deg: 10.395}}"
+    legs = compile_scenario(described(task, world=world)).header.vehicles[0].legs
+    assert all(np.isfinite(leg.end).all() for leg in legs)
+    if "places" in task:
+        # 0.0006° of latitude and 0.0002° of longitude at 63.43°: 66.9 m and 10.0 m.
+        np.testing.assert_allclose(legs[0].end, (66.9, 10.0, 0.0), atol=0.1)
 
 
 def test_of_a_million_vessels_some_are_checked(tmp_path):

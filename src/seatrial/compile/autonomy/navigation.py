@@ -76,7 +76,8 @@ def build_navigator(
     """Build the filter in double precision; call inside `jax.enable_x64(True)`.
 
     Of the ocean, in double precision, the water is used, and how high its waves are; `latitude` in
-    degrees is that of the datum. What the vehicle knows without a sensor is taken in once every control period.
+    degrees is that of the datum. What the vehicle knows without a sensor is taken in once every
+    control period.
     """
     place = _find_imu(described, sensors, vehicle.name)
     imu, info = sensors[place], infos[place]

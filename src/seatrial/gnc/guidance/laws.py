@@ -248,9 +248,11 @@ def _level(
     errors: TrackErrors,
 ) -> Setpoint:
     """Speed, direction, and the depth of the leg abeam of the vehicle."""
-    # On a leg that goes straight down nobody is ever abeam of a part of it.
     length = errors.along + errors.remaining
-    share = jnp.where(length > 1e-6, jnp.clip(errors.along / length, 0.0, 1.0), 1.0)
+    share = jnp.clip(errors.along / jnp.where(length > 0.0, length, 1.0), 0.0, 1.0)
+    # On a leg that goes straight down nobody is ever abeam of a part of it.
+    goes = jnp.any(jnp.abs(end[:2] - start[:2]) > 1e-6, axis=0)
+    share = jnp.where(goes, share, 1.0)
     depth = start[2] + share * (end[2] - start[2])
     return _asked(angle, steer, speed)._replace(depth=depth)
 
