@@ -13,6 +13,7 @@ from scipy.special import j1
 import craft
 from instruments import fit, read, state
 from seatrial.engine.exchange import taps
+from seatrial.errors import SpecError
 from seatrial.ocean import water as ocean_water
 from seatrial.ocean.seabed import MATERIALS
 from seatrial.sensors.ranging.beam import HALF_POWER, beam, piston
@@ -433,5 +434,5 @@ def test_faults_have_the_last_word_about_the_numbers_and_none_about_the_array():
 
 
 def test_pings_that_would_overlap_are_refused():
-    with pytest.raises(ValueError, match="sound needs"):
+    with pytest.raises(SpecError, match="sound needs"):
         Described(type="echo_sounder", name="s", rate=20.0, range=100.0)

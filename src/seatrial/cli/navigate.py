@@ -72,3 +72,4 @@ def _print(report: dict[str, Any]) -> None:
     if measured:
         headings = ("sensor", "samples", "mean NIS", "95 % band", "rejected\n%")
         show_table(console, "", headings, measured)
+    typer.echo(f"Verdict: {report['verdict']}.")

@@ -1,5 +1,6 @@
 """A navigation filter run over the samples of a recording, beside the truth that it holds."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +45,25 @@ class Rerun:
         """(T, 3) m."""
         return self.believed - self.true
 
+    @property
+    def verdict(self) -> str:
+        """Whether the filter errs by as much as it says, and which sensors by more.
+
+        NEES over its degrees of freedom is 1 on average; a slow error makes one run differ from
+        that by a factor of a few, so that nothing is said of what lies between a tenth and four.
+        """
+        share = self.nees / 3.0
+        if share > 4.0:
+            words = f"the filter is too sure: it errs by {math.sqrt(share):.1f} times what it says"
+        elif share < 0.1:
+            words = f"the filter is too careful: it errs by {math.sqrt(share):.2f} of what it says"
+        else:
+            words = "the filter errs by about as much as it says"
+        loud = [name for name, v in self.nis.items() if v.mean > 2.0 * 0.5 * sum(v.band)]
+        if loud:
+            words += f"; {', '.join(loud)} by more than their descriptions"
+        return words
+
     def report(self) -> dict[str, Any]:
         """Numbers for people and programs."""
         level = np.linalg.norm(self.error[:, :2], axis=1)
@@ -59,6 +79,7 @@ class Rerun:
             "depth_error_rms_m": float(np.sqrt(np.mean(self.error[:, 2] ** 2))),
             "largest_jump_m": float(jump.max(initial=0.0)),
             "position_nees_mean": self.nees,
+            "verdict": self.verdict,
             "nis": {
                 name: {
                     "mean": v.mean,
