@@ -73,6 +73,7 @@ def test_navigating_a_recording_again_errs_as_the_filter_did_aboard(seatrial, tm
     assert again == pytest.approx(aboard.indices["position_error_rms"], rel=0.1)
     # All of the error that the filter states, and not much more: χ² with three degrees of freedom.
     assert 1.0 < found["position_nees_mean"] < 7.8
+    assert found["verdict"] == "the filter errs by about as much as it says"
     assert {"compass", "uwb 1", "uwb 4"} <= set(found["nis"])
     for sensor in ("compass", "uwb 1", "uwb 4"):
         assert found["nis"][sensor]["rejected"] < 0.05
