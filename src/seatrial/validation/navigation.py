@@ -67,7 +67,7 @@ class Rerun:
     def report(self) -> dict[str, Any]:
         """Numbers for people and programs."""
         level = np.linalg.norm(self.error[:, :2], axis=1)
-        distance = float(np.linalg.norm(np.diff(self.true, axis=0), axis=1).sum())
+        distance = float(np.linalg.norm(np.diff(self.true[:, :2], axis=0), axis=1).sum())
         jump = np.linalg.norm(np.diff(self.error, axis=0), axis=1)
         return {
             "vehicle": self.vehicle,
