@@ -78,7 +78,6 @@ def test_what_no_film_takes_is_refused(recorded, tmp_path, monkeypatch):
 
 
 def test_mp4_is_written_by_the_package_with_its_own_ffmpeg(recorded, tmp_path):
-    pytest.importorskip("imageio_ffmpeg")
     first, second = (plot(recorded, tmp_path / f"{n}.mp4", speed=60.0) for n in "ab")
     data = first.read_bytes()
     assert data[4:8] == b"ftyp"
