@@ -116,6 +116,7 @@ def forget() -> None:
     with _guard:
         _loaded.clear()
         _locks.clear()
+        _ahead.clear()
 
 
 def call(function: Any, *args: Any) -> Any:
@@ -135,7 +136,7 @@ def _at_hand(key: str) -> Any:
     with _guard:
         if key not in _loaded:
             return None
-        if key in _ahead and not _loaded[key][0].finish():
+        if isinstance(program := _loaded[key][0], _Kept) and not program.finish():
             cache.drop(KIND, key)
             _ahead.discard(key)
             del _loaded[key]
@@ -143,12 +144,13 @@ def _at_hand(key: str) -> Any:
         counts["loaded" if key in _ahead else "reused"] += 1
         _ahead.discard(key)
         _loaded.move_to_end(key)
-        return _loaded[key][0]
+        return program
 
 
 def _hold(key: str, program: Any, size: int) -> None:
     with _guard:
         _loaded[key] = (program, size)
+        _ahead.discard(key)
         while len(_loaded) > 1 and sum(held for _, held in _loaded.values()) > MOST_HELD:
             _locks.pop(_loaded.popitem(last=False)[0], None)
 

@@ -111,6 +111,19 @@ def test_a_kept_program_that_calls_lapack_finds_it_in_another_process(folder):
     ]
 
 
+def test_a_program_that_was_loaded_ahead_and_let_go_of_is_compiled_when_it_is_gone(folder):
+    expected = programs.call(from_euler, *EULER)
+    (held,) = programs._loaded
+    programs._loaded.clear()
+    programs._load_ahead(held)
+    assert held in programs._ahead
+    programs._loaded.clear()  # as when others make room for themselves
+    cache.clear()
+    for _ in range(2):
+        np.testing.assert_array_equal(programs.call(from_euler, *EULER), expected)
+    assert programs.counts["compiled"] == 2
+
+
 def test_no_flipped_bit_in_a_kept_program_ends_the_process(folder, tmp_path):
     """One that would end in a crash ends this test's own process."""
     expected = programs.call(from_euler, *EULER)
