@@ -82,7 +82,7 @@ def runs_of(
         one = scenario
         for path, values in varied.items():
             one = _changed(one, path, values[number])
-        runs.append(one if chosen is None else _changed(one, "seed", chosen[number]))
+        runs.append(with_overrides(one, None if chosen is None else chosen[number]))
     return runs, varied
 
 

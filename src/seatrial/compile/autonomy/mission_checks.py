@@ -263,14 +263,15 @@ class _Check:
         if "position" in self._tuning.autopilot.follows:
             return  # it slows down and turns on the spot
         for number, task in enumerate(self._participant.mission):
-            wide = isinstance(task, spec.Survey | spec.ExpandingSquare)
-            if not wide and not isinstance(task, spec.Loiter):
+            if isinstance(task, spec.Survey | spec.ExpandingSquare):
+                key, room = "spacing", task.spacing
+            elif isinstance(task, spec.Loiter):
+                key, room = "radius", 2.0 * task.radius
+            else:
                 continue
             speed = task.speed or self._tuning.trim.speed
             circle = 2.0 * speed / turning_of(self._tuning.autopilot, speed).rate
-            room = task.spacing if wide else 2.0 * task.radius  # type: ignore[union-attr]
             if circle > room:
-                key = "spacing" if wide else "radius"
                 yield self._problem(
                     ("mission", number, key),
                     f"the turning circle is {circle:.3g} m wide at {speed:.2g} m/s, and there are "
