@@ -14,6 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from seatrial.geometry.bodies import Body as Body
+from seatrial.geometry.bodies import Timetable as Timetable
+from seatrial.geometry.grid import HeightGrid
+
 if TYPE_CHECKING:
     from seatrial.ocean import Ocean
 
@@ -126,44 +130,6 @@ class TurbulenceModes:
 
 
 @dataclass(frozen=True)
-class Timetable:
-    """How a body moves that nobody steers: stretches of constant velocity, the last without end."""
-
-    since: Array
-    """(P,) when each begins, rising, s."""
-    position: Array
-    """(P, 2) where it begins, north and east, m."""
-    velocity: Array
-    """(P, 2) along it, m/s."""
-
-    def at(self, t: float) -> tuple[Array, Array]:
-        """Position and velocity (2,) at a time; before the first stretch as along it."""
-        p = max(0, int(np.searchsorted(self.since, t, side="right")) - 1)
-        return self.position[p] + self.velocity[p] * (t - self.since[p]), self.velocity[p]
-
-
-@dataclass(frozen=True)
-class Body:
-    """Something that can be drawn."""
-
-    name: str
-    shape: str
-    """`vehicle` (moves as its frames say), `vessel` (moves as `motion` says), `circle` or
-    `polygon` (stand still)."""
-    kind: str = ""
-    """Of a vehicle, the name of its description."""
-    length: float = 0.0
-    beam: float = 0.0
-    height: float = 0.0
-    """Of a hull, m; 0 where unknown."""
-    radius: float = 0.0
-    """Of a circle, m."""
-    outline: Array | None = None
-    """(K, 2) corners of a polygon, or (1, 2) the centre of a circle, north and east, m."""
-    motion: Timetable | None = None
-
-
-@dataclass(frozen=True)
 class Scene:
     """Everything around the vehicles, and the vehicles; a part that is None is not there."""
 
@@ -252,9 +218,15 @@ def scene_of(ocean: "Ocean", bodies: tuple[Body, ...] = ()) -> Scene:
         else TurbulenceModes(
             *_arrays(turbulence, "wavevector", "cosine", "sine", "omega", "phase")
         ),
-        water_depth=None if ocean.seabed is None else float(ocean.seabed.depth),
+        water_depth=_flat_depth(ocean),
         bodies=bodies,
     )
+
+
+def _flat_depth(ocean: "Ocean") -> float | None:
+    if ocean.seabed is None or isinstance(ocean.seabed.depth, HeightGrid):
+        return None
+    return float(ocean.seabed.depth)
 
 
 def _current(ocean: "Ocean") -> CurrentField | None:

@@ -1,0 +1,1 @@
+"""Shapes of what is in the water and under it: height grids, meshes, bodies, rays."""

@@ -1,0 +1,120 @@
+"""Triangle meshes, as plain arrays: what rays are cast against and what is drawn.
+
+Faces are wound counter-clockwise seen from outside, so that their normals (right-hand rule) point
+out of the body; under a bottom, into the water.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.geometry.grid import HeightGrid
+
+Array = NDArray[np.float64]
+Faces = NDArray[np.int64]
+
+
+class Mesh(NamedTuple):
+    """Triangles."""
+
+    vertices: Array
+    """(V, 3) m."""
+    faces: Faces
+    """(F, 3) rows of `vertices`."""
+
+    def moved(self, position: Array, rotation: Array) -> "Mesh":
+        """The mesh turned by a matrix (3, 3) and then shifted by (3,)."""
+        return Mesh(self.vertices @ rotation.T + position, self.faces)
+
+    @property
+    def normals(self) -> Array:
+        """(F, 3) unit normals; 0 for a triangle without area."""
+        a, b, c = (self.vertices[self.faces[:, i]] for i in range(3))
+        normal = np.cross(b - a, c - a)
+        length = np.linalg.norm(normal, axis=1, keepdims=True)
+        return np.asarray(normal / np.where(length > 0.0, length, 1.0))
+
+
+def merged(meshes: list[Mesh]) -> Mesh:
+    """One mesh of several, their faces in order."""
+    firsts = np.cumsum([0, *(len(m.vertices) for m in meshes)])
+    vertices = np.concatenate([m.vertices for m in meshes])
+    faces = [m.faces + first for m, first in zip(meshes, firsts[:-1], strict=True)]
+    return Mesh(vertices, np.concatenate(faces))
+
+
+def box(size: tuple[float, float, float]) -> Mesh:
+    """A box about its middle, of a length, a width and a height."""
+    signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], np.float64)
+    sides = [
+        *((0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5)),  # aft, forward
+        *((0, 4, 5), (0, 5, 1), (2, 3, 7), (2, 7, 6)),  # port, starboard
+        *((0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3)),  # top (up is −z), bottom
+    ]
+    return Mesh(0.5 * signs * np.array(size), np.array(sides, np.int64))
+
+
+def cylinder(radius: float, height: float, sides: int = 32) -> Mesh:
+    """An upright cylinder about its middle; its corners lie on the circle."""
+    angle = 2.0 * np.pi * np.arange(sides) / sides
+    ring = radius * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    outline = Mesh(*_prism(ring, -0.5 * height, 0.5 * height))
+    return outline
+
+
+def prism(outline: Array, top: float, bottom: float) -> Mesh:
+    """A convex outline (K, 2), either way round, from the depth `top` down to `bottom`."""
+    following = np.roll(outline, -1, axis=0)
+    area = np.sum(outline[:, 0] * following[:, 1] - outline[:, 1] * following[:, 0])
+    return Mesh(*_prism(outline if area > 0.0 else outline[::-1], top, bottom))
+
+
+def _prism(ring: Array, top: float, bottom: float) -> tuple[Array, Faces]:
+    """Of a ring that turns from north to east, which is clockwise seen from above."""
+    count = len(ring)
+    upper = np.column_stack([ring, np.full(count, top)])
+    lower = np.column_stack([ring, np.full(count, bottom)])
+    i = np.arange(count)
+    j = (i + 1) % count
+    walls = [np.stack([i, j, j + count], axis=1), np.stack([i, j + count, i + count], axis=1)]
+    fan = np.arange(1, count - 1)
+    lid = np.stack([np.zeros_like(fan), fan + 1, fan], axis=1)
+    floor = np.stack([np.zeros_like(fan), fan, fan + 1], axis=1) + count
+    return np.concatenate([upper, lower]), np.concatenate([*walls, lid, floor]).astype(np.int64)
+
+
+def sphere(radius: float, rings: int = 16) -> Mesh:
+    """A sphere about its middle, of rings of latitude; its corners lie on it."""
+    around = 2 * rings
+    polar = np.pi * np.arange(1, rings) / rings
+    angle = 2.0 * np.pi * np.arange(around) / around
+    circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    body = [np.column_stack([np.sin(p) * circle, np.full(around, np.cos(p))]) for p in polar]
+    vertices = radius * np.concatenate([[[0.0, 0.0, 1.0]], *body, [[0.0, 0.0, -1.0]]])
+    i = np.arange(around)
+    j = (i + 1) % around
+    faces = [np.stack([np.zeros_like(i), 1 + i, 1 + j], axis=1)]
+    for ring in range(rings - 2):
+        a, b = 1 + ring * around, 1 + (ring + 1) * around
+        faces += [np.stack([a + i, b + i, b + j], axis=1), np.stack([a + i, b + j, a + j], axis=1)]
+    last, end = 1 + (rings - 2) * around, len(vertices) - 1
+    faces.append(np.stack([np.full_like(i, end), last + j, last + i], axis=1))
+    return Mesh(vertices, np.concatenate(faces).astype(np.int64))
+
+
+def bottom_mesh(grid: HeightGrid) -> Mesh:
+    """The triangles of a height grid, normals up into the water."""
+    depth = np.asarray(grid.depth, np.float64)
+    rows, columns = depth.shape
+    north = float(grid.origin[0]) + float(grid.spacing[0]) * np.arange(rows)
+    east = float(grid.origin[1]) + float(grid.spacing[1]) * np.arange(columns)
+    x, y = np.meshgrid(north, east, indexing="ij")
+    vertices = np.stack([x.ravel(), y.ravel(), depth.ravel()], axis=1)
+    i, j = (
+        k.ravel() for k in np.meshgrid(np.arange(rows - 1), np.arange(columns - 1), indexing="ij")
+    )
+    first = i * columns + j
+    north_of, east_of, last = first + columns, first + 1, first + columns + 1
+    faces = [np.stack([first, last, north_of], axis=1), np.stack([first, east_of, last], axis=1)]
+    return Mesh(vertices, np.concatenate(faces).astype(np.int64))
