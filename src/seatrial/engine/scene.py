@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from seatrial.geometry.bodies import Body as Body
 from seatrial.geometry.bodies import Timetable as Timetable
-from seatrial.geometry.grid import HeightGrid
 
 if TYPE_CHECKING:
     from seatrial.ocean import Ocean
@@ -224,6 +223,8 @@ def scene_of(ocean: "Ocean", bodies: tuple[Body, ...] = ()) -> Scene:
 
 
 def _flat_depth(ocean: "Ocean") -> float | None:
+    from seatrial.geometry.grid import HeightGrid  # with JAX, which a reader of scenes needs not
+
     if ocean.seabed is None or isinstance(ocean.seabed.depth, HeightGrid):
         return None
     return float(ocean.seabed.depth)
