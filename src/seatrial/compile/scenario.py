@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from seatrial.compile.compiled_controllers import CompiledControllers
 from seatrial.compile.faults import compile_faults, fault_infos
 from seatrial.compile.limits import believable_speed
 from seatrial.compile.plausibility import check_start, doubtful_orders, within_reach
-from seatrial.compile.scene import obstacle_bodies
+from seatrial.compile.scene import bodies_of
 from seatrial.compile.schedule import schedule_of, settle_time_step
 from seatrial.compile.sensors.fitting import FittedOut, samples_underway
 from seatrial.compile.swarm import Member, members_of, vary_model
@@ -44,6 +44,7 @@ from seatrial.engine.frames import (
 from seatrial.engine.plan import Fleet, Plan
 from seatrial.engine.scene import scene_of
 from seatrial.errors import Problem, SpecWarning
+from seatrial.geometry.shapes import build_solids
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
 from seatrial.pytree import constant
@@ -130,7 +131,7 @@ def _compile(described: spec.Scenario, controllers: CompiledControllers) -> Plan
         scenario=described,
         scene=scene_of(
             kinds.finest_ocean(),
-            (*vehicle_bodies(header.vehicles), *obstacle_bodies(scenario.obstacles)),
+            (*vehicle_bodies(header.vehicles), *kinds.bodies),
         ),
     )
 
@@ -165,6 +166,7 @@ class _Kinds:
         self._controllers = controllers
         self._oceans: dict[DType, Ocean] = {}
         self._kinds: list[_Kind] = []
+        self.bodies = bodies_of(scenario, scenario.seed)
         for i, participant in enumerate(scenario.vehicles):
             if self._find(participant) is None:
                 self._kinds.append(self._compile(participant, i))
@@ -187,7 +189,9 @@ class _Kinds:
     def ocean(self, dtype: DType) -> Ocean:
         """The sea in a precision."""
         if dtype not in self._oceans:
-            self._oceans[dtype] = build_ocean(self._scenario.world, self._scenario.seed, dtype)
+            ocean = build_ocean(self._scenario.world, self._scenario.seed, dtype)
+            solids = build_solids(self.bodies, dtype)
+            self._oceans[dtype] = replace(ocean, solids=solids)
         return self._oceans[dtype]
 
     def finest_ocean(self) -> Ocean:

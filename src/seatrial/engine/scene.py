@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from seatrial.geometry.bodies import Body as Body
+from seatrial.geometry.bodies import Fender, Ride
 from seatrial.geometry.bodies import Timetable as Timetable
 
 if TYPE_CHECKING:
@@ -289,8 +290,8 @@ def read_scene(text: str) -> Scene:
 _KINDS: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
-        *(Scene, Body, Timetable, WaveComponents, CurrentField, Line, Tide, WindField, Harmonics),
-        TurbulenceModes,
+        *(Scene, Body, Timetable, Ride, Fender, WaveComponents, CurrentField, Line, Tide),
+        *(WindField, Harmonics, TurbulenceModes),
     )
 }
 
