@@ -77,7 +77,7 @@ class PayloadInfo:
     """What one sample of a dense sensor is beside its few numbers: an array of stated shape."""
 
     kind: str
-    """`echogram` (beams, range bins), `image` (rows, columns, channels) or `cloud` (points,
+    """`echogram` and `sonar_image` (beams, range bins), `image` (rows, columns, channels) or `cloud` (points,
     fields): decides the message in which it is recorded."""
     shape: tuple[int, ...]
     dtype: str
