@@ -16,7 +16,7 @@ from seatrial.compile.compiled_controllers import CompiledControllers
 from seatrial.compile.faults import compile_faults, fault_infos
 from seatrial.compile.limits import believable_speed
 from seatrial.compile.plausibility import check_start, doubtful_orders, within_reach
-from seatrial.compile.scene import obstacle_bodies
+from seatrial.compile.scene import obstacle_bodies, ray_scene
 from seatrial.compile.schedule import schedule_of, settle_time_step
 from seatrial.compile.sensors.fitting import FittedOut, samples_underway
 from seatrial.compile.swarm import Member, members_of, vary_model
@@ -44,6 +44,7 @@ from seatrial.engine.frames import (
 from seatrial.engine.plan import Fleet, Plan
 from seatrial.engine.scene import scene_of
 from seatrial.errors import Problem, SpecWarning
+from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
 from seatrial.pytree import constant
@@ -91,7 +92,7 @@ def _compile(described: spec.Scenario, controllers: CompiledControllers) -> Plan
         for member in members_of(participant, i, scenario.seed)
     ]
     _check_distinct(scenario, members)
-    kinds = _Kinds(scenario, controllers)
+    kinds = _Kinds(scenario, members, controllers)
     fleets: list[Fleet] = []
     doubts: list[Problem] = []
     for _, some in groupby(sorted(members, key=kinds.key), key=kinds.key):
@@ -160,14 +161,24 @@ def _check_distinct(scenario: spec.Scenario, members: list[Member]) -> None:
 class _Kinds:
     """The different vehicles of a scenario, each compiled once, and the seas they need."""
 
-    def __init__(self, scenario: spec.Scenario, controllers: CompiledControllers) -> None:
+    def __init__(
+        self, scenario: spec.Scenario, members: list[Member], controllers: CompiledControllers
+    ) -> None:
         self._scenario = scenario
         self._controllers = controllers
         self._oceans: dict[DType, Ocean] = {}
-        self._kinds: list[_Kind] = []
+        self._different: list[tuple[int, spec.Participant]] = []
         for i, participant in enumerate(scenario.vehicles):
             if self._find(participant) is None:
-                self._kinds.append(self._compile(participant, i))
+                self._different.append((i, participant))
+        rays = self._rays(sorted(members, key=self.key))
+        self._kinds = [self._compile(participant, i, rays) for i, participant in self._different]
+
+    def _rays(self, members: list[Member]) -> RayScene:
+        """What rays meet, with the vehicles in the order of the traffic, which is the fleets'."""
+        scenario = self._scenario
+        ocean = self.ocean(self.dtype(scenario.vehicles[0]))
+        return ray_scene(scenario, [(m.name, m.participant.vehicle) for m in members], ocean)
 
     def key(self, member: Member) -> tuple[int, str, int, int]:
         """Vehicles of one kind that take orders in the same way share a program."""
@@ -201,8 +212,8 @@ class _Kinds:
 
     def _find(self, participant: spec.Participant) -> int | None:
         wanted = self._alike(participant)
-        for i, kind in enumerate(self._kinds):
-            if self._alike(kind.participant) == wanted:
+        for i, (_, known) in enumerate(self._different):
+            if self._alike(known) == wanted:
                 return i
         return None
 
@@ -223,7 +234,7 @@ class _Kinds:
         blank = participant.model_copy(update=own | swarm)
         return self.dtype(participant), bool(participant.mission), blank
 
-    def _compile(self, participant: spec.Participant, index: int) -> "_Kind":
+    def _compile(self, participant: spec.Participant, index: int, rays: RayScene) -> "_Kind":
         dtype = self.dtype(participant)
         loaded = None
         if participant.wave_forces is not None:
@@ -231,15 +242,16 @@ class _Kinds:
         vehicle = compile_vehicle(
             participant.vehicle, self.ocean(dtype), dtype, self._scenario.integrator, loaded
         )
-        sensors = FittedOut(self._scenario, participant, vehicle.channels, self.ocean(dtype), dtype)
-        return _Kind(participant, vehicle, sensors)
+        sensors = FittedOut(
+            self._scenario, participant, vehicle.channels, self.ocean(dtype), dtype, rays
+        )
+        return _Kind(vehicle, sensors)
 
 
 @dataclass(frozen=True)
 class _Kind:
-    """A sort of vehicle: the first participant that is one, and what it was compiled to."""
+    """What a sort of vehicle was compiled to."""
 
-    participant: spec.Participant
     vehicle: CompiledVehicle
     sensors: FittedOut
 
@@ -311,6 +323,7 @@ def _fleet(
             vehicle=first.vehicle,
             compiled=vehicle,
             sensors=kind.sensors.infos,
+            views=kind.sensors.views,
             duration=scenario.duration,
             water_depth=_water_depth(scenario),
             seed=scenario.seed,

@@ -6,7 +6,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from seatrial.engine.scene import Body, Timetable
+from seatrial.geometry.grid import HeightGrid
+from seatrial.geometry.rays import RayScene
+from seatrial.ocean import Ocean
 from seatrial.spec import obstacles as spec
+from seatrial.spec.scenario import Scenario
+from seatrial.spec.vehicle import Vehicle
 
 
 def obstacle_bodies(obstacles: Sequence[spec.Obstacle]) -> tuple[Body, ...]:
@@ -44,3 +49,20 @@ def timetable(vessel: spec.Vessel) -> Timetable:
         velocities.append((there - place) / (waypoint.time - time))
         time, place = waypoint.time, there
     return Timetable(np.array(since), np.array(position), np.array(velocities))
+
+
+def ray_scene(
+    scenario: Scenario, vehicles: Sequence[tuple[str, Vehicle]], ocean: Ocean
+) -> RayScene:
+    """What rays meet: vehicles by name, in their order, then everything else, and the bottom."""
+    hulls = [
+        Body(name, "vehicle", v.name, length=v.length, beam=v.beam, height=v.height)
+        for name, v in vehicles
+    ]
+    bottom: float | HeightGrid | None = None
+    if ocean.seabed is not None:
+        depth = ocean.seabed.depth
+        bottom = depth if isinstance(depth, HeightGrid) else float(depth)
+    seabed = scenario.world.seabed
+    material = "sand" if seabed is None else seabed.type
+    return RayScene((*hulls, *obstacle_bodies(scenario.obstacles)), bottom, material)

@@ -23,10 +23,11 @@ class Timetable:
     velocity: Array
     """(P, 2) along it, m/s."""
 
-    def at(self, t: float) -> tuple[Array, Array]:
-        """Position and velocity (2,) at a time; before the first stretch as along it."""
-        p = max(0, int(np.searchsorted(self.since, t, side="right")) - 1)
-        return self.position[p] + self.velocity[p] * (t - self.since[p]), self.velocity[p]
+    def at(self, t: float | Array) -> tuple[Array, Array]:
+        """Position and velocity (..., 2) at times; before the first stretch as along it."""
+        p = np.maximum(np.searchsorted(self.since, t, side="right") - 1, 0)
+        velocity = self.velocity[p]
+        return self.position[p] + velocity * np.asarray(t - self.since[p])[..., None], velocity
 
 
 @dataclass(frozen=True)

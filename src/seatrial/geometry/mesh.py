@@ -103,12 +103,24 @@ def sphere(radius: float, rings: int = 16) -> Mesh:
     return Mesh(vertices, np.concatenate(faces).astype(np.int64))
 
 
+def hull(length: float, beam: float, top: float, bottom: float) -> Mesh:
+    """A boat seen from above, between two depths: square aft, the last third a pointed bow."""
+    x, y = 0.5 * length, 0.5 * beam
+    outline = np.array([[-x, -y], [x / 3.0, -y], [x, 0.0], [x / 3.0, y], [-x, y]])
+    return prism(outline, top, bottom)
+
+
 def bottom_mesh(grid: HeightGrid) -> Mesh:
     """The triangles of a height grid, normals up into the water."""
-    depth = np.asarray(grid.depth, np.float64)
+    rows, columns = grid.depth.shape
+    (north, east), (dn, de) = (np.asarray(a, np.float64) for a in (grid.origin, grid.spacing))
+    x, y = north + dn * np.arange(rows), east + de * np.arange(columns)
+    return surface(x, y, np.asarray(grid.depth, np.float64))
+
+
+def surface(north: Array, east: Array, depth: Array) -> Mesh:
+    """Two triangles for each cell between nodes (A,) by (B,) of stated depths, normals up."""
     rows, columns = depth.shape
-    north = float(grid.origin[0]) + float(grid.spacing[0]) * np.arange(rows)
-    east = float(grid.origin[1]) + float(grid.spacing[1]) * np.arange(columns)
     x, y = np.meshgrid(north, east, indexing="ij")
     vertices = np.stack([x.ravel(), y.ravel(), depth.ravel()], axis=1)
     i, j = (

@@ -20,11 +20,12 @@ from seatrial.compile.sensors import (
 from seatrial.compile.sensors.context import Built, Context
 from seatrial.engine.compiled.suite import MOST_JITTER, Fitted
 from seatrial.faults import SensorFault
+from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
 from seatrial.pytree import constant
 from seatrial.sensors.noise import draws
 from seatrial.sensors.sensor import Mount
-from seatrial.sensors.tap import DenseSensor, rows
+from seatrial.sensors.tap import DenseSensor, Tap
 from seatrial.signals import SensorInfo
 from seatrial.spec.scenario import Participant, Scenario
 from seatrial.spec.sensors.base import SensorSpec
@@ -75,6 +76,7 @@ class FittedOut:
         channels: tuple[Channel, ...],
         ocean: Ocean,
         dtype: DType,
+        rays: RayScene | None = None,
     ) -> None:
         assert scenario.time_step is not None  # settled
         self._time_step = scenario.time_step
@@ -102,6 +104,7 @@ class FittedOut:
                 datum=(scenario.world.datum.latitude_deg, scenario.world.datum.longitude_deg),
                 orientation=_quaternion(sensor),
                 bottom=ranging.bottom_of(scenario.world.seabed),
+                rays=rays or RayScene(()),
             )
             built = _BUILDERS[_type(sensor)](sensor, context)
             self._built.append(built)
@@ -121,6 +124,12 @@ class FittedOut:
                     payload=None if built.dense is None else built.dense.payload,
                 )
             )
+
+    @property
+    def views(self) -> dict[str, int]:
+        """Rows of the view of each dense sensor's tap, by name."""
+        fitted = zip(self._specs, self._built, strict=True)
+        return {s.name: b.sensor.view for s, b in fitted if isinstance(b.sensor, Tap)}
 
     def suite(
         self, names: tuple[str, ...], faults: dict[str, tuple[SensorFault, ...]]
@@ -142,7 +151,7 @@ class FittedOut:
                     period=steps_between_samples(sensor, self._time_step),
                     interval=1.0 / sensor.rate,
                     inertial=_type(sensor) == "imu",
-                    contacts=_type(sensor) in ("ais", "radar"),
+                    contacts=_looks_out(sensor, built),
                 )
             )
         return tuple(result)
@@ -158,7 +167,13 @@ def _type(sensor: SensorSpec) -> str:
 
 def _size(built: Built) -> int:
     """Numbers that a sample has in the compiled loop."""
-    return len(built.components) if built.dense is None else rows(len(built.components))
+    return built.sensor.rows if isinstance(built.sensor, Tap) else len(built.components)
+
+
+def _looks_out(sensor: SensorSpec, built: Built) -> bool:
+    """Whether a sensor looks for other vehicles."""
+    tapped = isinstance(built.sensor, Tap) and built.sensor.seen > 0
+    return tapped or _type(sensor) in ("ais", "radar")
 
 
 def _check_names(participant: Participant) -> None:

@@ -179,7 +179,7 @@ class EchoSounder:
         looks = listening / (self.bins * self.pulse)
         found = np.empty((len(looks), self.bins))
         for i, (n, key, number) in enumerate(zip(looks, views.keys, views.number, strict=True)):
-            random = stream(key, number)
+            random = stream(key, int(number))
             shared = round(1.0 / n)
             if shared <= 1:
                 shape = max(n, 1.0)
