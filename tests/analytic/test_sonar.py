@@ -28,7 +28,7 @@ def picture(dense, *at, ocean=DEEP, **more):
     return intensity(dense.expand(views(*at, **more), ocean).payload[0])
 
 
-# --- beams, bins, scattering -----------------------------------------------------------------------
+# --- beams, bins, scattering ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("width", [0.3, 3.0, 50.0])
@@ -74,7 +74,7 @@ def test_targets_scatter_as_the_echo_sounders_bottom_does():
     assert rough.slope[SURFACE] > 3.0 * smooth.slope[SURFACE]
 
 
-# --- imaging sonar ---------------------------------------------------------------------------------
+# --- imaging sonar -------------------------------------------------------------------------------
 
 
 def test_a_target_is_in_its_beam_and_bin():
@@ -259,7 +259,7 @@ def test_other_vehicles_are_seen_where_they_are():
     assert cell * 0.1 == pytest.approx(19.1, abs=0.5)
 
 
-# --- mechanical and side-scan ----------------------------------------------------------------------
+# --- mechanical and side-scan --------------------------------------------------------------------
 
 
 def test_the_head_steps_from_port_to_starboard_and_back():
@@ -299,7 +299,7 @@ def test_a_side_scan_sees_each_side_and_the_bottom_below():
     np.testing.assert_allclose(ahead[0], ahead[1], rtol=2e-3)
 
 
-# --- multibeam and the bending of rays -------------------------------------------------------------
+# --- multibeam and the bending of rays -----------------------------------------------------------
 
 
 def gradient(c0=1480.0, g=0.5, depth=400.0):
@@ -364,7 +364,9 @@ def test_soundings_gridded_again_give_back_the_map():
     dense = build("multibeam", ocean, beams=192, swath_deg=120, rate=5, range=100).dense
     places = np.stack(np.broadcast_arrays(np.arange(-20.0, 20.0, 0.8), 0.0, 3.0), axis=1)
     attitude = turned(roll=4.0, pitch=-3.0, yaw=10.0)
-    points = _world(places, attitude, dense.expand(views(places, attitudes=attitude), ocean).payload)
+    points = _world(
+        places, attitude, dense.expand(views(places, attitudes=attitude), ocean).payload
+    )
     x, y, z = points.T
     true = np.asarray(sample(bottom, jnp.asarray(x), jnp.asarray(y)))
     assert np.abs(z - true).max() < 1e-3  # of a single sounding, m
@@ -438,7 +440,7 @@ def test_the_swath_knows_port_from_starboard_and_what_it_met():
     assert np.isnan(up.payload).all()
 
 
-# --- refusals ---------------------------------------------------------------------------------------
+# --- refusals ------------------------------------------------------------------------------------
 
 
 def test_a_sonar_that_cannot_work_is_refused():

@@ -1,9 +1,9 @@
 """Arrays of dense sensors as the ROS 2 messages that programs expect of them.
 
-An echogram is a RawSonarImage, a sonar image a ProjectedSonarImage, an image an Image, a cloud a PointCloud2. Within one topic such a
-message has a fixed size too: rosbags serialises a template, and what changes from sample to sample
-is the stamp and one run of bytes, the numbers themselves. So a sample is written at the speed at
-which memory is copied.
+An echogram is a RawSonarImage, a sonar image a ProjectedSonarImage, an image an Image, a cloud a
+PointCloud2. Within one topic such a message has a fixed size too: rosbags serialises a template,
+and what changes from sample to sample is the stamp and one run of bytes, the numbers themselves. So
+a sample is written at the speed at which memory is copied.
 
 In ROS's conventions the rows of a sonar image are ranges, with the beams side by side, and the
 points of a cloud are forward, left, up; both are changed here and changed back on reading, exactly.

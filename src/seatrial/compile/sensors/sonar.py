@@ -22,6 +22,7 @@ from seatrial.sensors.water.medium import absorption
 from seatrial.spec.sensors import sonar as spec
 
 Array = NDArray[np.float64]
+Facts = dict[str, tuple[float, ...]]
 
 SPEED = "sound_speed"
 FORWARD = np.eye(3)
@@ -35,7 +36,7 @@ def imaging_sonar(described: spec.ImagingSonar, context: Context) -> Built:
         bearings, described.beamwidth, described.vertical_beamwidth, described.rays, two_way=False
     )
     dense = _fan_sonar(described, context, (shape,), (FORWARD,), None, "sonar_image")
-    facts = {
+    facts: Facts = {
         "bearings": tuple(bearings.tolist()),
         "rx_beamwidths": (described.beamwidth,) * described.beams,
         "tx_beamwidths": (described.vertical_beamwidth,) * described.beams,
@@ -53,7 +54,7 @@ def mechanical_sonar(described: spec.MechanicalSonar, context: Context) -> Built
         np.zeros(1), described.beamwidth, described.vertical_beamwidth, described.rays, two_way=True
     )
     dense = _fan_sonar(described, context, (shape,), (FORWARD,), sweep, "echogram")
-    facts = {"step": (step,), "sector": (described.sector,)}
+    facts: Facts = {"step": (step,), "sector": (described.sector,)}
     return _built(described, context, dense, (SPEED, "bearing"), ("m s-1", "rad"), facts)
 
 
@@ -69,7 +70,7 @@ def side_scan(described: spec.SideScan, context: Context) -> Built:
         along = np.array([-side, 0.0, 0.0])
         turned.append(np.stack([out, along, np.cross(out, along)], axis=1))
     dense = _fan_sonar(described, context, (shape, shape), tuple(turned), None, "echogram")
-    facts = {
+    facts: Facts = {
         "rx_angles": (-math.pi / 2.0, math.pi / 2.0),
         "rx_beamwidths": (described.beamwidth,) * 2,
     }
@@ -98,7 +99,7 @@ def multibeam(described: spec.Multibeam, context: Context) -> Built:
         period=context.period,
         exact=ideal,
     )
-    facts = {
+    facts: Facts = {
         "frequency": (described.frequency,),
         "range_noise": (0.0 if ideal else described.range_noise,),
         "angle_noise": (0.0 if ideal else described.angle_noise,),
@@ -128,7 +129,7 @@ def radar_image(described: spec.RadarImage, context: Context) -> Built:
         period=context.period,
         exact=described.fidelity == "ideal",
     )
-    facts = {
+    facts: Facts = {
         "bin_width": (described.range / described.bins,),
         "frequency": (described.frequency,),
         "beamwidth": (described.beamwidth,),
@@ -173,10 +174,10 @@ def _built(
     dense: DenseSensor,
     components: tuple[str, ...],
     units: tuple[str, ...],
-    facts: dict[str, tuple[float, ...]],
+    facts: Facts,
 ) -> Built:
     width = described.range / described.bins
-    common = {
+    common: Facts = {
         "bin_width": (width,),
         "frequency": (described.frequency,),
         "sound_speed": (_column(described.frequency, context).speed_at(0.0),),

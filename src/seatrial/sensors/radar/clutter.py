@@ -36,7 +36,7 @@ MOST_STATE = 6.0
 
 def sea_state(wind_speed: float) -> float:
     """s of a wind in m/s at 10 m."""
-    return min((max(wind_speed, 0.0) / 3.16) ** 1.25, MOST_STATE)
+    return min(math.pow(wind_speed / 3.16, 1.25), MOST_STATE)
 
 
 def reflectivity(sine: Array, state: float, frequency: float) -> Array:
@@ -72,7 +72,9 @@ def surface_around(
         return SeaSurface(flat, flat)
     cos, sin = np.cos(azimuth)[:, None], np.sin(azimuth)[:, None]
     x, y = place[0] + cos * ranges, place[1] + sin * ranges
-    elevation, north, east = (np.asarray(part, np.float64) for part in _sampled(sea, x, y, t))
+    with jax.enable_x64(True):  # of this thread, whichever expands the taps
+        found = _sampled(sea, jnp.asarray(x), jnp.asarray(y), jnp.float64(t))
+    elevation, north, east = (np.asarray(part, np.float64) for part in found)
     return SeaSurface(elevation, cos * north + sin * east)
 
 

@@ -118,9 +118,9 @@ class RadarPicture:
         apart is so met in its share of the sweeps.
         """
         step = 2.0 * math.pi / self.azimuths
-        azimuth = bow + step * np.arange(self.azimuths)
+        azimuth: Array = bow + step * np.arange(self.azimuths, dtype=np.float64)
         cell = self.range / self.bins
-        middle = cell * (np.arange(self.bins) + 0.5)
+        middle: Array = cell * (np.arange(self.bins, dtype=np.float64) + 0.5)
         sea = surface_around(ocean.waves, place, azimuth, middle, t)
         above = -float(place[2])
         sight = (sea.elevation - above) / middle  # tangent of the angle at which a wave is seen

@@ -2,7 +2,7 @@
 
 Where the sound speed c depends on depth alone, the angle θ of a ray from the vertical obeys Snell's
 law, sin θ / c = p. In a layer of thickness h with a constant gradient the ray is an arc of a circle
-(Jensen et al. 2011, section 3.3; Lurton 2010, section 2.8); between its ends, 1 and 2, it gets on by
+(Jensen et al. 2011, section 3.3; Lurton 2010, section 2.8); between its ends, 1 and 2, it goes
 
     Δx = h (sin θ₁ + sin θ₂) / (cos θ₁ + cos θ₂)
     Δt = h / (c₂ − c₁) · ln[ c₂ (1 + cos θ₁) / (c₁ (1 + cos θ₂)) ]

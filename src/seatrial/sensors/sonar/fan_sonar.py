@@ -18,7 +18,7 @@ nothing, because no ray reaches it: a shadow.
 
 A pulse that lasts τ hears the sum over cτ/2 of range at a time. Sounds of many scatterers add up
 to a complex Gaussian noise, so the intensity of a cell is exponentially distributed around its mean
-(Rayleigh amplitudes): speckle, one draw per cell. Sound goes straight, with the speed at the sensor.
+(Rayleigh amplitudes): speckle, one draw per cell. Sound goes straight, at the speed at the sensor.
 
 By choice there is one reflection more, off the surface or a bottom that is level at the depth below
 the sonar: sound that goes to the target directly and comes back that way, or the other way round,
@@ -30,6 +30,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
@@ -124,7 +125,11 @@ class FanSonar:
             bearing = 0.0 if self.sweep is None else self.sweep.bearing(number)
             attitude = rotation_matrix(views.attitude[i]) @ _about_z(bearing)
             intensity = self.mean(
-                place, attitude, number * self.period, ocean, None if views.others is None else views.others[i]
+                place,
+                attitude,
+                number * self.period,
+                ocean,
+                None if views.others is None else views.others[i],
             )
             if not self.exact:
                 intensity += np.float32(self.noise)
@@ -171,7 +176,8 @@ class FanSonar:
     def _mirrors(self, place: Array, ocean: Ocean) -> list["Mirror"]:
         found = [Mirror(0.0, 1.0)]
         if ocean.seabed is not None:
-            below = seabed.sample(ocean.seabed, jnp.asarray(place[0]), jnp.asarray(place[1]))
+            with jax.enable_x64(True):  # of this thread, whichever expands the taps
+                below = seabed.sample(ocean.seabed, *(jnp.asarray(p) for p in place[:2]))
             found.append(Mirror(float(below), self.bottom_reflection))
         return found
 

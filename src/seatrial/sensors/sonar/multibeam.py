@@ -146,7 +146,10 @@ class Multibeam:
         """Where beams that leave along world directions (B, 3) meet something."""
         count = len(directions)
         met = Met(
-            np.full((count, 3), np.nan), np.full(count, np.nan), np.ones(count), np.zeros(count, int)
+            np.full((count, 3), np.nan),
+            np.full(count, np.nan),
+            np.ones(count),
+            np.zeros(count, int),
         )
         start = float(place[2])
         down = np.flatnonzero(directions[:, 2] > FLATTEST)
