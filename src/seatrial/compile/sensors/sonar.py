@@ -64,12 +64,12 @@ def side_scan(described: spec.SideScan, context: Context) -> Built:
         np.zeros(1), described.beamwidth, described.vertical_beamwidth, described.rays, two_way=True
     )
     level, down = math.cos(described.depression), math.sin(described.depression)
-    turned = []
+    mounted = []
     for side in (-1.0, 1.0):
         out = np.array([0.0, side * level, down])
         along = np.array([-side, 0.0, 0.0])
-        turned.append(np.stack([out, along, np.cross(out, along)], axis=1))
-    dense = _fan_sonar(described, context, (shape, shape), tuple(turned), None, "echogram")
+        mounted.append(np.stack([out, along, np.cross(out, along)], axis=1))
+    dense = _fan_sonar(described, context, (shape, shape), tuple(mounted), None, "echogram")
     facts: Facts = {
         "rx_angles": (-math.pi / 2.0, math.pi / 2.0),
         "rx_beamwidths": (described.beamwidth,) * 2,
@@ -142,7 +142,7 @@ def _fan_sonar(
     described: spec.ImagingSonar | spec.MechanicalSonar | spec.SideScan,
     context: Context,
     fans: tuple[Fan, ...],
-    turned: tuple[Array, ...],
+    mounted: tuple[Array, ...],
     sweep: Sweep | None,
     kind: str,
 ) -> FanSonar:
@@ -150,7 +150,7 @@ def _fan_sonar(
     return FanSonar(
         scene=context.rays,
         fans=fans,
-        turned=turned,
+        mounted=mounted,
         sweep=sweep,
         targets=targets(_wind(context)),
         column=_column(described.frequency, context),

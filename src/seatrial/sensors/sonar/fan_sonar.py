@@ -42,7 +42,7 @@ from seatrial.sensors.ranging.bottom_echo import NEPERS
 from seatrial.sensors.ranging.echo_sounder import QUIETEST
 from seatrial.sensors.sonar.bins import Picture, lengthened, spread
 from seatrial.sensors.sonar.column import Column
-from seatrial.sensors.sonar.fan import Fan
+from seatrial.sensors.sonar.fan import Fan, turned
 from seatrial.sensors.sonar.scene import Echoes, met_under_water
 from seatrial.sensors.sonar.targets import Targets
 from seatrial.sensors.tap import Expanded, Views
@@ -82,7 +82,7 @@ class FanSonar:
 
     scene: RayScene
     fans: tuple[Fan, ...]
-    turned: tuple[Array, ...]
+    mounted: tuple[Array, ...]
     """For each fan, the matrix (3, 3) from its axes to the sensor's."""
     sweep: Sweep | None
     """None where the head does not turn."""
@@ -152,10 +152,10 @@ class FanSonar:
         loss[middle < self.least_range] = 0.0
         mirrors = self._mirrors(place, ocean) if self.multipath else []
         pictures = []
-        for fan, turned in zip(self.fans, self.turned, strict=True):
-            rotation = attitude @ turned
+        for fan, mounted in zip(self.fans, self.mounted, strict=True):
+            rotation = attitude @ mounted
             azimuths, elevations, _ = fan.directions.shape
-            directions = fan.directions.reshape(-1, 3) @ rotation.T
+            directions = turned(fan.directions.reshape(-1, 3), rotation)
             echoes = met_under_water(self.scene, place, directions, t, others, self.range)
             row, column = np.divmod(echoes.ray, elevations)
             # What a patch sends back, of sound that was sent towards it as on the axis and is
@@ -170,7 +170,7 @@ class FanSonar:
                 filled += spread(
                     row, (near + later) / width, (far + later) / width, strength * heard, shape
                 )
-            pictures.append(lengthened(fan.receive @ filled, pulse / width))
+            pictures.append(lengthened(fan.beams(filled), pulse / width))
         return np.asarray(np.concatenate(pictures) * loss.astype(np.float32))
 
     def _mirrors(self, place: Array, ocean: Ocean) -> list["Mirror"]:
@@ -193,7 +193,7 @@ class Mirror(NamedTuple):
 
 def _extent(fan: Fan, rotation: Array, directions: Array, echoes: Echoes) -> tuple[Array, Array]:
     """Nearest and farthest range of the patch in the solid angle of each ray that met something."""
-    upwards = fan.upwards.reshape(-1, 3)[echoes.ray] @ rotation.T
+    upwards = turned(fan.upwards.reshape(-1, 3)[echoes.ray], rotation)
     across = np.einsum("ij,ij->i", upwards, echoes.normal)
     along = np.einsum("ij,ij->i", directions[echoes.ray], echoes.normal)
     lean = np.abs(across) / np.maximum(np.abs(along), 1e-6)
