@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from seatrial.compile.compiled_controllers import CompiledControllers
 from seatrial.compile.faults import compile_faults, fault_infos
 from seatrial.compile.limits import believable_speed
 from seatrial.compile.plausibility import check_start, doubtful_orders, within_reach
-from seatrial.compile.scene import obstacle_bodies, ray_scene
+from seatrial.compile.scene import bodies_of, ray_scene
 from seatrial.compile.schedule import schedule_of, settle_time_step
 from seatrial.compile.sensors.fitting import FittedOut, samples_underway
 from seatrial.compile.swarm import Member, members_of, vary_model
@@ -45,6 +45,7 @@ from seatrial.engine.plan import Fleet, Plan
 from seatrial.engine.scene import scene_of
 from seatrial.errors import Problem, SpecWarning
 from seatrial.geometry.rays import RayScene
+from seatrial.geometry.shapes import build_solids
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
 from seatrial.pytree import constant
@@ -131,7 +132,7 @@ def _compile(described: spec.Scenario, controllers: CompiledControllers) -> Plan
         scenario=described,
         scene=scene_of(
             kinds.finest_ocean(),
-            (*vehicle_bodies(header.vehicles), *obstacle_bodies(scenario.obstacles)),
+            (*vehicle_bodies(header.vehicles), *kinds.bodies),
         ),
     )
 
@@ -167,6 +168,7 @@ class _Kinds:
         self._scenario = scenario
         self._controllers = controllers
         self._oceans: dict[DType, Ocean] = {}
+        self.bodies = bodies_of(scenario, scenario.seed)
         self._different: list[tuple[int, spec.Participant]] = []
         for i, participant in enumerate(scenario.vehicles):
             if self._find(participant) is None:
@@ -178,7 +180,8 @@ class _Kinds:
         """What rays meet, with the vehicles in the order of the traffic, which is the fleets'."""
         scenario = self._scenario
         ocean = self.ocean(self.dtype(scenario.vehicles[0]))
-        return ray_scene(scenario, [(m.name, m.participant.vehicle) for m in members], ocean)
+        hulls = [(m.name, m.participant.vehicle) for m in members]
+        return ray_scene(scenario, hulls, self.bodies, ocean)
 
     def key(self, member: Member) -> tuple[int, str, int, int]:
         """Vehicles of one kind that take orders in the same way share a program."""
@@ -198,7 +201,9 @@ class _Kinds:
     def ocean(self, dtype: DType) -> Ocean:
         """The sea in a precision."""
         if dtype not in self._oceans:
-            self._oceans[dtype] = build_ocean(self._scenario.world, self._scenario.seed, dtype)
+            ocean = build_ocean(self._scenario.world, self._scenario.seed, dtype)
+            solids = build_solids(self.bodies, dtype)
+            self._oceans[dtype] = replace(ocean, solids=solids)
         return self._oceans[dtype]
 
     def finest_ocean(self) -> Ocean:

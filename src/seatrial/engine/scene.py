@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from seatrial.geometry.bodies import Body as Body
+from seatrial.geometry.bodies import Fender, Ride
 from seatrial.geometry.bodies import Timetable as Timetable
-from seatrial.geometry.grid import HeightGrid
 
 if TYPE_CHECKING:
     from seatrial.ocean import Ocean
@@ -224,6 +224,8 @@ def scene_of(ocean: "Ocean", bodies: tuple[Body, ...] = ()) -> Scene:
 
 
 def _flat_depth(ocean: "Ocean") -> float | None:
+    from seatrial.geometry.grid import HeightGrid  # with JAX, which a reader of scenes needs not
+
     if ocean.seabed is None or isinstance(ocean.seabed.depth, HeightGrid):
         return None
     return float(ocean.seabed.depth)
@@ -288,8 +290,8 @@ def read_scene(text: str) -> Scene:
 _KINDS: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
-        *(Scene, Body, Timetable, WaveComponents, CurrentField, Line, Tide, WindField, Harmonics),
-        TurbulenceModes,
+        *(Scene, Body, Timetable, Ride, Fender, WaveComponents, CurrentField, Line, Tide),
+        *(WindField, Harmonics, TurbulenceModes),
     )
 }
 

@@ -19,6 +19,7 @@ from seatrial.spec.base import (
     Spec,
     Unit,
 )
+from seatrial.spec.bodies import WorldBody
 from seatrial.spec.waves import Waves
 
 TABLE = Field(strict=False, min_length=2, max_length=100_000)
@@ -262,6 +263,8 @@ class World(Spec):
     """None when left out."""
     seabed: Seabed | None = None
     """Deep water without a bottom when left out."""
+    bodies: Annotated[tuple[WorldBody, ...], Field(strict=False, max_length=500)] = ()
+    """What stands, lies, floats and passes in it."""
 
 
 def check_rows(**rows: tuple[float, ...]) -> None:

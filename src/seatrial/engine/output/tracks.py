@@ -143,6 +143,8 @@ class Voyage:
             "legs_done": float(len(words)),
             "legs_reached": float(sum(word in ("reached", "held") for word in words)),
         }
+        if "timed out" in words:
+            found["legs_timed_out"] = float(words.count("timed out"))
         begun = min(len(legs), len(self._frames))
         tracks = [k for k in range(begun) if legs[k].kind == "track"]
         frames = self._frames[tracks, vehicle].sum()
@@ -254,7 +256,8 @@ class Tally:
                 figures["position_error_rms"] = math.sqrt(mean)
                 figures["position_error_max"] = float(self._error_max[i])
             status = self._ending(i, info) or words[int(self._status[i])]
-            if status == "completed" and self._voyage.leg[i] < len(info.legs):
+            begun = self._voyage.leg[i] < len(info.legs)
+            if status == "completed" and (begun or "legs_timed_out" in figures):
                 status = "unfinished"
             result[name] = VehicleSummary(
                 status=status,
