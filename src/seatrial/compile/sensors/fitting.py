@@ -8,7 +8,15 @@ import numpy as np
 
 from seatrial.channels import Channel
 from seatrial.compile.schedule import steps_between_samples
-from seatrial.compile.sensors import contacts, inertial, machinery, position, ranging, water
+from seatrial.compile.sensors import (
+    contacts,
+    inertial,
+    machinery,
+    position,
+    ranging,
+    sonar,
+    water,
+)
 from seatrial.compile.sensors.context import Built, Context
 from seatrial.engine.compiled.suite import MOST_JITTER, Fitted
 from seatrial.faults import SensorFault
@@ -40,8 +48,13 @@ _BUILDERS: dict[str, Callable[[Any, Context], Built]] = {
     "shaft": machinery.shaft,
     "battery": machinery.battery,
     "echo_sounder": ranging.echo_sounder,
+    "imaging_sonar": sonar.imaging_sonar,
+    "mechanical_sonar": sonar.mechanical_sonar,
+    "side_scan": sonar.side_scan,
+    "multibeam": sonar.multibeam,
     "ais": contacts.ais,
     "radar": contacts.radar,
+    "radar_image": sonar.radar_image,
 }
 
 

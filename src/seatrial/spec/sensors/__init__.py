@@ -9,6 +9,13 @@ from seatrial.spec.sensors.inertial import Imu
 from seatrial.spec.sensors.machinery import Battery, Encoder, Shaft
 from seatrial.spec.sensors.position import Ahrs, Compass, Gnss, Magnetometer, Uwb
 from seatrial.spec.sensors.ranging import EchoSounder
+from seatrial.spec.sensors.sonar import (
+    ImagingSonar,
+    MechanicalSonar,
+    Multibeam,
+    RadarImage,
+    SideScan,
+)
 from seatrial.spec.sensors.water import Anemometer, Ctd, Dvl, Pressure, SpeedLog
 
 Sensor = Annotated[
@@ -27,7 +34,12 @@ Sensor = Annotated[
     | Shaft
     | Battery
     | EchoSounder
+    | ImagingSonar
+    | MechanicalSonar
+    | SideScan
+    | Multibeam
     | Ais
-    | Radar,
+    | Radar
+    | RadarImage,
     Field(discriminator="type"),
 ]

@@ -64,15 +64,19 @@ class EchoSounder(SensorSpec):
 
     @model_validator(mode="after")
     def _a_ping_at_a_time(self) -> Self:
-        if self.minimum_range >= self.range:
-            raise ValueError(
-                f"`minimum_range` of {self.minimum_range:g} m must be below `range` of "
-                f"{self.range:g} m"
-            )
-        fastest = SLOWEST_SOUND / (2.0 * self.range)
-        if self.rate > fastest:
-            raise ValueError(
-                f"sound needs {1.0 / fastest:.3g} s to {self.range:g} m and back, so `rate` can be "
-                f"{fastest:.3g} Hz at most, found {self.rate:g}: lower the rate or shorten `range`"
-            )
+        one_ping_at_a_time(self.rate, self.range, self.minimum_range)
         return self
+
+
+def one_ping_at_a_time(rate: float, range: float, minimum_range: float) -> None:
+    """Refuse a device that would ping before the echo of its last ping is there."""
+    if minimum_range >= range:
+        raise ValueError(
+            f"`minimum_range` of {minimum_range:g} m must be below `range` of {range:g} m"
+        )
+    fastest = SLOWEST_SOUND / (2.0 * range)
+    if rate > fastest:
+        raise ValueError(
+            f"sound needs {1.0 / fastest:.3g} s to {range:g} m and back, so `rate` can be "
+            f"{fastest:.3g} Hz at most, found {rate:g}: lower the rate or shorten `range`"
+        )
