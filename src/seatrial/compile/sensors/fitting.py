@@ -39,6 +39,7 @@ _BUILDERS: dict[str, Callable[[Any, Context], Built]] = {
     "shaft": machinery.shaft,
     "battery": machinery.battery,
     "echo_sounder": ranging.echo_sounder,
+    "altimeter": ranging.altimeter,
     "ais": contacts.ais,
     "radar": contacts.radar,
 }

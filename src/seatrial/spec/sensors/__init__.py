@@ -8,7 +8,7 @@ from seatrial.spec.sensors.contacts import Ais, Radar
 from seatrial.spec.sensors.inertial import Imu
 from seatrial.spec.sensors.machinery import Battery, Encoder, Shaft
 from seatrial.spec.sensors.position import Ahrs, Compass, Gnss, Magnetometer, Uwb
-from seatrial.spec.sensors.ranging import EchoSounder
+from seatrial.spec.sensors.ranging import Altimeter, EchoSounder
 from seatrial.spec.sensors.water import Anemometer, Ctd, Dvl, Pressure, SpeedLog
 
 Sensor = Annotated[
@@ -27,6 +27,7 @@ Sensor = Annotated[
     | Shaft
     | Battery
     | EchoSounder
+    | Altimeter
     | Ais
     | Radar,
     Field(discriminator="type"),
