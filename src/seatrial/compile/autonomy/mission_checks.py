@@ -105,7 +105,7 @@ class _Check:
         bottom = math.inf if seabed is None else seabed.depth
         failsafes, fitted = self._participant.failsafes, {s.type for s in self._sensors}
         limit = (failsafes.depth and failsafes.depth.limit) or math.inf
-        low = failsafes.altitude is not None and "dvl" in fitted
+        low = failsafes.altitude is not None and bool(fitted & {"dvl", "altimeter"})
         least = failsafes.altitude.limit if low and failsafes.altitude else 0.0
         for leg in self._legs:
             depth = float(leg.end[2])
