@@ -232,8 +232,14 @@ class _Kinds:
         loaded = None
         if participant.wave_forces is not None:
             loaded = load_wave_forces(self._scenario, index, self.ocean(dtype), dtype)
+        assert self._scenario.time_step is not None  # settled
         vehicle = compile_vehicle(
-            participant.vehicle, self.ocean(dtype), dtype, self._scenario.integrator, loaded
+            participant.vehicle,
+            self.ocean(dtype),
+            dtype,
+            self._scenario.integrator,
+            loaded,
+            self._scenario.time_step,
         )
         sensors = FittedOut(self._scenario, participant, vehicle.channels, self.ocean(dtype), dtype)
         return _Kind(participant, vehicle, sensors)
@@ -402,10 +408,10 @@ def _check_afloat(
     scenario: spec.Scenario, members: list[Member], vehicle: CompiledVehicle, initial: State
 ) -> None:
     """Refuse vehicles that begin in the bottom, which would throw them up."""
-    depth, grounding = _water_depth(scenario), vehicle.model.grounding
-    if depth is None or grounding is None:
+    depth, contact = _water_depth(scenario), vehicle.model.contact
+    if depth is None or contact is None:
         return
-    below = np.asarray(initial.position, np.float64)[2] + float(grounding.extent)
+    below = np.asarray(initial.position, np.float64)[2] + float(contact.extent)
     for member, lowest in zip(members, below, strict=True):
         if lowest > depth:
             raise scenario.error(

@@ -128,10 +128,11 @@ def _done(guidance: Array, legs: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 def _floor(plan: Plan, fleet: Fleet) -> float:
     """Depth of the origin at which a vehicle lies on the bottom, m."""
-    grounding, depth = fleet.group.model.grounding, plan.header.water_depth
-    if grounding is None or depth is None:
+    contact, depth = fleet.group.model.contact, plan.header.water_depth
+    if contact is None or depth is None:
         return math.inf
-    return depth - float(np.max(np.asarray(grounding.extent)))
+    # A hull that lies on the bottom is held there by its skin.
+    return depth - float(np.max(np.asarray(contact.extent + contact.skin)))
 
 
 def _joined(parts: list[VehicleFrames]) -> VehicleFrames:
