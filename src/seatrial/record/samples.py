@@ -62,5 +62,6 @@ def payload_dimensions(payload: PayloadInfo) -> tuple[str, ...]:
         "echogram": ("beam", "range_bin"),
         "image": ("row", "column", "channel"),
         "cloud": ("point", "field"),
+        "scan": ("field", "beam"),
     }
     return names[payload.kind][: len(payload.shape)]

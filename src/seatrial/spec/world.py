@@ -223,6 +223,16 @@ class Turbulence(Spec):
         return self
 
 
+class Weather(Spec):
+    """Fog and rain, which light and radio waves have to pass."""
+
+    visibility: Annotated[Metres, Field(ge=10, le=100_000)] | None = None
+    """How far a black target can be seen against the sky (meteorological optical range); clear air
+    when left out."""
+    rain: Annotated[Number, Field(ge=0, le=300), Unit("mm/h")] = 0.0
+    """Rain rate, mm/h."""
+
+
 class Seabed(Spec):
     """A flat bottom."""
 
@@ -260,6 +270,8 @@ class World(Spec):
     """Sea water of constant density when left out."""
     turbulence: Turbulence | None = None
     """None when left out."""
+    weather: Weather | None = None
+    """A clear day when left out."""
     seabed: Seabed | None = None
     """Deep water without a bottom when left out."""
 

@@ -8,7 +8,15 @@ import numpy as np
 
 from seatrial.channels import Channel
 from seatrial.compile.schedule import steps_between_samples
-from seatrial.compile.sensors import contacts, inertial, machinery, position, ranging, water
+from seatrial.compile.sensors import (
+    contacts,
+    inertial,
+    machinery,
+    optical,
+    position,
+    ranging,
+    water,
+)
 from seatrial.compile.sensors.context import Built, Context
 from seatrial.engine.compiled.suite import MOST_JITTER, Fitted
 from seatrial.faults import SensorFault
@@ -40,6 +48,8 @@ _BUILDERS: dict[str, Callable[[Any, Context], Built]] = {
     "shaft": machinery.shaft,
     "battery": machinery.battery,
     "echo_sounder": ranging.echo_sounder,
+    "lidar": optical.lidar,
+    "depth_camera": optical.depth_camera,
     "ais": contacts.ais,
     "radar": contacts.radar,
 }
@@ -92,6 +102,7 @@ class FittedOut:
                 orientation=_quaternion(sensor),
                 bottom=ranging.bottom_of(scenario.world.seabed),
                 rays=rays or RayScene(()),
+                weather=scenario.world.weather,
             )
             built = _BUILDERS[_type(sensor)](sensor, context)
             self._built.append(built)
