@@ -31,6 +31,7 @@ BUILDERS = {
     "echo_sounder": (ranging_spec.EchoSounder, ranging.echo_sounder),
     "lidar": (optical_spec.Lidar, optical.lidar),
     "depth_camera": (optical_spec.DepthCamera, optical.depth_camera),
+    "altimeter": (ranging_spec.Altimeter, ranging.altimeter),
 }
 
 BOAT = craft.vehicle(

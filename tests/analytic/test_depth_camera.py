@@ -9,8 +9,8 @@ import pytest
 import craft
 from instruments import fit
 from seatrial.errors import SpecError
-from seatrial.geometry.bodies import Body
-from seatrial.geometry.rays import RayScene, rotation_matrix
+from seatrial.geometry.bodies import Body, rotation_matrix
+from seatrial.geometry.rays import RayScene
 from seatrial.ocean import waves as ocean_waves
 from seatrial.sensors.tap import Views
 from seatrial.sensors.vision.depth_camera import Distortion, pixel_rays

@@ -12,9 +12,9 @@ import craft
 from instruments import fit, look, state
 from seatrial.core.types import Traffic
 from seatrial.engine.exchange import taps
-from seatrial.geometry.bodies import Body
+from seatrial.geometry.bodies import Body, rotation_matrix
 from seatrial.geometry.materials import MATERIALS
-from seatrial.geometry.rays import RayScene, rotation_matrix
+from seatrial.geometry.rays import RayScene
 from seatrial.ocean import waves as ocean_waves
 from seatrial.sensors.look import Look
 from seatrial.sensors.ranging.lidar import FRESNEL, glint

@@ -112,11 +112,20 @@ def test_every_shape_is_where_it_is_described():
             "buoy", "sphere", radius=1.0, position=np.array([-30.0, 0.0, 0.5]), material="plastic"
         ),
         Body("pile", "cylinder", radius=0.5, height=8.0, position=np.array([0.0, 30.0, 1.0])),
-        Body("rock", "circle", radius=3.0, outline=np.array([[0.0, -40.0]])),
+        Body(
+            "rock",
+            "circle",
+            radius=3.0,
+            height=15.0,
+            outline=np.array([[0.0, -40.0]]),
+            position=np.array([0.0, -40.0, 4.5]),
+        ),
         Body(
             "quay",
             "polygon",
+            height=15.0,
             outline=np.array([[200.0, -50.0], [200.0, 50.0], [260.0, 50.0], [260.0, -50.0]]),
+            position=np.array([230.0, 0.0, 4.5]),
         ),
     ]
     scene = RayScene(bodies, bottom=12.0)

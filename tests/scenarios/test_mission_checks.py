@@ -111,6 +111,10 @@ DOUBTED = {
         },
         r"with its tide the current is 4 m/s",
     ),
+    "a heading that it cannot hold": (
+        {"task": "{do: hold, position: [5, 0], heading_deg: 90, duration: 5}"},
+        r"hold 1.*heading of 90° on station, which otter cannot hold",
+    ),
     "lines closer than the turning circle": (
         {"task": "{do: survey, area: [[0, 0], [90, 0], [90, 40]], spacing: 8, speed: 1.8}"},
         r"circle is 17.6 m wide at 1.8 m/s, and there are 8 m",

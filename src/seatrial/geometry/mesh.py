@@ -4,12 +4,13 @@ Faces are wound counter-clockwise seen from outside, so that their normals (righ
 out of the body; under a bottom, into the water.
 """
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.geometry.grid import HeightGrid
+if TYPE_CHECKING:
+    from seatrial.geometry.grid import HeightGrid
 
 Array = NDArray[np.float64]
 Faces = NDArray[np.int64]
@@ -103,14 +104,7 @@ def sphere(radius: float, rings: int = 16) -> Mesh:
     return Mesh(vertices, np.concatenate(faces).astype(np.int64))
 
 
-def hull(length: float, beam: float, top: float, bottom: float) -> Mesh:
-    """A boat seen from above, between two depths: square aft, the last third a pointed bow."""
-    x, y = 0.5 * length, 0.5 * beam
-    outline = np.array([[-x, -y], [x / 3.0, -y], [x, 0.0], [x / 3.0, y], [-x, y]])
-    return prism(outline, top, bottom)
-
-
-def bottom_mesh(grid: HeightGrid) -> Mesh:
+def bottom_mesh(grid: "HeightGrid") -> Mesh:
     """The triangles of a height grid, normals up into the water."""
     rows, columns = grid.depth.shape
     (north, east), (dn, de) = (np.asarray(a, np.float64) for a in (grid.origin, grid.spacing))

@@ -8,7 +8,7 @@ again. A flat bottom needs no triangles.
     hits = scene.cast(origins, directions, t)
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.geometry import mesh as meshes
-from seatrial.geometry.bodies import Body
+from seatrial.geometry.bodies import Body, rotation_matrix
 from seatrial.geometry.grid import HeightGrid
 from seatrial.geometry.materials import material_index
-from seatrial.geometry.mesh import Mesh
 from seatrial.geometry.tiles import Tiles, extended
 from seatrial.geometry.triangles import Met, Triangles
 
@@ -31,14 +30,8 @@ NOTHING = -1
 BOTTOM = -2
 """In place of the index of a body."""
 
-ABOVE_WATER = 3.0
-"""How far shapes that are given by their outline alone stand out of the water, m."""
-DEEPEST = 100.0
-"""How far they reach down where the world has no bottom, m."""
 USUAL_MATERIAL = {"vessel": "steel", "vehicle": "aluminium"}
 """Of bodies that do not say theirs; concrete for all others."""
-AFLOAT = 0.6
-"""Share of a vessel's height that is above the water."""
 MOST_FACES = 1_000_000
 """Of a bottom that is one structure with the bodies; a larger one is cut into tiles."""
 
@@ -121,10 +114,11 @@ class RayScene:
                 return
             standing, owners, materials = [], [], []
             for i, body in enumerate(self.bodies):
-                shape = mesh_of(body, self._deepest())
-                if moves(body):
+                shape = body.mesh()
+                if body.moves or body.shape == "vehicle":
                     self._moving.append(_Moving(i, body, Triangles(shape)))
                 else:
+                    shape = shape.moved(*body.pose(0.0))
                     standing.append(shape)
                     owners.append(np.full(len(shape.faces), i, np.int32))
                     materials.append(np.full(len(shape.faces), self._material[i], np.int32))
@@ -143,11 +137,6 @@ class RayScene:
                 material = np.concatenate([*materials, np.array([0], np.int32)])
                 self._still = _Still(Triangles(meshes.merged(standing)), owner, material)
             self._built = True
-
-    def _deepest(self) -> float:
-        if isinstance(self._bottom, HeightGrid):
-            return float(np.max(np.asarray(self._bottom.depth)))
-        return DEEPEST if self._bottom is None else float(self._bottom)
 
     def _flat(
         self, found: Hits, depth: float, origins: Array, directions: Floats, reach: float
@@ -224,23 +213,17 @@ class _Moving(NamedTuple):
         self, t: float | Array, others: Array | None, vehicles: list[int]
     ) -> tuple[Array, Array] | None:
         """Place, (1, 3) or (R, 3), and rotation from its axes to the world's; None if not there."""
-        motion = self.body.motion
-        if motion is not None:
-            place, _ = motion.at(np.atleast_1d(t))
-            _, velocity = motion.at(float(np.mean(t)))
-            heading = float(np.arctan2(velocity[1], velocity[0]))
-            cos, sin = np.cos(heading), np.sin(heading)
-            matrix = np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
-            return np.column_stack([place, np.zeros(len(place))]), matrix
+        body = self.body
+        if body.shape != "vehicle":
+            place, matrix = body.pose(float(np.mean(t)))
+            if body.motion is None:
+                return place[None], matrix
+            track, _ = body.motion.at(np.atleast_1d(t))
+            return np.column_stack([track, np.full(len(track), place[2])]), matrix
         if others is None:
             return None
         row = others[vehicles.index(self.place)]
         return (row[None, :3], rotation_matrix(row[3:7])) if np.all(np.isfinite(row)) else None
-
-
-def moves(body: Body) -> bool:
-    """Whether a body is anywhere else at another time."""
-    return body.shape == "vehicle" or body.motion is not None
 
 
 def _nothing(count: int) -> Hits:
@@ -260,54 +243,6 @@ def _keep(found: Hits, rays: NDArray[np.int64], met: Met, body: int, material: i
     found.normal[rays] = met.normal[nearer]
     found.body[rays] = body
     found.material[rays] = material
-
-
-def mesh_of(body: Body, deepest: float) -> Mesh:
-    """The surface of a body: of one that moves in its own axes, of one that stands in the world's.
-
-    Hulls are prisms with the outline of a boat. Outlines stand on the bottom, at `deepest`.
-    """
-    if body.shape in ("vessel", "vehicle"):
-        height = body.height or body.beam
-        top = -AFLOAT * height if body.shape == "vessel" else -0.5 * height
-        return meshes.hull(body.length, body.beam, top, top + height)
-    if body.shape == "polygon":
-        assert body.outline is not None
-        return meshes.prism(body.outline, -ABOVE_WATER, deepest)
-    if body.shape == "circle":
-        assert body.outline is not None
-        height = deepest + ABOVE_WATER
-        middle = np.array([*body.outline[0], 0.5 * height - ABOVE_WATER])
-        return meshes.cylinder(body.radius, height).moved(middle, np.eye(3))
-    if body.shape == "box":
-        shape = meshes.box((body.length, body.beam, body.height))
-    elif body.shape == "cylinder":
-        shape = meshes.cylinder(body.radius, body.height)
-    elif body.shape == "sphere":
-        shape = meshes.sphere(body.radius)
-    elif body.shape == "mesh":
-        assert body.vertices is not None
-        assert body.faces is not None
-        shape = Mesh(body.vertices, np.asarray(body.faces, np.int64))
-    else:
-        raise ValueError(f"a body of shape {body.shape!r} has no surface")
-    if moves(body):
-        return shape
-    place = np.zeros(3) if body.position is None else body.position
-    turn = np.eye(3) if body.attitude is None else rotation_matrix(body.attitude)
-    return shape.moved(place, turn)
-
-
-def rotation_matrix(quaternion: Iterable[float]) -> Array:
-    """(3, 3) of a unit quaternion, scalar first."""
-    w, x, y, z = quaternion
-    return np.array(
-        [
-            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
-            [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
-            [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
-        ]
-    )
 
 
 def _material(body: Body) -> int:

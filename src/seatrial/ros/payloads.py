@@ -1,10 +1,10 @@
 """Arrays of dense sensors as the ROS 2 messages that programs expect of them.
 
-An echogram is a RawSonarImage, an image an Image, a cloud a PointCloud2, a scan a LaserScan. Within
-one topic such a message has a fixed size too: rosbags serialises a template, and what changes from
-sample to sample is the stamp and one run of bytes, the numbers themselves; in a LaserScan two runs,
-with the length of the second between them. So a sample is written at the speed at which memory is
-copied.
+An echogram is a RawSonarImage, a sonar image a ProjectedSonarImage, an image an Image, a cloud a
+PointCloud2, a scan a LaserScan. Within one topic such a message has a fixed size too: rosbags
+serialises a template, and what changes from sample to sample is the stamp and one run of bytes, the
+numbers themselves; in a LaserScan two runs, with the length of the second between them. So a sample
+is written at the speed at which memory is copied.
 
 In ROS's conventions the rows of a sonar image are ranges, with the beams side by side, and the
 points of a cloud are forward, left, up; both are changed here and changed back on reading, exactly.
@@ -12,6 +12,7 @@ Angles of a scan count the other way round, and its stamp is that of its first r
 Numbers are little-endian.
 """
 
+import math
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,14 +22,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.errors import RecordingError
-from seatrial.ros.definitions import PING, SONAR, SONAR_DATA
+from seatrial.ros.definitions import PING, PROJECTED, SONAR, SONAR_DATA
 from seatrial.ros.layout import STAMP_BYTES, Message, MessageFactory, TypeStore, stamp_octets
+from seatrial.ros.topics import VECTOR
 from seatrial.signals import PayloadInfo, SensorInfo
 
 IMAGE = "sensor_msgs/msg/Image"
 CLOUD = "sensor_msgs/msg/PointCloud2"
 SCAN = "sensor_msgs/msg/LaserScan"
-TYPES = {"echogram": SONAR, "image": IMAGE, "cloud": CLOUD, "scan": SCAN}
+TYPES = {
+    "echogram": SONAR,
+    "sonar_image": PROJECTED,
+    "image": IMAGE,
+    "cloud": CLOUD,
+    "scan": SCAN,
+}
 """Kind of a payload -> its message."""
 
 LARGEST = 1 << 29
@@ -50,6 +58,8 @@ _PIXEL_TYPES = {
     **{"int32": "32S", "float32": "32F", "float64": "64F"},
 }
 """NumPy's type -> OpenCV's, as sensor_msgs writes it before the number of channels."""
+_BEAMS = ("echogram", "sonar_image")
+"""Kinds of payloads that are beams by range."""
 _TURNED = ("y", "z")
 """Fields of a cloud whose sign differs between forward, starboard, down and forward, left, up."""
 
@@ -145,12 +155,12 @@ def check_payload(sensor: SensorInfo) -> None:
     info = sensor.payload
     assert info is not None
     known = {
-        "echogram": _SONAR_TYPES,
+        **dict.fromkeys(_BEAMS, _SONAR_TYPES),
         "image": tuple(_PIXEL_TYPES),
         "cloud": _POINT_TYPES,
         "scan": ("float32",),
     }
-    dimensions = {"echogram": (2,), "image": (2, 3), "cloud": (2,), "scan": (2,)}
+    dimensions = {**dict.fromkeys(_BEAMS, (2,)), "image": (2, 3), "cloud": (2,), "scan": (2,)}
     if info.kind not in TYPES:
         problem, expected = f"of unknown kind {info.kind!r}", f"one of {', '.join(TYPES)}"
     elif info.dtype not in known[info.kind]:
@@ -178,6 +188,7 @@ def check_payload(sensor: SensorInfo) -> None:
 
 _SHAPES = {
     "echogram": "(beams, range bins)",
+    "sonar_image": "(beams, range bins)",
     "image": "(rows, columns) or (rows, columns, channels)",
     "cloud": "(points, fields)",
     "scan": "(2, beams): ranges and intensities",
@@ -194,7 +205,7 @@ def _little(info: PayloadInfo) -> np.dtype[Any]:
 
 def _there(info: PayloadInfo, array: Values) -> Values:
     """From seatrial's conventions to ROS's."""
-    if info.kind == "echogram":
+    if info.kind in _BEAMS:
         return array.T
     if info.kind == "cloud":
         return _turned(info, array)
@@ -203,7 +214,7 @@ def _there(info: PayloadInfo, array: Values) -> Values:
 
 def _back(info: PayloadInfo, flat: Values) -> Values:
     """From ROS's conventions to seatrial's."""
-    if info.kind == "echogram":
+    if info.kind in _BEAMS:
         return flat.reshape(info.shape[::-1]).T
     array = flat.reshape(info.shape)
     return _turned(info, array) if info.kind == "cloud" else array
@@ -218,36 +229,58 @@ def _turned(info: PayloadInfo, points: Values) -> Values:
     return turned
 
 
+def _facts(sensor: SensorInfo, name: str) -> Values:
+    return np.array(sensor.facts.get(name, ()), np.float32)
+
+
+def _fact(sensor: SensorInfo, name: str) -> float:
+    return float(sensor.facts.get(name, (0.0,))[0])
+
+
+def _ping(f: MessageFactory, sensor: SensorInfo) -> Message:
+    """Facts of the sensor that the message has room for; 0 or nothing where they are unknown."""
+    return f.make(
+        PING,
+        _fact(sensor, "frequency"),
+        _fact(sensor, "sound_speed"),
+        _facts(sensor, "tx_beamwidths"),
+        _facts(sensor, "rx_beamwidths"),
+    )
+
+
 def _sonar(
     f: MessageFactory, sensor: SensorInfo, info: PayloadInfo, frame: str, numbers: Values
 ) -> Message:
-    """Facts of the sensor that the message has room for; 0 or nothing where they are unknown."""
-
-    def fact(name: str) -> float:
-        return float(sensor.facts.get(name, (0.0,))[0])
-
-    def facts(name: str) -> Values:
-        return np.array(sensor.facts.get(name, ()), np.float32)
-
     beams, bins = info.shape
-    ping = f.make(
-        PING,
-        fact("frequency"),
-        fact("sound_speed"),
-        facts("tx_beamwidths"),
-        facts("rx_beamwidths"),
-    )
-    image = f.make(SONAR_DATA, False, _SONAR_TYPES.index(info.dtype), beams, numbers)
     return f.make(
         SONAR,
         f.header(frame),
-        ping,
-        fact("sample_rate"),
+        _ping(f, sensor),
+        _fact(sensor, "sample_rate"),
         bins,
-        int(fact("sample0")),
-        facts("tx_delays"),
-        facts("tx_angles"),
-        facts("rx_angles"),
+        int(_fact(sensor, "sample0")),
+        _facts(sensor, "tx_delays"),
+        _facts(sensor, "tx_angles"),
+        _facts(sensor, "rx_angles"),
+        f.make(SONAR_DATA, False, _SONAR_TYPES.index(info.dtype), beams, numbers),
+    )
+
+
+def _projected(
+    f: MessageFactory, sensor: SensorInfo, info: PayloadInfo, frame: str, numbers: Values
+) -> Message:
+    """Beams by their directions (forward, left, up) and bins by the range of their middles."""
+    beams, bins = info.shape
+    bearings = sensor.facts.get("bearings", ())
+    directions = [f.make(VECTOR, math.cos(a), -math.sin(a), 0.0) for a in bearings]
+    ranges = (np.arange(bins) + 0.5) * _fact(sensor, "bin_width")
+    image = f.make(SONAR_DATA, False, _SONAR_TYPES.index(info.dtype), beams, numbers)
+    return f.make(
+        PROJECTED,
+        f.header(frame),
+        _ping(f, sensor),
+        directions,
+        ranges.astype(np.float32),
         image,
     )
 
@@ -307,6 +340,7 @@ def _scan(
 
 _BUILDERS: dict[str, Callable[..., Message]] = {
     "echogram": _sonar,
+    "sonar_image": _projected,
     "image": _image,
     "cloud": _cloud,
     "scan": _scan,

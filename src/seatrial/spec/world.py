@@ -19,6 +19,8 @@ from seatrial.spec.base import (
     Spec,
     Unit,
 )
+from seatrial.spec.bodies import WorldBody
+from seatrial.spec.seabed import AnySeabed
 from seatrial.spec.waves import Waves
 
 TABLE = Field(strict=False, min_length=2, max_length=100_000)
@@ -233,15 +235,6 @@ class Weather(Spec):
     """Rain rate, mm/h."""
 
 
-class Seabed(Spec):
-    """A flat bottom."""
-
-    depth: Annotated[Metres, Field(gt=0, le=12_000)]
-    """Below the mean level, m; the waves feel it too."""
-    type: Literal["mud", "sand", "gravel", "rock"] = "sand"
-    """Material, for how it scatters sound."""
-
-
 class World(Spec):
     """Everything around the vehicles.
 
@@ -272,8 +265,10 @@ class World(Spec):
     """None when left out."""
     weather: Weather | None = None
     """A clear day when left out."""
-    seabed: Seabed | None = None
+    seabed: AnySeabed | None = None
     """Deep water without a bottom when left out."""
+    bodies: Annotated[tuple[WorldBody, ...], Field(strict=False, max_length=500)] = ()
+    """What stands, lies, floats and passes in it."""
 
 
 def check_rows(**rows: tuple[float, ...]) -> None:

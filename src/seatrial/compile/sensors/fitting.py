@@ -15,6 +15,7 @@ from seatrial.compile.sensors import (
     optical,
     position,
     ranging,
+    sonar,
     water,
 )
 from seatrial.compile.sensors.context import Built, Context
@@ -50,8 +51,14 @@ _BUILDERS: dict[str, Callable[[Any, Context], Built]] = {
     "echo_sounder": ranging.echo_sounder,
     "lidar": optical.lidar,
     "depth_camera": optical.depth_camera,
+    "imaging_sonar": sonar.imaging_sonar,
+    "mechanical_sonar": sonar.mechanical_sonar,
+    "side_scan": sonar.side_scan,
+    "multibeam": sonar.multibeam,
+    "altimeter": ranging.altimeter,
     "ais": contacts.ais,
     "radar": contacts.radar,
+    "radar_image": sonar.radar_image,
 }
 
 

@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.geometry.rays import RayScene, rotation_matrix
+from seatrial.geometry.bodies import rotation_matrix
+from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
 from seatrial.sensors.noise.streams import stream
 from seatrial.sensors.tap import Expanded, Views

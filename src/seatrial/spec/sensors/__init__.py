@@ -9,7 +9,14 @@ from seatrial.spec.sensors.inertial import Imu
 from seatrial.spec.sensors.machinery import Battery, Encoder, Shaft
 from seatrial.spec.sensors.optical import DepthCamera, Lidar
 from seatrial.spec.sensors.position import Ahrs, Compass, Gnss, Magnetometer, Uwb
-from seatrial.spec.sensors.ranging import EchoSounder
+from seatrial.spec.sensors.ranging import Altimeter, EchoSounder
+from seatrial.spec.sensors.sonar import (
+    ImagingSonar,
+    MechanicalSonar,
+    Multibeam,
+    RadarImage,
+    SideScan,
+)
 from seatrial.spec.sensors.water import Anemometer, Ctd, Dvl, Pressure, SpeedLog
 
 Sensor = Annotated[
@@ -30,7 +37,13 @@ Sensor = Annotated[
     | EchoSounder
     | Lidar
     | DepthCamera
+    | ImagingSonar
+    | MechanicalSonar
+    | SideScan
+    | Multibeam
+    | Altimeter
     | Ais
-    | Radar,
+    | Radar
+    | RadarImage,
     Field(discriminator="type"),
 ]
