@@ -27,6 +27,7 @@ BUILDERS = {
     "shaft": (machinery_spec.Shaft, machinery.shaft),
     "battery": (machinery_spec.Battery, machinery.battery),
     "echo_sounder": (ranging_spec.EchoSounder, ranging.echo_sounder),
+    "altimeter": (ranging_spec.Altimeter, ranging.altimeter),
 }
 
 BOAT = craft.vehicle(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.compile.bodies import NO_BOTTOM, depth_under, timetable, world_bodies
+from seatrial.compile.seabed import Bottom
 from seatrial.compile.world import build_ocean
 from seatrial.geometry.bodies import Body, Timetable
 from seatrial.geometry.grid import HeightGrid
@@ -22,14 +23,13 @@ ABOVE_WATER = 2.0
 """How far outlines of obstacles reach above the mean level, m."""
 
 
-def bodies_of(scenario: Scenario, seed: int, ocean: Ocean | None = None) -> tuple[Body, ...]:
+def bodies_of(scenario: Scenario, seed: int, bottom: Bottom | None = None) -> tuple[Body, ...]:
     """Everything that is in the water besides the vehicles: the world's bodies, then the
-    scenario's obstacles. `ocean` is that of the world and the seed, built here when left out."""
+    scenario's obstacles."""
     if not scenario.world.bodies and not scenario.obstacles:
         return ()
     with jax.enable_x64(True):
-        if ocean is None:
-            ocean = build_ocean(scenario.world, seed, np.float64)
+        ocean = build_ocean(scenario.world, seed, np.float64, bottom)
         return (
             *world_bodies(scenario.world.bodies, ocean, seed),
             *obstacle_bodies(scenario.obstacles, ocean),

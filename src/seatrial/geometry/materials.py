@@ -17,14 +17,13 @@ Sources:
 - Friction is that of a wet hull that slides; rounded, an assumption.
 """
 
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-MaterialName = Literal[
-    "mud", "sand", "gravel", "rock", "concrete", "steel", "aluminium", "wood", "plastic", "rubber"
-]
+from seatrial.conventions import MaterialName
+
 MATERIAL_NAMES: tuple[str, ...] = get_args(MaterialName)
 
 

@@ -52,6 +52,7 @@ _BUILDERS: dict[str, Callable[[Any, Context], Built]] = {
     "mechanical_sonar": sonar.mechanical_sonar,
     "side_scan": sonar.side_scan,
     "multibeam": sonar.multibeam,
+    "altimeter": ranging.altimeter,
     "ais": contacts.ais,
     "radar": contacts.radar,
     "radar_image": sonar.radar_image,

@@ -14,6 +14,7 @@ KINDS: dict[str, Callable[[SensorTopic], list[Samples]]] = {
     "uwb": position.uwb,
     "pressure": position.pressure,
     "dvl": water.dvl,
+    "altimeter": water.altimeter,
     "speed_log": water.speed_log,
     "anemometer": water.anemometer,
     "ctd": water.ctd,

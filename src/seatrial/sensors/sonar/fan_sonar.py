@@ -35,7 +35,8 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.geometry.rays import RayScene, rotation_matrix
+from seatrial.geometry.bodies import rotation_matrix
+from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean, seabed
 from seatrial.sensors.noise.streams import stream
 from seatrial.sensors.ranging.bottom_echo import NEPERS

@@ -23,8 +23,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.geometry.bodies import rotation_matrix
 from seatrial.geometry.grid import HeightGrid
-from seatrial.geometry.rays import RayScene, rotation_matrix
+from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
 from seatrial.sensors.noise.streams import stream
 from seatrial.sensors.ranging.bottom_echo import NEPERS

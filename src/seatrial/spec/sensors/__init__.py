@@ -8,7 +8,7 @@ from seatrial.spec.sensors.contacts import Ais, Radar
 from seatrial.spec.sensors.inertial import Imu
 from seatrial.spec.sensors.machinery import Battery, Encoder, Shaft
 from seatrial.spec.sensors.position import Ahrs, Compass, Gnss, Magnetometer, Uwb
-from seatrial.spec.sensors.ranging import EchoSounder
+from seatrial.spec.sensors.ranging import Altimeter, EchoSounder
 from seatrial.spec.sensors.sonar import (
     ImagingSonar,
     MechanicalSonar,
@@ -38,6 +38,7 @@ Sensor = Annotated[
     | MechanicalSonar
     | SideScan
     | Multibeam
+    | Altimeter
     | Ais
     | Radar
     | RadarImage,
