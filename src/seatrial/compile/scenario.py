@@ -16,8 +16,10 @@ from seatrial.compile.compiled_controllers import CompiledControllers
 from seatrial.compile.faults import compile_faults, fault_infos
 from seatrial.compile.limits import believable_speed
 from seatrial.compile.plausibility import check_start, doubtful_orders, within_reach
+from seatrial.compile.reach import reach_of
 from seatrial.compile.scene import obstacle_bodies
 from seatrial.compile.schedule import schedule_of, settle_time_step
+from seatrial.compile.seabed import Bottom, bottom_of
 from seatrial.compile.sensors.fitting import FittedOut, samples_underway
 from seatrial.compile.swarm import Member, members_of, vary_model
 from seatrial.compile.timetables import timetable_of
@@ -44,7 +46,9 @@ from seatrial.engine.frames import (
 from seatrial.engine.plan import Fleet, Plan
 from seatrial.engine.scene import scene_of
 from seatrial.errors import Problem, SpecWarning
+from seatrial.geometry.grid import HeightGrid
 from seatrial.ocean import Ocean
+from seatrial.ocean.seabed import under
 from seatrial.programs import compile_program
 from seatrial.pytree import constant
 from seatrial.spec import scenario as spec
@@ -84,14 +88,15 @@ def described_by(scenario: str | Path | spec.Scenario | Plan) -> spec.Scenario:
 
 def _compile(described: spec.Scenario, controllers: CompiledControllers) -> Plan:
     timed = settle_time_step(described)
-    scenario = settle_trim(timed)
+    bottom = bottom_of(timed.world, timed.seed, reach_of(timed))
+    scenario = settle_trim(timed, bottom)
     members = [
         member
         for i, participant in enumerate(scenario.vehicles)
         for member in members_of(participant, i, scenario.seed)
     ]
     _check_distinct(scenario, members)
-    kinds = _Kinds(scenario, controllers)
+    kinds = _Kinds(scenario, controllers, bottom)
     fleets: list[Fleet] = []
     doubts: list[Problem] = []
     for _, some in groupby(sorted(members, key=kinds.key), key=kinds.key):
@@ -160,8 +165,11 @@ def _check_distinct(scenario: spec.Scenario, members: list[Member]) -> None:
 class _Kinds:
     """The different vehicles of a scenario, each compiled once, and the seas they need."""
 
-    def __init__(self, scenario: spec.Scenario, controllers: CompiledControllers) -> None:
+    def __init__(
+        self, scenario: spec.Scenario, controllers: CompiledControllers, bottom: Bottom | None
+    ) -> None:
         self._scenario = scenario
+        self._bottom = bottom
         self._controllers = controllers
         self._oceans: dict[DType, Ocean] = {}
         self._kinds: list[_Kind] = []
@@ -187,7 +195,8 @@ class _Kinds:
     def ocean(self, dtype: DType) -> Ocean:
         """The sea in a precision."""
         if dtype not in self._oceans:
-            self._oceans[dtype] = build_ocean(self._scenario.world, self._scenario.seed, dtype)
+            world, seed = self._scenario.world, self._scenario.seed
+            self._oceans[dtype] = build_ocean(world, seed, dtype, self._bottom)
         return self._oceans[dtype]
 
     def finest_ocean(self) -> Ocean:
@@ -282,15 +291,17 @@ def _header(
         describe=lambda: dump(scenario),
         frame_period=frame_period,
         duration=scenario.duration,
-        water_depth=_water_depth(scenario),
+        water_depth=_water_depth(kinds.finest_ocean()),
         datum=(world.datum.latitude_deg, world.datum.longitude_deg),
         vehicles=tuple(info(m) for m in members),
     )
 
 
-def _water_depth(scenario: spec.Scenario) -> float | None:
-    seabed = scenario.world.seabed
-    return None if seabed is None else seabed.depth
+def _water_depth(ocean: Ocean) -> float | None:
+    """Of a flat bottom, m; None without one, and over a map, which the scene has."""
+    if ocean.seabed is None or isinstance(ocean.seabed.depth, HeightGrid):
+        return None
+    return float(ocean.seabed.depth)
 
 
 def _fleet(
@@ -312,7 +323,8 @@ def _fleet(
             compiled=vehicle,
             sensors=kind.sensors.infos,
             duration=scenario.duration,
-            water_depth=_water_depth(scenario),
+            water_depth=_water_depth(ocean),
+            mapped=ocean.seabed is not None and isinstance(ocean.seabed.depth, HeightGrid),
             seed=scenario.seed,
             dtype=dtype,
         ),
@@ -321,7 +333,7 @@ def _fleet(
         check_start(scenario, index)
         doubts += doubtful_orders(scenario, index)
     initial = _initial(scenario, members, vehicle, ocean, dtype)
-    _check_afloat(scenario, members, vehicle, initial)
+    _check_afloat(scenario, members, vehicle, ocean, initial)
     legs: dict[str, tuple[LegInfo, ...]] = {}
     commander: Commander
     if first.mission:
@@ -395,20 +407,33 @@ def _initial(
 
 
 def _check_afloat(
-    scenario: spec.Scenario, members: list[Member], vehicle: CompiledVehicle, initial: State
+    scenario: spec.Scenario,
+    members: list[Member],
+    vehicle: CompiledVehicle,
+    ocean: Ocean,
+    initial: State,
 ) -> None:
     """Refuse vehicles that begin in the bottom, which would throw them up."""
-    depth, grounding = _water_depth(scenario), vehicle.model.grounding
-    if depth is None or grounding is None:
+    grounding = vehicle.model.grounding
+    if ocean.seabed is None or grounding is None:
         return
-    below = np.asarray(initial.position, np.float64)[2] + float(grounding.extent)
-    for member, lowest in zip(members, below, strict=True):
+    position = np.asarray(initial.position, np.float64)
+    below, depths = position[2] + float(grounding.extent), under(ocean.seabed, *position[:2])
+    for member, lowest, depth in zip(members, below.tolist(), depths.tolist(), strict=True):
+        if depth <= 0.0:
+            raise scenario.error(
+                ("vehicles", member.index, "start", "position"),
+                f"`{member.name}` begins on land, {-depth:.3g} m above the water",
+                value=list(member.position),
+                expected="a place where there is water",
+                mend="start it elsewhere",
+            )
         if lowest > depth:
             raise scenario.error(
                 ("vehicles", member.index, "start", "position"),
                 f"`{member.name}` begins {lowest - depth:.3g} m deep in the bottom",
                 value=list(member.participant.start.position),
-                expected=f"its lowest point, now at {lowest:.4g} m, above {depth:g} m",
+                expected=f"its lowest point, now at {lowest:.4g} m, above {depth:.4g} m",
                 mend="start it higher, or give the world a deeper `seabed`",
             )
 

@@ -4,9 +4,12 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from seatrial.geometry import grid
 from seatrial.geometry.grid import Facet, HeightGrid
+from seatrial.geometry.terrain import terrain_of
 from seatrial.pytree import pytree
 from seatrial.spatial.vectors import Scalar, Vec3
 
@@ -50,6 +53,13 @@ diffuse strengths are rounded values of the kind seen in its curves, not a fit t
 def sample(seabed: Seabed, x: Scalar, y: Scalar) -> jax.Array:
     """Depth of the bottom under (x, y), m."""
     return facet(seabed, x, y).depth
+
+
+def under(seabed: Seabed, x: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
+    """Depth of the bottom under places, m; on the host, without a program."""
+    if isinstance(seabed.depth, HeightGrid):
+        return terrain_of(seabed.depth).at(x, y)
+    return np.full(np.broadcast_shapes(np.shape(x), np.shape(y)), float(seabed.depth))
 
 
 def facet(seabed: Seabed, x: Scalar, y: Scalar) -> Facet:

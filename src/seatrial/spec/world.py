@@ -19,6 +19,7 @@ from seatrial.spec.base import (
     Spec,
     Unit,
 )
+from seatrial.spec.seabed import AnySeabed
 from seatrial.spec.waves import Waves
 
 TABLE = Field(strict=False, min_length=2, max_length=100_000)
@@ -223,15 +224,6 @@ class Turbulence(Spec):
         return self
 
 
-class Seabed(Spec):
-    """A flat bottom."""
-
-    depth: Annotated[Metres, Field(gt=0, le=12_000)]
-    """Below the mean level, m; the waves feel it too."""
-    type: Literal["mud", "sand", "gravel", "rock"] = "sand"
-    """Material, for how it scatters sound."""
-
-
 class World(Spec):
     """Everything around the vehicles.
 
@@ -260,7 +252,7 @@ class World(Spec):
     """Sea water of constant density when left out."""
     turbulence: Turbulence | None = None
     """None when left out."""
-    seabed: Seabed | None = None
+    seabed: AnySeabed | None = None
     """Deep water without a bottom when left out."""
 
 

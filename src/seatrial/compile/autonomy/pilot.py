@@ -151,7 +151,8 @@ def build_pilot(
         doubt
         for index, i in sorted(firsts.items())
         for doubt in check_mission(
-            scenario, index, missions[index], starts[:, i], tuning, sensors.infos
+            *(scenario, index, missions[index], starts[:, i], tuning),
+            *(sensors.infos, ocean.seabed),
         )
     ]
     return BuiltPilot(pilot, infos, doubts)

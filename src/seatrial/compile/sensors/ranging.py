@@ -19,8 +19,8 @@ from seatrial.sensors.ranging.detection import Detector
 from seatrial.sensors.ranging.echo_sounder import EchoSounder, Medium
 from seatrial.sensors.tap import Tap
 from seatrial.sensors.water.medium import absorption
+from seatrial.spec.seabed import AnySeabed
 from seatrial.spec.sensors import ranging as spec
-from seatrial.spec.world import Seabed
 
 Array = NDArray[np.float64]
 
@@ -158,7 +158,7 @@ def _medium(frequency: float, context: Context) -> Medium:
     return Medium(wide, summed(slowness), summed(alpha))
 
 
-def bottom_of(seabed: Seabed | None) -> str:
+def bottom_of(seabed: AnySeabed | None) -> str:
     """Material of the bottom of a world; without a bottom it does not matter."""
     return "sand" if seabed is None else seabed.type
 

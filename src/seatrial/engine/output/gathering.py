@@ -4,7 +4,6 @@ Whoever drives the engine, in whatever steps, a run is cut in the same places, s
 has the same bytes.
 """
 
-import math
 import sys
 from dataclasses import replace
 
@@ -22,8 +21,9 @@ from seatrial.engine.frames import (
     RunSummary,
     VehicleFrames,
 )
-from seatrial.engine.output.tracks import Codes, Tally, summarise
+from seatrial.engine.output.tracks import Codes, Floor, Tally, summarise
 from seatrial.engine.plan import Fleet, Plan
+from seatrial.ocean.seabed import under
 from seatrial.signals import Measurements, join
 
 
@@ -37,7 +37,7 @@ class Gatherer:
         self._endless = endless
         self._size = block_size(plan) // plan.schedule.controls
         self._tallies = [
-            Tally(fleet.names, set(plan.manoeuvres), _floor(plan, fleet)) for fleet in plan.fleets
+            Tally(fleet.names, set(plan.manoeuvres), _floor(fleet)) for fleet in plan.fleets
         ]
         self._given = 0
         """Frames handed on."""
@@ -126,12 +126,13 @@ def _done(guidance: Array, legs: NDArray[np.int64]) -> NDArray[np.bool_]:
     return done
 
 
-def _floor(plan: Plan, fleet: Fleet) -> float:
-    """Depth of the origin at which a vehicle lies on the bottom, m."""
-    grounding, depth = fleet.group.model.grounding, plan.header.water_depth
-    if grounding is None or depth is None:
-        return math.inf
-    return depth - float(np.max(np.asarray(grounding.extent)))
+def _floor(fleet: Fleet) -> Floor | None:
+    """Depth of the origin at which a vehicle lies on the bottom, by the place."""
+    grounding, bottom = fleet.group.model.grounding, fleet.ocean.seabed
+    if grounding is None or bottom is None:
+        return None
+    extent = float(np.max(np.asarray(grounding.extent)))
+    return lambda north, east: float(under(bottom, north, east)) - extent
 
 
 def _joined(parts: list[VehicleFrames]) -> VehicleFrames:

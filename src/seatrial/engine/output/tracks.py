@@ -6,6 +6,7 @@ kept, and the cross-track errors leg by leg, since only the legs that are tracks
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -153,11 +154,17 @@ class Voyage:
         return found
 
 
+Floor = Callable[[float, float], float]
+"""Depth at which a vehicle lies on the bottom, m, by north and east."""
+
+
 class Tally:
     """Running figures of vehicles of one kind; arrays hold one number per vehicle."""
 
-    def __init__(self, names: tuple[str, ...], watched: set[str], floor: float = math.inf) -> None:
-        """`watched` are under a standard manoeuvre; an origin deeper than `floor` is aground, m."""
+    def __init__(
+        self, names: tuple[str, ...], watched: set[str], floor: Floor | None = None
+    ) -> None:
+        """`watched` are under a standard manoeuvre; an origin deeper than `floor` is aground."""
         self.names = names
         self._floor = floor
         self.tracks = {name: ManoeuvreTrack() for name in names if name in watched}
@@ -217,7 +224,8 @@ class Tally:
         assert self._last is not None
         wrong = {
             "capsized": self._upright[i] < 0.0,
-            "grounded": self._last[i, 2] > self._floor,
+            "grounded": self._floor is not None
+            and self._last[i, 2] > self._floor(self._last[i, 0], self._last[i, 1]),
             "lost": self._error[i] > max(LOST, LOST_LENGTHS * info.length),
             "aborted": self._voyage.aborted[i],
         }
