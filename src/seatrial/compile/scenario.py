@@ -255,8 +255,14 @@ class _Kinds:
         loaded = None
         if participant.wave_forces is not None:
             loaded = load_wave_forces(self._scenario, index, self.ocean(dtype), dtype)
+        assert self._scenario.time_step is not None  # settled
         vehicle = compile_vehicle(
-            participant.vehicle, self.ocean(dtype), dtype, self._scenario.integrator, loaded
+            participant.vehicle,
+            self.ocean(dtype),
+            dtype,
+            self._scenario.integrator,
+            loaded,
+            self._scenario.time_step,
         )
         sensors = FittedOut(
             self._scenario, participant, vehicle.channels, self.ocean(dtype), dtype, rays
@@ -434,11 +440,11 @@ def _check_afloat(
     initial: State,
 ) -> None:
     """Refuse vehicles that begin in the bottom, which would throw them up."""
-    grounding = vehicle.model.grounding
-    if ocean.seabed is None or grounding is None:
+    contact = vehicle.model.contact
+    if ocean.seabed is None or contact is None:
         return
     position = np.asarray(initial.position, np.float64)
-    below, depths = position[2] + float(grounding.extent), under(ocean.seabed, *position[:2])
+    below, depths = position[2] + float(contact.extent), under(ocean.seabed, *position[:2])
     for member, lowest, depth in zip(members, below.tolist(), depths.tolist(), strict=True):
         if depth <= 0.0:
             raise scenario.error(

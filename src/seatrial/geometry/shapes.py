@@ -223,33 +223,50 @@ def distances(solids: Solids, point: Vec3) -> tuple[jax.Array, Vec3]:
 
 def placed(solids: Solids, t: Scalar) -> Solids:
     """The solids with those that move where they are at a time, and how fast."""
-    if solids.velocity is None:
+    return riding(underway(solids, t), t)
+
+
+def underway(solids: Solids, t: Scalar) -> Solids:
+    """The solids with those on a timetable where they are at a time."""
+    on = solids.timetables
+    if on is None or solids.velocity is None:
         return solids
     time = jnp.asarray(t, jnp.float64)
-    position, velocity, axes = solids.position, solids.velocity, solids.axes
-    dtype = position.dtype
-    if solids.timetables is not None:
-        on = solids.timetables
-        stretch = jnp.maximum(jnp.sum(time >= on.since, axis=0) - 1, 0)
+    dtype = solids.position.dtype
+    stretch = jnp.maximum(jnp.sum(time >= on.since, axis=0) - 1, 0)
 
-        def now(values: jax.Array) -> jax.Array:
-            return jnp.take_along_axis(values, stretch[None, None], axis=0)[0]
+    def now(values: jax.Array) -> jax.Array:
+        return jnp.take_along_axis(values, stretch[None, None], axis=0)[0]
 
-        since = jnp.take_along_axis(on.since, stretch[None], axis=0)[0]
-        speed = now(on.velocity)
-        place = now(on.position) + speed * (time - since)
-        c, s = now(on.facing)
-        position = position.at[:2, on.row].set(place.astype(dtype))
-        velocity = velocity.at[:2, on.row].set(speed.astype(dtype))
-        for i, value in ((0, c), (1, -s), (3, s), (4, c)):
-            axes = axes.at[i, on.row].set(value.astype(dtype))
-    if solids.rides is not None:
-        ride = solids.rides
-        off, rate = jax.jvp(lambda at: _ridden(ride, at), (time,), (jnp.ones_like(time),))
-        position = position.at[:, ride.row].add(off.astype(dtype))
-        velocity = velocity.at[:, ride.row].set(rate.astype(dtype))
+    since = jnp.take_along_axis(on.since, stretch[None], axis=0)[0]
+    speed = now(on.velocity)
+    place = now(on.position) + speed * (time - since)
+    c, s = now(on.facing)
+    axes = solids.axes
+    for i, value in ((0, c), (1, -s), (3, s), (4, c)):
+        axes = axes.at[i, on.row].set(value.astype(dtype))
     return replace(
-        solids, position=position, velocity=velocity, axes=axes, timetables=None, rides=None
+        solids,
+        position=solids.position.at[:2, on.row].set(place.astype(dtype)),
+        velocity=solids.velocity.at[:2, on.row].set(speed.astype(dtype)),
+        axes=axes,
+        timetables=None,
+    )
+
+
+def riding(solids: Solids, t: Scalar) -> Solids:
+    """The solids with those that float where the waves have them at a time."""
+    ride = solids.rides
+    if ride is None or solids.velocity is None:
+        return solids
+    time = jnp.asarray(t, jnp.float64)
+    dtype = solids.position.dtype
+    off, rate = jax.jvp(lambda at: _ridden(ride, at), (time,), (jnp.ones_like(time),))
+    return replace(
+        solids,
+        position=solids.position.at[:, ride.row].add(off.astype(dtype)),
+        velocity=solids.velocity.at[:, ride.row].set(rate.astype(dtype)),
+        rides=None,
     )
 
 

@@ -63,5 +63,6 @@ def payload_dimensions(payload: PayloadInfo) -> tuple[str, ...]:
         "sonar_image": ("beam", "range_bin"),
         "image": ("row", "column", "channel"),
         "cloud": ("point", "field"),
+        "scan": ("field", "beam"),
     }
     return names[payload.kind][: len(payload.shape)]

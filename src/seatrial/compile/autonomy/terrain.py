@@ -36,6 +36,9 @@ shelf. They set how much a sounding counts against those before it."""
 AHEAD = 10.0
 """How far ahead a vehicle that cannot climb as steeply as the bottom looks, s."""
 
+LEAD = 0.5
+"""Of the altitude where the bottom rises, in time constants of the depth's reference model."""
+
 UNSURE = 0.1
 """Standard deviation of a range beside its own noise, m: bottoms are no planes."""
 
@@ -60,23 +63,37 @@ def build_terrain(
     if all(math.isnan(leg.altitude) for legs in missions.values() for leg in legs):
         return None
     first = members[0].participant
+    climb = math.inf
     for index, legs in missions.items():
         for leg in legs:
             if not math.isnan(leg.altitude):
                 _check(scenario, index, leg, ocean)
-    autopilot = tuning.autopilot
-    climb = math.inf
-    if isinstance(autopilot.depth, Dive):
-        rates, speeds = np.asarray(autopilot.depth.reference.rate_limit), autopilot.speeds
-        climb = float(np.min(rates / np.asarray(speeds)))
+                climb = min(climb, _climb(tuning, leg.speed))
     sounders = () if first.feedback == "truth" else tuple(_sounders(first, infos, dtype))
     return Terrain(
         slope=constant(SLOPE, dtype),
         length=constant(LENGTH, dtype),
+        lead=constant(LEAD / _bandwidth(tuning), dtype),
         climb=constant(climb, dtype),
         ahead=constant(AHEAD, dtype),
         sounders=sounders,
     )
+
+
+def _climb(tuning: "Tuning", speed: float) -> float:
+    """Steepest climb at a speed, m per m; infinite for a vehicle that can slow down for it."""
+    depth = tuning.autopilot.depth
+    if not isinstance(depth, Dive):
+        return math.inf
+    rates = np.asarray(depth.reference.rate_limit)
+    return float(np.interp(speed, np.asarray(tuning.autopilot.speeds), rates)) / speed
+
+
+def _bandwidth(tuning: "Tuning") -> float:
+    """Of the depth's reference model at the service speed, rad/s."""
+    depth, speeds = tuning.autopilot.depth, np.asarray(tuning.autopilot.speeds)
+    assert depth is not None  # it dives
+    return float(np.interp(tuning.trim.speed, speeds, np.asarray(depth.reference.bandwidth)))
 
 
 def deepest_of(leg: Leg, ocean: Ocean) -> float:

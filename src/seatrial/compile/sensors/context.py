@@ -11,6 +11,7 @@ from seatrial.ocean import Ocean
 from seatrial.sensors.sensor import Mount, Sensor
 from seatrial.sensors.tap import DenseSensor
 from seatrial.spec.vehicle import Vehicle
+from seatrial.spec.world import Weather
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class Context:
     rays: RayScene = field(default_factory=lambda: RayScene(()))
     """What rays meet: the vehicles of the run in the order of its traffic, then all other bodies,
     and the bottom."""
+    weather: Weather | None = None
+    """Of the air; None for a clear day."""
 
 
 @dataclass(frozen=True)

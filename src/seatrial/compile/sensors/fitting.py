@@ -12,6 +12,7 @@ from seatrial.compile.sensors import (
     contacts,
     inertial,
     machinery,
+    optical,
     position,
     ranging,
     sonar,
@@ -48,6 +49,8 @@ _BUILDERS: dict[str, Callable[[Any, Context], Built]] = {
     "shaft": machinery.shaft,
     "battery": machinery.battery,
     "echo_sounder": ranging.echo_sounder,
+    "lidar": optical.lidar,
+    "depth_camera": optical.depth_camera,
     "imaging_sonar": sonar.imaging_sonar,
     "mechanical_sonar": sonar.mechanical_sonar,
     "side_scan": sonar.side_scan,
@@ -106,6 +109,7 @@ class FittedOut:
                 orientation=_quaternion(sensor),
                 bottom=ranging.bottom_of(scenario.world.seabed),
                 rays=rays or RayScene(()),
+                weather=scenario.world.weather,
             )
             built = _BUILDERS[_type(sensor)](sensor, context)
             self._built.append(built)

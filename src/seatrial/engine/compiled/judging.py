@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 import jax
 import jax.numpy as jnp
 
-from seatrial.core.forces.grounding import penetration
+from seatrial.core.contact import penetration
 from seatrial.core.types import Model, State, Traffic
 from seatrial.engine.compiled.traffic import touching
 from seatrial.ocean import Ocean
@@ -68,9 +68,12 @@ def judge(
     moved = running & sane
     kept = jax.tree.map(lambda new, old: jnp.where(moved, new, old), after, before)
     status = jnp.where(running & ~sane, DIVERGED, before.status)
-    if model.grounding is not None and ocean.seabed is not None and limits.stop_when_grounded:
-        touched = penetration(model.grounding, ocean.seabed, vec3(kept.state.position)) > 0
-        status = jnp.where(moved & touched, GROUNDED, status)
+    if model.contact is not None and ocean.seabed is not None and limits.stop_when_grounded:
+        state = kept.state
+        into = penetration(
+            model.contact, ocean.seabed, vec3(state.position), rotation(state.attitude)
+        )
+        status = jnp.where(moved & (into > -model.contact.skin), GROUNDED, status)
     if limits.stop_when_collided:
         assert traffic is not None
         status = jnp.where(moved & touching(traffic), COLLIDED, status)

@@ -128,10 +128,11 @@ def _done(guidance: Array, legs: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 def _floor(fleet: Fleet) -> Floor | None:
     """Depth of the origin at which a vehicle lies on the bottom, by the place."""
-    grounding, bottom = fleet.group.model.grounding, fleet.ocean.seabed
-    if grounding is None or bottom is None:
+    contact, bottom = fleet.group.model.contact, fleet.ocean.seabed
+    if contact is None or bottom is None:
         return None
-    extent = float(np.max(np.asarray(grounding.extent)))
+    # A hull that lies on the bottom is held there by its skin.
+    extent = float(np.max(np.asarray(contact.extent + contact.skin)))
     return lambda north, east: float(under(bottom, north, east)) - extent
 
 

@@ -12,8 +12,10 @@ that model the bottom departs from the plane by the variance 2/3 σ² x³ / L at
 a beam that ends there has as noise beside its own. An innovation counts with at most five of its
 standard deviations, so that a wrong range does little harm and a cliff is still believed.
 
-A vehicle that can climb no steeper than c, with a bottom that rises faster ahead, must begin early:
-it keeps its altitude over the plane at the distance X in so far as climbing there does not.
+A vehicle answers late, so where the bottom rises it keeps its altitude over the place at which it
+will be after a lead of half the time constant of its depth loop. One that can climb no steeper than
+c, with a bottom that rises faster ahead, must begin earlier still: it keeps its altitude over the
+plane at the distance X in so far as climbing there does not.
 """
 
 from typing import NamedTuple
@@ -66,6 +68,8 @@ class Terrain:
     """σ, m per m."""
     length: jax.Array
     """L, m."""
+    lead: jax.Array
+    """Of the altitude where the bottom rises, s."""
     climb: jax.Array
     """c, m per m; infinite for a vehicle that slows down instead."""
     ahead: jax.Array
@@ -191,8 +195,8 @@ def wanted(terrain: Terrain, plane: Plane, believed: Estimate, altitude: jax.Arr
     north, east, _ = rotation(believed.attitude).to_world(vec3(believed.velocity))
     speed = root(north * north + east * east)
     slope = (plane.mean[1] * north + plane.mean[2] * east) / jnp.maximum(speed, SLOW)
-    # At c to infinity the plane ahead asks for nothing.
-    early = jnp.minimum(slope + terrain.climb, 0.0) * speed * terrain.ahead
+    rising, steep = jnp.minimum(slope, 0.0), jnp.minimum(slope + terrain.climb, 0.0)
+    early = speed * (terrain.lead * rising + terrain.ahead * steep)
     asked = jnp.isfinite(altitude)
     depth = plane.mean[0] + early - jnp.where(asked, altitude, 0.0)
     return Bottom(asked & plane.heard, jnp.maximum(depth, 0.0), slope)

@@ -7,6 +7,7 @@ from pydantic import Field
 from seatrial.spec.sensors.contacts import Ais, Radar
 from seatrial.spec.sensors.inertial import Imu
 from seatrial.spec.sensors.machinery import Battery, Encoder, Shaft
+from seatrial.spec.sensors.optical import DepthCamera, Lidar
 from seatrial.spec.sensors.position import Ahrs, Compass, Gnss, Magnetometer, Uwb
 from seatrial.spec.sensors.ranging import Altimeter, EchoSounder
 from seatrial.spec.sensors.sonar import (
@@ -34,6 +35,8 @@ Sensor = Annotated[
     | Shaft
     | Battery
     | EchoSounder
+    | Lidar
+    | DepthCamera
     | ImagingSonar
     | MechanicalSonar
     | SideScan
