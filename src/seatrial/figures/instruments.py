@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.geometry.rays import rotation_matrix
+from seatrial.geometry.bodies import rotation_matrix
 from seatrial.signals import SensorInfo
 
 if TYPE_CHECKING:
@@ -233,22 +233,23 @@ def _radar(axes: "Axes", shot: Shot) -> None:
 
 
 def _lidar(axes: "Axes", shot: Shot) -> None:
-    """The cloud from astern and above, by height."""
-    cloud = shot.payload[-1].astype(np.float64)
-    cloud = cloud[np.isfinite(cloud[:, 0])]
-    x, y, z = cloud[:, 0], cloud[:, 1], -cloud[:, 2]
-    nearest = np.argsort(-x)
-    away = x + 60.0
-    seen = away > 8.0
-    picked = nearest[seen[nearest]]
-    scale = 60.0 / away[picked]
-    height = (z[picked] - 22.0) * scale + 0.42 * x[picked] * scale
-    low, high = np.quantile(z, [0.01, 0.995])
+    """The points of all sweeps in the world, from abaft the port beam and above, coloured by height."""
+    points = soundings(shot)
+    bow = rotation_matrix(shot.attitude[-1])[:, 0]
+    across = np.arctan2(bow[1], bow[0]) + np.radians(50.0)
+    ahead = np.array([np.cos(across), np.sin(across)])
+    north, east = (points[:, :2] - shot.position[:, :2].mean(axis=0)).T
+    up = -points[:, 2]
+    far = ahead[0] * north + ahead[1] * east
+    right = ahead[0] * east - ahead[1] * north
+    order = np.argsort(-far)
+    tilt = np.radians(35.0)
+    low, high = np.quantile(up, [0.02, 0.995])
     axes.scatter(
-        y[picked] * scale,
-        height,
-        c=z[picked],
-        s=1.1 * scale,
+        right[order],
+        (np.sin(tilt) * far + np.cos(tilt) * up)[order],
+        c=up[order],
+        s=0.7,
         cmap="turbo",
         vmin=low,
         vmax=high,

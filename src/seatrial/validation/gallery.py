@@ -50,13 +50,8 @@ class Picture:
 
 def take(picture: Picture, seed: int) -> Shot:
     """Take a picture."""
-    participant = Participant.model_validate(
-        {
-            "name": "carrier",
-            "vehicle": load(CARRIER, Vehicle),
-            "sensors": [{"name": "eye", **picture.sensor}],
-        }
-    )
+    described: Any = [{"name": "eye", **picture.sensor}]
+    participant = Participant(name="carrier", vehicle=load(CARRIER, Vehicle), sensors=described)
     scenario = Scenario(
         name="gallery",
         seed=seed,
@@ -152,10 +147,30 @@ PICTURES = (
     ),
     Picture(
         "Radar sweep",
-        "One revolution in a fjord, bow up: the steep shore to starboard, and around the vessel "
-        "the clutter of the waves.",
-        "fjord",
+        "One revolution on a roadstead, bow up: the coast, ships at anchor with their shadows, the "
+        "buoys of the fairway, and the clutter of the waves that roll in.",
+        "roadstead",
         {"type": "radar_image", "rate": 0.4, "range": 1000},
         start=(0.0, 0.0, -6.0),
+    ),
+    Picture(
+        "LiDAR cloud",
+        "Sweeps of 64 beams along the pier of the roadstead, put together by the true poses and "
+        "coloured by height.",
+        "roadstead",
+        {"type": "lidar", "rate": 10, "model": "os1_64"},
+        start=(-196.0, 85.0, -2.5),
+        heading=60.0,
+        speed=15.0,
+        samples=40,
+    ),
+    Picture(
+        "Depth image",
+        "Towards the head of the pier, with the shed on it and waves before it: near in red, far "
+        "in blue.",
+        "roadstead",
+        {"type": "depth_camera", "rate": 10, "range": 150, "fidelity": "ideal"},
+        start=(-196.0, 70.0, -2.5),
+        heading=40.0,
     ),
 )
