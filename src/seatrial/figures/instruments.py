@@ -233,7 +233,7 @@ def _radar(axes: "Axes", shot: Shot) -> None:
 
 
 def _lidar(axes: "Axes", shot: Shot) -> None:
-    """The points of all sweeps in the world, from abaft the port beam and above, coloured by height."""
+    """The points of all sweeps, from abaft the port beam and above, coloured by height."""
     points = soundings(shot)
     bow = rotation_matrix(shot.attitude[-1])[:, 0]
     across = np.arctan2(bow[1], bow[0]) + np.radians(50.0)
