@@ -388,7 +388,7 @@ PROFILE = {
 
 def _world(places, attitude, clouds):
     """Soundings of all pings in the world."""
-    from seatrial.geometry.rays import rotation_matrix
+    from seatrial.geometry.bodies import rotation_matrix
 
     matrix = rotation_matrix(attitude)
     there = clouds[..., :3].astype(float) @ matrix.T + places[:, None]

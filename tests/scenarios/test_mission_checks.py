@@ -44,6 +44,10 @@ REFUSED = {
         {"task": NORTH, "world": STRONG},
         r"goto 1.*current of 3.5 m/s.*at most 3.1 m/s",
     ),
+    "nothing drives it ahead": (
+        {"task": DIVE.format(depth=20), "vehicle": "slocum", "depth": 5},
+        r"no autopilot can be designed for `slocum`: nothing drives it ahead",
+    ),
     "the current beats the hold": (
         {"task": "{do: hold, position: [5, 0]}", "world": STRONG},
         r"hold 1.*current of 3.5 m/s",

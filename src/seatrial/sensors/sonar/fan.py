@@ -33,7 +33,7 @@ expanded on all cores already: with threads of its own it spends thirty times th
 
 def turned(vectors: Array, rotation: Array) -> Array:
     """(R, 3) vectors after a rotation (3, 3), without threads, as `ONE_THREAD` says why."""
-    return np.einsum("rj,ij->ri", vectors, rotation)
+    return np.asarray(np.einsum("rj,ij->ri", vectors, rotation))
 
 
 def line_pattern(sine: Array, width: float) -> Array:
