@@ -307,8 +307,8 @@ def test_drops_are_told_nearby_and_more_of_them_in_denser_fog():
         points = cloud(built)
         reach = np.linalg.norm(points[..., :3], axis=2)
         shares.append(np.isfinite(reach).mean())
-        assert np.nanmax(reach, initial=0.0) <= 1.0  # ten times the least range
-    assert 0.0 <= shares[0] < shares[1] < shares[2]
+        assert np.nanmax(reach, initial=0.0) <= 10.1
+    assert shares[0] < 0.01 < shares[1] < shares[2]
     assert shares[2] > 0.5
 
 

@@ -41,12 +41,18 @@ def keel_depth(vehicle: spec.Vehicle) -> float:
 
 
 def build_contact(
-    vehicle: spec.Vehicle, rigid: Array, time_step: float, integrator: str, dtype: np.dtype[Any]
+    vehicle: spec.Vehicle,
+    rigid: Array,
+    added: Array,
+    time_step: float,
+    integrator: str,
+    dtype: np.dtype[Any],
 ) -> Contact:
-    """`rigid` is the mass matrix without added mass: the lightest that the hull is."""
+    """Springs are chosen for the mass matrix `rigid` without added mass: the lightest that the hull
+    is; those between vehicles for the whole."""
     points, radius = balls(vehicle)
     omega = min(STIFFEST[integrator] / time_step, FASTEST)
-    pressed, rubbed = lightest(points, radius, rigid)
+    pressed, rubbed, alone = lightest(points, radius, rigid, added)
     stiffness = pressed * omega**2
     carrying = np.sum(points[2] > points[2].max() - 0.5 * radius)
     skin = min(_weight(vehicle) / (float(carrying) * stiffness), THICKEST_SKIN)
@@ -57,6 +63,7 @@ def build_contact(
         extent=constant(keel_depth(vehicle), dtype),
         stiffness=constant(stiffness, dtype),
         damping=constant(2.0 * DAMPING_RATIO * stiffness / omega, dtype),
+        mass=constant(alone, dtype),
         grip=constant(2.0 * DAMPING_RATIO * rubbed * omega, dtype),
         skin=constant(skin, dtype),
     )
@@ -83,14 +90,17 @@ def balls(vehicle: spec.Vehicle) -> tuple[Array, float]:
     return centred, radius
 
 
-def lightest(points: Array, radius: float, rigid: Array) -> tuple[float, float]:
+def lightest(
+    points: Array, radius: float, rigid: Array, added: Array
+) -> tuple[float, float, float]:
     """Least mass with which a hull answers to equal springs at the balls of one of its six sides,
-    per ball, kg: to springs across that side, and along it, by which it may also roll.
+    per ball, kg: to springs across that side, and along it, by which it may also roll; and afloat
+    to a level push at a single ball.
 
     It is 1 over the largest eigenvalue of M⁻¹ Σ J Jᵀ with J = [d, r × d] for the direction d.
     """
-    inverse = np.linalg.inv(rigid)
-    found: list[list[float]] = [[], []]
+    inverse, afloat = np.linalg.inv(rigid), np.linalg.inv(rigid + added)
+    found: list[list[float]] = [[], [], []]
     for axis in range(3):
         for side in (-1.0, 1.0):
             outer = side * points[axis]
@@ -101,7 +111,10 @@ def lightest(points: Array, radius: float, rigid: Array) -> tuple[float, float]:
                 rows = np.hstack([np.tile(direction, (len(turning), 1)), turning])
                 answer = float(np.linalg.eigvals(inverse @ rows.T @ rows).real.max())
                 found[along != axis].append(1.0 / answer)
-    return min(found[0]), min(found[1])
+                if axis < 2 and along < 2:
+                    found[2] += (1.0 / np.einsum("ai,ij,aj->a", rows, afloat, rows)).tolist()
+    across, rubbed, alone = (min(masses) for masses in found)
+    return across, rubbed, alone
 
 
 def _weight(vehicle: spec.Vehicle) -> float:

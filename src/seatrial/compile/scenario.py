@@ -55,6 +55,7 @@ from seatrial.programs import compile_program
 from seatrial.pytree import constant
 from seatrial.spec import scenario as spec
 from seatrial.spec.loading import dump, load
+from seatrial.spec.sensors.contacts import Ais, Radar
 from seatrial.spec.vehicle import Vehicle
 
 DType = np.dtype[Any]
@@ -263,6 +264,7 @@ class _Kinds:
             self._scenario.integrator,
             loaded,
             self._scenario.time_step,
+            vehicles_touch(self._scenario),
         )
         sensors = FittedOut(
             self._scenario, participant, vehicle.channels, self.ocean(dtype), dtype, rays
@@ -387,11 +389,21 @@ def _fleet(
         passing=passing,
         controller=None,
         varied=varied,
+        touches_others=vehicles_touch(scenario),
     )
     # All arrays at once, not at every call of a program.
     group, ocean = jax.device_put((group, ocean))
     sensors = tuple(info.name for info in kind.sensors.infos)
     return Fleet(names, group, ocean, sensors, legs, kind.sensors.dense)
+
+
+def vehicles_touch(scenario: spec.Scenario) -> bool:
+    """Whether vehicles push each other: as the scenario says, or where they meet anyway."""
+    alone = len(scenario.vehicles) == 1 and scenario.vehicles[0].count == 1
+    if alone or scenario.vehicles_touch is not None:
+        return bool(scenario.vehicles_touch) and not alone
+    looking = any(isinstance(s, Ais | Radar) for p in scenario.vehicles for s in p.fitted)
+    return looking or scenario.stop_when_collided
 
 
 def _limits(scenario: spec.Scenario, vehicle: Vehicle, ocean: Ocean) -> Limits:
@@ -400,6 +412,9 @@ def _limits(scenario: spec.Scenario, vehicle: Vehicle, ocean: Ocean) -> Limits:
         spin=constant(MOST_SPIN),
         stop_when_grounded=scenario.stop_when_grounded,
         stop_when_capsized=scenario.stop_when_capsized,
+        collision=None
+        if scenario.collision_impulse is None
+        else constant(scenario.collision_impulse),
         stop_when_collided=scenario.stop_when_collided,
     )
 

@@ -13,11 +13,11 @@ from seatrial.compile.autonomy.legs import Leg
 from seatrial.compile.sensors.fitting import samples_underway
 from seatrial.compile.swarm import Member
 from seatrial.errors import SpecError
+from seatrial.geometry.grid import HeightGrid
 from seatrial.gnc.control.loops import Dive
 from seatrial.gnc.failsafes import CODE
 from seatrial.gnc.guidance.terrain import Sounder, Terrain
 from seatrial.ocean import Ocean
-from seatrial.ocean.seabed import HeightGrid
 from seatrial.pytree import constant
 from seatrial.signals import SensorInfo
 from seatrial.spec.scenario import Participant, Scenario
@@ -105,7 +105,7 @@ def deepest_of(leg: Leg, ocean: Ocean) -> float:
 
 
 def _deepest(depth: jax.Array | HeightGrid) -> float:
-    return float(np.max(np.asarray(depth.depth if isinstance(depth, HeightGrid) else depth)))
+    return float(np.nanmax(np.asarray(depth.depth if isinstance(depth, HeightGrid) else depth)))
 
 
 def _sounders(

@@ -80,6 +80,7 @@ class Usbl:
         if self.place is not None:
             target = vec3(self.place)
         else:
+            assert self.number is not None
             position = look.traffic.position
             target = vec3(jnp.take(position, self.number - 1, axis=1))
         told = jnp.stack([jnp.broadcast_to(part, shape) for part in target])

@@ -21,9 +21,11 @@ ripples on it,
 that the ray meets already.
 
 Drops send light back too: a pulse of length L lights up β L with β = α / 20 sr, which looks like a
-surface of ρ = π β L, from the nearest range on. Where along the beam the strongest of them is, is
-drawn from 1/r², and how strong, from an exponential distribution; it is told in place of the
-surface where it is the stronger of both. Both distributions are assumptions.
+surface of ρ = π β L. The receiver begins to see the beam within the first metres, which makes up
+for 1/r² there: the strongest drops lie anywhere in them, as strong as at their end, times an
+exponentially distributed number. They are told in place of the surface where they are the stronger
+of both. All of this about drops is a rounded assumption; it gives false returns in fog of some
+hundred metres, and hardly any in haze.
 
 A beam of divergence δ (1/e²) is a Gaussian of standard deviation δ/4 across; a pulse comes back
 from one place in it, drawn for every beam. So edges fray and ranges on slanted surfaces spread as
@@ -56,8 +58,8 @@ THRESHOLD_SPREAD = 0.1
 """Standard deviation of the signal over the threshold."""
 PULSE = 0.75
 """Length L that a pulse of 5 ns lights up, m; an assumption."""
-FARTHEST_DROP = 10.0
-"""Ranges from which drops are told, over the least range."""
+OVERLAP = 10.0
+"""Range from which on the receiver sees the whole beam, m; an assumption."""
 FRESNEL = 0.02
 """R of water at normal incidence."""
 
@@ -217,13 +219,11 @@ class Lidar:
         strength: Array,
     ) -> tuple[Array, Array, Array]:
         """The same, with drops in the place of surfaces that are weaker."""
-        nearest = max(self.minimum_range, 0.1)
-        share = random.random(len(distance))
-        at = nearest / (1.0 - share * (1.0 - 1.0 / FARTHEST_DROP))
+        at = self.minimum_range + OVERLAP * random.random(len(distance))
         scattered = np.pi * errors.extinction / LIDAR_RATIO * PULSE
         looks = scattered * random.standard_exponential(len(distance))
         looks = looks * np.exp(-2.0 * errors.extinction * at)
-        drop = looks / np.square(at)
+        drop = looks / OVERLAP**2
         instead = (drop > strength) & (at < distance)
         return (
             np.where(instead, at, distance),
