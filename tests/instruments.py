@@ -8,12 +8,13 @@ import numpy as np
 
 import craft
 from seatrial.compile.actuators import channels_of, expand
-from seatrial.compile.sensors import machinery, ranging, water
+from seatrial.compile.sensors import acoustic, machinery, ranging, water
 from seatrial.compile.sensors.context import Context
 from seatrial.sensors.look import Look
 from seatrial.sensors.noise import draws
 from seatrial.sensors.sensor import Mount
 from seatrial.spec.sensors import machinery as machinery_spec
+from seatrial.spec.sensors import position as position_spec
 from seatrial.spec.sensors import ranging as ranging_spec
 from seatrial.spec.sensors import water as water_spec
 
@@ -27,6 +28,8 @@ BUILDERS = {
     "shaft": (machinery_spec.Shaft, machinery.shaft),
     "battery": (machinery_spec.Battery, machinery.battery),
     "echo_sounder": (ranging_spec.EchoSounder, ranging.echo_sounder),
+    "lbl": (position_spec.Lbl, acoustic.lbl),
+    "usbl": (position_spec.Usbl, acoustic.usbl),
     "altimeter": (ranging_spec.Altimeter, ranging.altimeter),
 }
 
@@ -49,7 +52,10 @@ BOAT = craft.vehicle(
 """Its channels: screw (rev/s), pod (N), pod_angle (rad), rudder (rad)."""
 
 
-def fit(kind, ocean=None, rate=10.0, dtype=np.float64, vehicle=BOAT, bottom="sand", **described):
+def fit(
+    kind, ocean=None, rate=10.0, dtype=np.float64, vehicle=BOAT, bottom="sand", numbers=None,
+    **described,
+):  # fmt: skip
     """The built sensor of a type."""
     cls, build = BUILDERS[kind]
     spec = cls.model_validate({"type": kind, "name": kind, "rate": rate, **described})
@@ -64,6 +70,7 @@ def fit(kind, ocean=None, rate=10.0, dtype=np.float64, vehicle=BOAT, bottom="san
             channels=tuple(channels_of(expand(vehicle.actuators))),
             datum=(0.0, 0.0),
             bottom=bottom,
+            numbers=numbers,
         )
         return build(spec, context)
 

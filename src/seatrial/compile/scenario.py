@@ -96,7 +96,7 @@ def _compile(described: spec.Scenario, controllers: CompiledControllers) -> Plan
         for member in members_of(participant, i, scenario.seed)
     ]
     _check_distinct(scenario, members)
-    kinds = _Kinds(scenario, controllers, bottom)
+    kinds = _Kinds(scenario, controllers, bottom, members)
     fleets: list[Fleet] = []
     doubts: list[Problem] = []
     for _, some in groupby(sorted(members, key=kinds.key), key=kinds.key):
@@ -166,16 +166,25 @@ class _Kinds:
     """The different vehicles of a scenario, each compiled once, and the seas they need."""
 
     def __init__(
-        self, scenario: spec.Scenario, controllers: CompiledControllers, bottom: Bottom | None
+        self,
+        scenario: spec.Scenario,
+        controllers: CompiledControllers,
+        bottom: Bottom | None,
+        members: list[Member],
     ) -> None:
         self._scenario = scenario
         self._bottom = bottom
         self._controllers = controllers
         self._oceans: dict[DType, Ocean] = {}
-        self._kinds: list[_Kind] = []
+        self._firsts: list[spec.Participant] = []
+        indices: list[int] = []
         for i, participant in enumerate(scenario.vehicles):
             if self._find(participant) is None:
-                self._kinds.append(self._compile(participant, i))
+                self._firsts.append(participant)
+                indices.append(i)
+        in_fleets = sorted(members, key=self.key)
+        self._numbers = {member.name: i + 1 for i, member in enumerate(in_fleets)}
+        self._kinds = [self._compile(p, i) for p, i in zip(self._firsts, indices, strict=True)]
 
     def key(self, member: Member) -> tuple[int, str, int, int]:
         """Vehicles of one kind that take orders in the same way share a program."""
@@ -210,8 +219,8 @@ class _Kinds:
 
     def _find(self, participant: spec.Participant) -> int | None:
         wanted = self._alike(participant)
-        for i, kind in enumerate(self._kinds):
-            if self._alike(kind.participant) == wanted:
+        for i, first in enumerate(self._firsts):
+            if self._alike(first) == wanted:
                 return i
         return None
 
@@ -240,15 +249,21 @@ class _Kinds:
         vehicle = compile_vehicle(
             participant.vehicle, self.ocean(dtype), dtype, self._scenario.integrator, loaded
         )
-        sensors = FittedOut(self._scenario, participant, vehicle.channels, self.ocean(dtype), dtype)
-        return _Kind(participant, vehicle, sensors)
+        sensors = FittedOut(
+            self._scenario,
+            participant,
+            vehicle.channels,
+            self.ocean(dtype),
+            dtype,
+            self._numbers,
+        )
+        return _Kind(vehicle, sensors)
 
 
 @dataclass(frozen=True)
 class _Kind:
-    """A sort of vehicle: the first participant that is one, and what it was compiled to."""
+    """What a sort of vehicle was compiled to."""
 
-    participant: spec.Participant
     vehicle: CompiledVehicle
     sensors: FittedOut
 

@@ -1,14 +1,22 @@
 """The sensors of a vehicle's description, fitted to the vehicles of a group."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from seatrial.channels import Channel
 from seatrial.compile.schedule import steps_between_samples
-from seatrial.compile.sensors import contacts, inertial, machinery, position, ranging, water
+from seatrial.compile.sensors import (
+    acoustic,
+    contacts,
+    inertial,
+    machinery,
+    position,
+    ranging,
+    water,
+)
 from seatrial.compile.sensors.context import Built, Context
 from seatrial.engine.compiled.suite import MOST_JITTER, Fitted
 from seatrial.faults import SensorFault
@@ -20,6 +28,8 @@ from seatrial.sensors.tap import DenseSensor, rows
 from seatrial.signals import SensorInfo
 from seatrial.spec.scenario import Participant, Scenario
 from seatrial.spec.sensors.base import SensorSpec
+from seatrial.spec.sensors.position import Lbl, Usbl
+from seatrial.spec.sensors.ranging import SLOWEST_SOUND
 
 DType = np.dtype[Any]
 
@@ -30,6 +40,8 @@ _BUILDERS: dict[str, Callable[[Any, Context], Built]] = {
     "magnetometer": position.magnetometer,
     "gnss": position.gnss,
     "uwb": position.uwb,
+    "lbl": acoustic.lbl,
+    "usbl": acoustic.usbl,
     "pressure": water.pressure,
     "dvl": water.dvl,
     "speed_log": water.speed_log,
@@ -47,10 +59,17 @@ _BUILDERS: dict[str, Callable[[Any, Context], Built]] = {
 
 def samples_underway(participant: Participant, sensor: SensorSpec) -> int:
     """How many samples of a sensor may be on their way at once; 0 where none is ever late."""
-    ideal = sensor.fidelity == "ideal"
-    late = 0.0 if ideal else sensor.latency + MOST_JITTER * sensor.jitter
+    late = 0.0 if sensor.fidelity == "ideal" else lateness(sensor)
     late += sum(getattr(f, "delay", 0.0) for f in participant.faults if f.target == sensor.name)
     return 0 if late == 0.0 else math.ceil(late * sensor.rate) + 1
+
+
+def lateness(sensor: SensorSpec) -> float:
+    """Longest time from taking a sample to having it, s; some wait for sound to come back."""
+    late = sensor.latency + MOST_JITTER * sensor.jitter
+    if isinstance(sensor, Lbl | Usbl):
+        late += 2.0 * sensor.maximum_range / SLOWEST_SOUND
+    return late
 
 
 class FittedOut:
@@ -63,7 +82,9 @@ class FittedOut:
         channels: tuple[Channel, ...],
         ocean: Ocean,
         dtype: DType,
+        numbers: Mapping[str, int] | None = None,
     ) -> None:
+        """`numbers` are those of all vehicles of the run, as in `Traffic.identity`."""
         assert scenario.time_step is not None  # settled
         self._time_step = scenario.time_step
         self._seed = scenario.seed
@@ -90,6 +111,8 @@ class FittedOut:
                 datum=(scenario.world.datum.latitude_deg, scenario.world.datum.longitude_deg),
                 orientation=_quaternion(sensor),
                 bottom=ranging.bottom_of(scenario.world.seabed),
+                name=participant.name,
+                numbers=numbers,
             )
             built = _BUILDERS[_type(sensor)](sensor, context)
             self._built.append(built)
@@ -130,7 +153,7 @@ class FittedOut:
                     period=steps_between_samples(sensor, self._time_step),
                     interval=1.0 / sensor.rate,
                     inertial=_type(sensor) == "imu",
-                    contacts=_type(sensor) in ("ais", "radar"),
+                    contacts=built.contacts,
                 )
             )
         return tuple(result)
