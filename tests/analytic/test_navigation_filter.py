@@ -97,7 +97,8 @@ def _all_aids():
 
 
 @pytest.mark.parametrize("name", ["gnss", "dvl over ground", "dvl through water", "depth",
-                                  "compass", "ranges", "beacon", "attitude", "field", "level"])  # fmt: skip
+                                  "compass", "ranges", "beacon", "attitude", "field",
+                                  "level"])  # fmt: skip
 @pytest.mark.parametrize("age", [None, 0.01])
 def test_measurement_rows_are_the_derivative_of_the_measurement(name, age):
     aid = _all_aids()[name]
@@ -114,7 +115,9 @@ def test_measurement_rows_are_the_derivative_of_the_measurement(name, age):
     if name == "beacon":  # likewise
         place = jnp.asarray([[4.0], [-6.0], [3.0]])
         way = then.rotation.to_body(tuple(place[i] - then.position[i] for i in range(3)))
-        seen = aiding.frame(aid.matrix).to_body(tuple(w - a for w, a in zip(way, aid.arm)))
+        seen = aiding.frame(aid.matrix).to_body(
+            tuple(w - a for w, a in zip(way, aid.arm, strict=True))
+        )
         level = jnp.hypot(seen[0], seen[1])
         angles = [jnp.arctan2(seen[1], seen[0]), jnp.arctan2(seen[2], level)]
         values = jnp.concatenate([jnp.stack([jnp.hypot(level, seen[2]), *angles]), place])
