@@ -190,7 +190,9 @@ def test_what_cannot_work_over_a_map_is_refused(charts, case):
 def test_a_way_through_a_ridge_is_doubted(charts):
     through = "mission: [{do: goto, waypoints: [[200, 0, 30]], speed: 1.5}]"
     over = "mission: [{do: goto, waypoints: [[200, 0, 12]], speed: 1.5}]"
-    with pytest.warns(st.SpecWarning, match=r"`goto 1` leads through the bottom: it rises to 15\.\d+ m"):
+    with pytest.warns(
+        st.SpecWarning, match=r"`goto 1` leads through the bottom: it rises to 15\.\d+ m"
+    ):
         compile_scenario(described(charts, extra=through))
     with warnings.catch_warnings():
         warnings.simplefilter("error", st.SpecWarning)
