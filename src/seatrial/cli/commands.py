@@ -21,6 +21,9 @@ app.add_typer(waves_app, name="waves")
 sensors_app = typer.Typer(help="Look at what a vehicle measures.", no_args_is_help=True)
 app.add_typer(sensors_app, name="sensors")
 
+seabed_app = typer.Typer(help="Maps of the bottom.", no_args_is_help=True)
+app.add_typer(seabed_app, name="seabed")
+
 ScenarioArgument = Annotated[
     str,
     typer.Argument(metavar="SCENARIO", help="A scenario file, or the name of one in the library."),
@@ -408,6 +411,17 @@ def sensors_check(
     show_check(vehicle, out, seed)
 
 
+@sensors_app.command("gallery")
+def sensors_gallery(
+    out: Annotated[Path, typer.Option(help="Page to write (.html).")] = Path("gallery.html"),
+    seed: Annotated[int, typer.Option(help="Seed of sea, bottom and noise.", min=0)] = 0,
+) -> None:
+    """Draw what sonars, radar, LiDAR and depth camera see of library worlds, on one page."""
+    from seatrial.cli.sensors import show_gallery
+
+    show_gallery(out, seed)
+
+
 @waves_app.command("precompute")
 def waves_precompute(
     vehicle: Annotated[str, typer.Argument(help="A surface craft: a file or a library name.")],
@@ -454,3 +468,62 @@ def study(
 
     if not show_study(name, out, as_json, sample):
         raise typer.Exit(1)
+
+
+@seabed_app.command("import")
+def import_seabed(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE…",
+            help="Soundings (.xyz, .csv, .txt), rasters (.tif, .asc, .nc, .bag) or meshes "
+            "(.stl, .obj, .ply, .glb); several are merged, the first has the say.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="The map to write; a picture goes beside it.")],
+    datum: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LAT,LON", help="Origin of the map; the middle of the survey when left out."
+        ),
+    ] = None,
+    spacing: Annotated[
+        float | None, typer.Option(metavar="M", help="Between nodes, m; by the files otherwise.")
+    ] = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            "--as",
+            metavar="grid|mesh",
+            help="Soundings as means by node, or every one as a corner of a triangle.",
+        ),
+    ] = "grid",
+    positive: Annotated[
+        str | None,
+        typer.Option(
+            metavar="up|down", help="Where the files' numbers count; as they seem otherwise."
+        ),
+    ] = None,
+    offset: Annotated[
+        float, typer.Option(metavar="M", help="Added to all depths, for another level of zero, m.")
+    ] = 0.0,
+    holes: Annotated[
+        str, typer.Option(metavar="fill|leave", help="What becomes of nodes without soundings.")
+    ] = "fill",
+    crs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="EPSG:N", help="Reference system of files that name none; `local` for metres."
+        ),
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help="Of text without a header: longitude,latitude,depth."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a map of survey files, with a shaded picture and a report."""
+    from seatrial.cli.seabed import choices_of, import_files
+
+    choices = choices_of(datum, spacing, method, positive, offset, holes, crs, columns)
+    import_files(files, out, choices, as_json)

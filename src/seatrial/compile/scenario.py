@@ -16,8 +16,10 @@ from seatrial.compile.compiled_controllers import CompiledControllers
 from seatrial.compile.faults import compile_faults, fault_infos
 from seatrial.compile.limits import believable_speed
 from seatrial.compile.plausibility import check_start, doubtful_orders, within_reach
-from seatrial.compile.scene import bodies_of
+from seatrial.compile.reach import reach_of
+from seatrial.compile.scene import bodies_of, ray_scene
 from seatrial.compile.schedule import schedule_of, settle_time_step
+from seatrial.compile.seabed import Bottom, bottom_of
 from seatrial.compile.sensors.fitting import FittedOut, samples_underway
 from seatrial.compile.swarm import Member, members_of, vary_model
 from seatrial.compile.timetables import timetable_of
@@ -44,8 +46,11 @@ from seatrial.engine.frames import (
 from seatrial.engine.plan import Fleet, Plan
 from seatrial.engine.scene import scene_of
 from seatrial.errors import Problem, SpecWarning
+from seatrial.geometry.grid import HeightGrid
+from seatrial.geometry.rays import RayScene
 from seatrial.geometry.shapes import build_solids
 from seatrial.ocean import Ocean
+from seatrial.ocean.seabed import under
 from seatrial.programs import compile_program
 from seatrial.pytree import constant
 from seatrial.spec import scenario as spec
@@ -86,14 +91,15 @@ def described_by(scenario: str | Path | spec.Scenario | Plan) -> spec.Scenario:
 
 def _compile(described: spec.Scenario, controllers: CompiledControllers) -> Plan:
     timed = settle_time_step(described)
-    scenario = settle_trim(timed)
+    bottom = bottom_of(timed.world, timed.seed, reach_of(timed))
+    scenario = settle_trim(timed, bottom)
     members = [
         member
         for i, participant in enumerate(scenario.vehicles)
         for member in members_of(participant, i, scenario.seed)
     ]
     _check_distinct(scenario, members)
-    kinds = _Kinds(scenario, controllers)
+    kinds = _Kinds(scenario, members, controllers, bottom)
     fleets: list[Fleet] = []
     doubts: list[Problem] = []
     for _, some in groupby(sorted(members, key=kinds.key), key=kinds.key):
@@ -162,15 +168,31 @@ def _check_distinct(scenario: spec.Scenario, members: list[Member]) -> None:
 class _Kinds:
     """The different vehicles of a scenario, each compiled once, and the seas they need."""
 
-    def __init__(self, scenario: spec.Scenario, controllers: CompiledControllers) -> None:
+    def __init__(
+        self,
+        scenario: spec.Scenario,
+        members: list[Member],
+        controllers: CompiledControllers,
+        bottom: Bottom | None,
+    ) -> None:
         self._scenario = scenario
+        self._bottom = bottom
         self._controllers = controllers
         self._oceans: dict[DType, Ocean] = {}
-        self._kinds: list[_Kind] = []
-        self.bodies = bodies_of(scenario, scenario.seed)
+        self.bodies = bodies_of(scenario, scenario.seed, bottom)
+        self._different: list[tuple[int, spec.Participant]] = []
         for i, participant in enumerate(scenario.vehicles):
             if self._find(participant) is None:
-                self._kinds.append(self._compile(participant, i))
+                self._different.append((i, participant))
+        rays = self._rays(sorted(members, key=self.key))
+        self._kinds = [self._compile(participant, i, rays) for i, participant in self._different]
+
+    def _rays(self, members: list[Member]) -> RayScene:
+        """What rays meet, with the vehicles in the order of the traffic, which is the fleets'."""
+        scenario = self._scenario
+        ocean = self.ocean(self.dtype(scenario.vehicles[0]))
+        hulls = [(m.name, m.participant.vehicle) for m in members]
+        return ray_scene(scenario, hulls, self.bodies, ocean)
 
     def key(self, member: Member) -> tuple[int, str, int, int]:
         """Vehicles of one kind that take orders in the same way share a program."""
@@ -190,7 +212,8 @@ class _Kinds:
     def ocean(self, dtype: DType) -> Ocean:
         """The sea in a precision."""
         if dtype not in self._oceans:
-            ocean = build_ocean(self._scenario.world, self._scenario.seed, dtype)
+            world, seed = self._scenario.world, self._scenario.seed
+            ocean = build_ocean(world, seed, dtype, self._bottom)
             solids = build_solids(self.bodies, dtype)
             self._oceans[dtype] = replace(ocean, solids=solids)
         return self._oceans[dtype]
@@ -206,8 +229,8 @@ class _Kinds:
 
     def _find(self, participant: spec.Participant) -> int | None:
         wanted = self._alike(participant)
-        for i, kind in enumerate(self._kinds):
-            if self._alike(kind.participant) == wanted:
+        for i, (_, known) in enumerate(self._different):
+            if self._alike(known) == wanted:
                 return i
         return None
 
@@ -228,7 +251,7 @@ class _Kinds:
         blank = participant.model_copy(update=own | swarm)
         return self.dtype(participant), bool(participant.mission), blank
 
-    def _compile(self, participant: spec.Participant, index: int) -> "_Kind":
+    def _compile(self, participant: spec.Participant, index: int, rays: RayScene) -> "_Kind":
         dtype = self.dtype(participant)
         loaded = None
         if participant.wave_forces is not None:
@@ -243,15 +266,16 @@ class _Kinds:
             self._scenario.time_step,
             vehicles_touch(self._scenario),
         )
-        sensors = FittedOut(self._scenario, participant, vehicle.channels, self.ocean(dtype), dtype)
-        return _Kind(participant, vehicle, sensors)
+        sensors = FittedOut(
+            self._scenario, participant, vehicle.channels, self.ocean(dtype), dtype, rays
+        )
+        return _Kind(vehicle, sensors)
 
 
 @dataclass(frozen=True)
 class _Kind:
-    """A sort of vehicle: the first participant that is one, and what it was compiled to."""
+    """What a sort of vehicle was compiled to."""
 
-    participant: spec.Participant
     vehicle: CompiledVehicle
     sensors: FittedOut
 
@@ -294,15 +318,17 @@ def _header(
         describe=lambda: dump(scenario),
         frame_period=frame_period,
         duration=scenario.duration,
-        water_depth=_water_depth(scenario),
+        water_depth=_water_depth(kinds.finest_ocean()),
         datum=(world.datum.latitude_deg, world.datum.longitude_deg),
         vehicles=tuple(info(m) for m in members),
     )
 
 
-def _water_depth(scenario: spec.Scenario) -> float | None:
-    seabed = scenario.world.seabed
-    return None if seabed is None else seabed.depth
+def _water_depth(ocean: Ocean) -> float | None:
+    """Of a flat bottom, m; None without one, and over a map, which the scene has."""
+    if ocean.seabed is None or isinstance(ocean.seabed.depth, HeightGrid):
+        return None
+    return float(ocean.seabed.depth)
 
 
 def _fleet(
@@ -323,8 +349,10 @@ def _fleet(
             vehicle=first.vehicle,
             compiled=vehicle,
             sensors=kind.sensors.infos,
+            views=kind.sensors.views,
             duration=scenario.duration,
-            water_depth=_water_depth(scenario),
+            water_depth=_water_depth(ocean),
+            mapped=ocean.seabed is not None and isinstance(ocean.seabed.depth, HeightGrid),
             seed=scenario.seed,
             dtype=dtype,
         ),
@@ -333,7 +361,7 @@ def _fleet(
         check_start(scenario, index)
         doubts += doubtful_orders(scenario, index)
     initial = _initial(scenario, members, vehicle, ocean, dtype)
-    _check_afloat(scenario, members, vehicle, initial)
+    _check_afloat(scenario, members, vehicle, ocean, initial)
     legs: dict[str, tuple[LegInfo, ...]] = {}
     commander: Commander
     if first.mission:
@@ -420,20 +448,33 @@ def _initial(
 
 
 def _check_afloat(
-    scenario: spec.Scenario, members: list[Member], vehicle: CompiledVehicle, initial: State
+    scenario: spec.Scenario,
+    members: list[Member],
+    vehicle: CompiledVehicle,
+    ocean: Ocean,
+    initial: State,
 ) -> None:
     """Refuse vehicles that begin in the bottom, which would throw them up."""
-    depth, contact = _water_depth(scenario), vehicle.model.contact
-    if depth is None or contact is None:
+    contact = vehicle.model.contact
+    if ocean.seabed is None or contact is None:
         return
-    below = np.asarray(initial.position, np.float64)[2] + float(contact.extent)
-    for member, lowest in zip(members, below, strict=True):
+    position = np.asarray(initial.position, np.float64)
+    below, depths = position[2] + float(contact.extent), under(ocean.seabed, *position[:2])
+    for member, lowest, depth in zip(members, below.tolist(), depths.tolist(), strict=True):
+        if depth <= 0.0:
+            raise scenario.error(
+                ("vehicles", member.index, "start", "position"),
+                f"`{member.name}` begins on land, {-depth:.3g} m above the water",
+                value=list(member.position),
+                expected="a place where there is water",
+                mend="start it elsewhere",
+            )
         if lowest > depth:
             raise scenario.error(
                 ("vehicles", member.index, "start", "position"),
                 f"`{member.name}` begins {lowest - depth:.3g} m deep in the bottom",
                 value=list(member.participant.start.position),
-                expected=f"its lowest point, now at {lowest:.4g} m, above {depth:g} m",
+                expected=f"its lowest point, now at {lowest:.4g} m, above {depth:.4g} m",
                 mend="start it higher, or give the world a deeper `seabed`",
             )
 

@@ -9,24 +9,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.compile.bodies import NO_BOTTOM, depth_under, timetable, world_bodies
+from seatrial.compile.seabed import Bottom
 from seatrial.compile.world import build_ocean
 from seatrial.geometry.bodies import Body, Timetable
+from seatrial.geometry.grid import HeightGrid
+from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
 from seatrial.spec import obstacles as spec
 from seatrial.spec.scenario import Scenario
+from seatrial.spec.vehicle import Vehicle
 
 ABOVE_WATER = 2.0
 """How far outlines of obstacles reach above the mean level, m."""
 
 
-def bodies_of(scenario: Scenario, seed: int, ocean: Ocean | None = None) -> tuple[Body, ...]:
+def bodies_of(scenario: Scenario, seed: int, bottom: Bottom | None = None) -> tuple[Body, ...]:
     """Everything that is in the water besides the vehicles: the world's bodies, then the
-    scenario's obstacles. `ocean` is that of the world and the seed, built here when left out."""
+    scenario's obstacles."""
     if not scenario.world.bodies and not scenario.obstacles:
         return ()
     with jax.enable_x64(True):
-        if ocean is None:
-            ocean = build_ocean(scenario.world, seed, np.float64)
+        ocean = build_ocean(scenario.world, seed, np.float64, bottom)
         return (
             *world_bodies(scenario.world.bodies, ocean, seed),
             *obstacle_bodies(scenario.obstacles, ocean),
@@ -87,3 +90,23 @@ def vessel_timetable(vessel: spec.Vessel) -> Timetable:
     course = (math.cos(vessel.course), math.sin(vessel.course))
     velocity = vessel.speed * np.array([course])
     return Timetable(np.zeros(1), np.array([vessel.position], np.float64), velocity)
+
+
+def ray_scene(
+    scenario: Scenario,
+    vehicles: Sequence[tuple[str, Vehicle]],
+    bodies: Sequence[Body],
+    ocean: Ocean,
+) -> RayScene:
+    """What rays meet: vehicles by name, in their order, then the bodies, and the bottom."""
+    hulls = [
+        Body(name, "vehicle", v.name, length=v.length, beam=v.beam, height=v.height)
+        for name, v in vehicles
+    ]
+    bottom: float | HeightGrid | None = None
+    if ocean.seabed is not None:
+        depth = ocean.seabed.depth
+        bottom = depth if isinstance(depth, HeightGrid) else float(depth)
+    seabed = scenario.world.seabed
+    material = "sand" if seabed is None else seabed.type
+    return RayScene((*hulls, *bodies), bottom, material)

@@ -39,11 +39,16 @@ class FaultContext:
     vehicle: Vehicle
     compiled: CompiledVehicle
     sensors: Sequence[SensorInfo]
+    views: dict[str, int]
+    """Rows of the view of each dense sensor's tap, by name."""
     duration: float
     """Of the run, s."""
     water_depth: float | None
+    """Of a flat bottom, m."""
     seed: int
     dtype: DType
+    mapped: bool = False
+    """Whether there is a bottom that is not flat."""
 
 
 def compile_trigger(fault: spec.FaultSpec, name: str, context: FaultContext) -> Trigger:
@@ -127,7 +132,7 @@ def _condition(when: spec.When, duration: float | None, context: FaultContext) -
     given = when.above if when.above is not None else when.below
     assert given is not None
     threshold = given * factor_to_si(when, when.unit, unit)
-    if quantity == "altitude":
+    if quantity == "altitude" and not context.mapped:
         if context.water_depth is None:
             raise when.error(
                 ("quantity",),

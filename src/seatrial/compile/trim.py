@@ -3,6 +3,7 @@
 import jax
 import numpy as np
 
+from seatrial.compile.seabed import Bottom
 from seatrial.compile.world import build_ocean
 from seatrial.ocean import Ocean, water
 from seatrial.programs import call
@@ -11,7 +12,7 @@ from seatrial.spec.vehicle import SubmergedBuoyancy
 from seatrial.spec.world import World
 
 
-def settle_trim(scenario: Scenario) -> Scenario:
+def settle_trim(scenario: Scenario, bottom: Bottom | None = None) -> Scenario:
     """The scenario with the displaced volume of every trimmed vehicle written out; call inside
     `jax.enable_x64(True)`.
 
@@ -25,7 +26,7 @@ def settle_trim(scenario: Scenario) -> Scenario:
     still = World(
         kind="world", name="still", water=world.water, datum=world.datum, seabed=world.seabed
     )
-    ocean = build_ocean(still, 0, np.dtype(np.float64))
+    ocean = build_ocean(still, 0, np.dtype(np.float64), bottom)
     vehicles = tuple(_trimmed(p, ocean) if _is_trimmed(p) else p for p in scenario.vehicles)
     return scenario.model_copy(update={"vehicles": vehicles})
 

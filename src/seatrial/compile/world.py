@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.compile.padding import room_for
+from seatrial.compile.seabed import Bottom, bottom_of
+from seatrial.geometry.terrain import Terrain
 from seatrial.ocean import (
     Current,
     Ocean,
@@ -47,24 +49,32 @@ Dtype = Any
 """`np.float64` or `np.float32`."""
 
 
-def build_ocean(world: World, seed: int, dtype: Dtype) -> Ocean:
+def build_ocean(world: World, seed: int, dtype: Dtype, bottom: Bottom | None = None) -> Ocean:
     """Compile a world; call it inside `jax.enable_x64(True)`.
 
     The same seed gives the same arrays; every random field draws from a stream of its own name.
+    `bottom` is the part of the world's that the vehicles of a run can reach; all when left out.
     """
+    bottom = bottom or bottom_of(world, seed)
     return Ocean(
-        water=_water(world, dtype),
-        waves=_waves(world, seed, dtype),
+        water=_water(world, bottom, dtype),
+        waves=_waves(world, None if bottom is None else bottom.for_waves, seed, dtype),
         current=_current(world.current, dtype),
         wind=_wind(world.wind, seed, dtype),
         turbulence=_turbulence(world, seed, dtype),
-        seabed=None if world.seabed is None else Seabed(constant(world.seabed.depth, dtype)),
+        seabed=_seabed(bottom, dtype),
     )
 
 
-def _waves(world: World, seed: int, dtype: Dtype) -> Waves | None:
+def _seabed(bottom: Bottom | None, dtype: Dtype) -> Seabed | None:
+    if bottom is None:
+        return None
+    depth = bottom.depth
+    return Seabed(depth.grid() if isinstance(depth, Terrain) else constant(depth, dtype))
+
+
+def _waves(world: World, depth: float | None, seed: int, dtype: Dtype) -> Waves | None:
     sea = world.waves
-    depth = None if world.seabed is None else world.seabed.depth
     if sea is None:
         return None
     if isinstance(sea, wave_spec.Regular):
@@ -192,7 +202,7 @@ def _check_depth(world: World, systems: list[Components], depth: float) -> None:
         height, what = 4.0 * math.sqrt(variance), "sea"
     if height > highest:
         raise world.error(
-            ("seabed", "depth"),
+            ("seabed", "depth") if hasattr(world.seabed, "depth") else ("seabed",),
             f"a {what} {height:.3g} m high breaks in water of this depth",
             value=depth,
             expected=f"waves of at most {highest:.3g} m in {depth:g} m of water",
@@ -249,7 +259,7 @@ def _wind(described: world_spec.Wind | None, seed: int, dtype: Dtype) -> Wind | 
     )
 
 
-def _water(world: World, dtype: Dtype) -> Water:
+def _water(world: World, seabed: Bottom | None, dtype: Dtype) -> Water:
     described, density = world.water, None
     if isinstance(described, world_spec.ConstantWater):
         depth: tuple[float, ...] = (0.0,)
@@ -260,11 +270,11 @@ def _water(world: World, dtype: Dtype) -> Water:
         depth, temperature, salinity = described.depth, described.temperature, described.salinity
     else:
         depth, temperature, salinity = PRESETS[described.ocean, described.season]
-    if world.seabed is None:
+    if seabed is None:
         bottom = max(DEEPEST_TABLE, depth[-1])
     else:
         # To the next of 4, 8, 16, … m: a range of depths has tables of the same size.
-        floor = world.seabed.depth
+        floor = seabed.deepest
         bottom = max(min(float(room_for(math.ceil(floor))), DEEPEST_TABLE), floor)
     return water_from_profile(
         depth,

@@ -60,6 +60,8 @@ class Traffic(NamedTuple):
 
     position: jax.Array
     """(3, K) of the origin, NED, m."""
+    attitude: jax.Array
+    """(4, K) quaternion, scalar first, body to world."""
     velocity: jax.Array
     """(3, K) over ground, NED, m/s."""
     heading: jax.Array

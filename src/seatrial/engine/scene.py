@@ -7,7 +7,10 @@ more in NumPy, term by term, and the tests hold both against each other.
 Frames and units are seatrial's own: NED, SI, radians, seconds since the start.
 """
 
+import base64
 import json
+import math
+import zlib
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 from seatrial.geometry.bodies import Body as Body
 from seatrial.geometry.bodies import Fender, Ride
 from seatrial.geometry.bodies import Timetable as Timetable
-from seatrial.geometry.grid import HeightGrid
+from seatrial.geometry.terrain import Terrain as Terrain
+from seatrial.geometry.terrain import terrain_of
 
 if TYPE_CHECKING:
     from seatrial.ocean import Ocean
@@ -140,7 +144,17 @@ class Scene:
     turbulence: TurbulenceModes | None = None
     water_depth: float | None = None
     """Of the flat bottom, m."""
+    terrain: Terrain | None = None
+    """A bottom that is not flat, around where the vehicles can be."""
     bodies: tuple[Body, ...] = ()
+
+    def depth_under(self, x: ArrayLike, y: ArrayLike) -> Array | None:
+        """Depth of the bottom under places that broadcast, m; None where there is no bottom."""
+        if self.terrain is not None:
+            return self.terrain.at(x, y)
+        if self.water_depth is None:
+            return None
+        return np.full(np.broadcast_shapes(np.shape(x), np.shape(y)), self.water_depth)
 
     def elevation(self, x: ArrayLike, y: ArrayLike, t: ArrayLike) -> Array:
         """Height of the surface above the mean level at points and times that broadcast, m."""
@@ -219,15 +233,20 @@ def scene_of(ocean: "Ocean", bodies: tuple[Body, ...] = ()) -> Scene:
         else TurbulenceModes(
             *_arrays(turbulence, "wavevector", "cosine", "sine", "omega", "phase")
         ),
-        water_depth=_flat_depth(ocean),
+        **_bottom(ocean),
         bodies=bodies,
     )
 
 
-def _flat_depth(ocean: "Ocean") -> float | None:
-    if ocean.seabed is None or isinstance(ocean.seabed.depth, HeightGrid):
-        return None
-    return float(ocean.seabed.depth)
+def _bottom(ocean: "Ocean") -> dict[str, Any]:
+    if ocean.seabed is None:
+        return {}
+    from seatrial.geometry.grid import HeightGrid  # with JAX, which a reader of scenes needs not
+
+    depth = ocean.seabed.depth
+    if isinstance(depth, HeightGrid):
+        return {"terrain": terrain_of(depth)}
+    return {"water_depth": float(depth)}
 
 
 def _current(ocean: "Ocean") -> CurrentField | None:
@@ -290,14 +309,21 @@ _KINDS: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
         *(Scene, Body, Timetable, Ride, Fender, WaveComponents, CurrentField, Line, Tide),
-        *(WindField, Harmonics, TurbulenceModes),
+        *(WindField, Harmonics, TurbulenceModes, Terrain),
     )
 }
+
+
+MANY = 4096
+"""Numbers of an array that is packed rather than written out, where single precision holds it."""
 
 
 def _plain(value: Any) -> Any:
     """Nested plain data; an object says its kind, an array its shape, and None is left out."""
     if isinstance(value, np.ndarray):
+        single = value.astype("<f4")
+        if value.size >= MANY and np.array_equal(single, value):
+            return {"shape": list(value.shape), "packed": _packed(single)}
         return {"shape": list(value.shape), "numbers": value.ravel().tolist()}
     if is_dataclass(value):
         parts = ((f.name, getattr(value, f.name)) for f in fields(value))
@@ -312,4 +338,21 @@ def _revived(data: dict[str, Any]) -> Any:
         kind = _KINDS[data["kind_of_part"]]
         del parts["kind_of_part"]
         return kind(**parts)
+    if "packed" in data:
+        return _unpacked(data["packed"], math.prod(data["shape"])).reshape(data["shape"])
     return np.array(data["numbers"], np.float64).reshape(data["shape"])
+
+
+def _packed(numbers: NDArray[np.float32]) -> str:
+    """First bytes of all numbers, second bytes, and so on: neighbours differ in the last ones."""
+    planes = numbers.ravel().view(np.uint8).reshape(-1, 4).T
+    return base64.b64encode(zlib.compress(planes.tobytes(), 6)).decode()
+
+
+def _unpacked(text: str, count: int) -> Array:
+    try:
+        found = zlib.decompressobj().decompress(base64.b64decode(text), 4 * count)
+    except zlib.error as error:
+        raise ValueError(f"packed numbers that cannot be unpacked ({error})") from None
+    planes = np.frombuffer(found, np.uint8).reshape(4, -1)
+    return np.ascontiguousarray(planes.T).view("<f4").ravel().astype(np.float64)

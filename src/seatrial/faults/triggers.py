@@ -9,6 +9,8 @@ import numpy as np
 
 from seatrial.core.types import State
 from seatrial.faults.types import Condition, Faults, FaultState, Windows
+from seatrial.ocean import seabed
+from seatrial.ocean.seabed import Seabed
 from seatrial.spatial.rotations import to_euler
 
 TIME_TOLERANCE = 1e-9
@@ -27,8 +29,14 @@ def begin(faults: Faults, channels: int, count: int, dtype: Any) -> FaultState:
     )
 
 
-def update(faults: Faults, fault_state: FaultState, state: State, t: jax.Array) -> FaultState:
-    """Which faults are there at `t`."""
+def update(
+    faults: Faults,
+    fault_state: FaultState,
+    state: State,
+    t: jax.Array,
+    bottom: Seabed | None = None,
+) -> FaultState:
+    """Which faults are there at `t`; `bottom` is for those that watch the altitude over it."""
     since, tripped = [], []
     for row, trigger in enumerate(faults.triggers):
         first = fault_state.tripped[row]
@@ -38,7 +46,7 @@ def update(faults: Faults, fault_state: FaultState, state: State, t: jax.Array) 
             inside = (trigger.start <= now) & (now < trigger.end)
             onset = jnp.min(jnp.where(inside, trigger.start, math.inf), axis=0)
         elif isinstance(trigger, Condition):
-            holds = _holds(trigger, fault_state, state, t)
+            holds = _holds(trigger, fault_state, state, t, bottom)
             first = jnp.minimum(first, jnp.where(holds, t, math.inf))
             if trigger.duration is None:
                 onset = jnp.where(holds, t, math.inf)
@@ -54,8 +62,19 @@ def update(faults: Faults, fault_state: FaultState, state: State, t: jax.Array) 
     return fault_state._replace(since=jnp.stack(since), tripped=jnp.stack(tripped))
 
 
-def _holds(condition: Condition, fault_state: FaultState, state: State, t: jax.Array) -> jax.Array:
-    value = _quantity(condition, fault_state, state, t)
+def _holds(
+    condition: Condition,
+    fault_state: FaultState,
+    state: State,
+    t: jax.Array,
+    bottom: Seabed | None,
+) -> jax.Array:
+    if condition.quantity == "altitude":
+        assert bottom is not None
+        x, y, z = state.position
+        value = seabed.sample(bottom, x, y) - z
+    else:
+        value = _quantity(condition, fault_state, state, t)
     beyond = value > condition.threshold if condition.above else value < condition.threshold
     return jnp.broadcast_to(beyond, state.position.shape[1:])
 

@@ -34,7 +34,7 @@ class Condition:
     duration: jax.Array | None
     """Given: the fault starts when the condition first holds, and lasts so long, s."""
     quantity: str = static()
-    """depth, time, roll, pitch, heading, speed, or command."""
+    """depth, altitude (over a map), time, roll, pitch, heading, speed, or command."""
     channel: int = static()
     """Of a command; −1 for other quantities."""
     above: bool = static()

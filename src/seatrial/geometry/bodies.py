@@ -19,8 +19,9 @@ from seatrial.geometry.mesh import Mesh
 
 Array = NDArray[np.float64]
 
-HULL = np.array([(1.0, 0.0), (0.45, 1.0), (-1.0, 0.8), (-1.0, -0.8), (0.45, -1.0)])
-"""Outline of a hull from above, in halves of its length and beam."""
+HULL = np.array([(1.0, 0.0), (1.0 / 3.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0 / 3.0, -1.0)])
+"""Outline of a hull from above, in halves of its length and beam: square aft, the last third a
+pointed bow."""
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,11 @@ class Timetable:
     velocity: Array
     """(P, 2) along it, m/s."""
 
-    def at(self, t: float) -> tuple[Array, Array]:
-        """Position and velocity (2,) at a time; before the first stretch as along it."""
-        p = max(0, int(np.searchsorted(self.since, t, side="right")) - 1)
-        return self.position[p] + self.velocity[p] * (t - self.since[p]), self.velocity[p]
+    def at(self, t: float | Array) -> tuple[Array, Array]:
+        """Position and velocity (..., 2) at times; before the first stretch as along it."""
+        p = np.maximum(np.searchsorted(self.since, t, side="right") - 1, 0)
+        velocity = self.velocity[p]
+        return self.position[p] + velocity * np.asarray(t - self.since[p])[..., None], velocity
 
 
 @dataclass(frozen=True)

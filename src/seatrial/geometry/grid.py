@@ -53,7 +53,10 @@ def height_grid(
 
 
 def facet(grid: HeightGrid, x: Scalar, y: Scalar) -> Facet:
-    """Depth and slope of the grid at places (x, y); beyond the edges its depth at the edge."""
+    """Depth and slope of the grid at places (x, y); beyond the edges its depth at the edge.
+
+    They have the precision of the places, in which the vehicle that asks is computed.
+    """
     rows, columns = grid.depth.shape
     a = jnp.clip((x - grid.origin[0]) / grid.spacing[0], 0.0, rows - 1.0)
     b = jnp.clip((y - grid.origin[1]) / grid.spacing[1], 0.0, columns - 1.0)
@@ -68,11 +71,13 @@ def facet(grid: HeightGrid, x: Scalar, y: Scalar) -> Facet:
     third = flat[jnp.where(northern, (i + 1) * columns + j, i * columns + j + 1)]
     along_s = jnp.where(northern, third - first, last - third)
     along_t = jnp.where(northern, last - third, third - first)
-    return Facet(
+    found = (
         first + along_s * s + along_t * t,
         along_s / grid.spacing[0],
         along_t / grid.spacing[1],
     )
+    precision = jnp.result_type(x, y)
+    return Facet(*(value.astype(precision) for value in found))
 
 
 def cast(grid: HeightGrid, start: Vec3, along: Vec3, reach: Scalar, steps: int) -> jax.Array:

@@ -4,7 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from seatrial.geometry.materials import MaterialName
+from seatrial.conventions import MaterialName
 from seatrial.spec.base import Metres, Number, Plain, Position, Radians, Spec, Unit
 from seatrial.spec.obstacles import Outline, Point, Positive, Waypoint
 

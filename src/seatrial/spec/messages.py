@@ -306,7 +306,8 @@ def _unknown_key(finding: _Finding) -> Problem:
 
 
 def _unknown_tag(finding: _Finding) -> Problem:
-    selector = str(finding.context["discriminator"]).strip("'")
+    # A function that tells alternatives apart bears the name of the key that it looks at.
+    selector = str(finding.context["discriminator"]).strip("'()")
     members = [o.type for o in finding.options if o.is_spec]
     tags = [str(v) for member in members for v in literals(member, selector)]
     path = (*finding.path, selector)

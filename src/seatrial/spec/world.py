@@ -20,6 +20,7 @@ from seatrial.spec.base import (
     Unit,
 )
 from seatrial.spec.bodies import WorldBody
+from seatrial.spec.seabed import AnySeabed
 from seatrial.spec.waves import Waves
 
 TABLE = Field(strict=False, min_length=2, max_length=100_000)
@@ -224,13 +225,14 @@ class Turbulence(Spec):
         return self
 
 
-class Seabed(Spec):
-    """A flat bottom."""
+class Weather(Spec):
+    """Fog and rain, which light and radio waves have to pass."""
 
-    depth: Annotated[Metres, Field(gt=0, le=12_000)]
-    """Below the mean level, m; the waves feel it too."""
-    type: Literal["mud", "sand", "gravel", "rock"] = "sand"
-    """Material, for how it scatters sound."""
+    visibility: Annotated[Metres, Field(ge=10, le=100_000)] | None = None
+    """How far a black target can be seen against the sky (meteorological optical range); clear air
+    when left out."""
+    rain: Annotated[Number, Field(ge=0, le=300), Unit("mm/h")] = 0.0
+    """Rain rate, mm/h."""
 
 
 class World(Spec):
@@ -261,7 +263,9 @@ class World(Spec):
     """Sea water of constant density when left out."""
     turbulence: Turbulence | None = None
     """None when left out."""
-    seabed: Seabed | None = None
+    weather: Weather | None = None
+    """A clear day when left out."""
+    seabed: AnySeabed | None = None
     """Deep water without a bottom when left out."""
     bodies: Annotated[tuple[WorldBody, ...], Field(strict=False, max_length=500)] = ()
     """What stands, lies, floats and passes in it."""

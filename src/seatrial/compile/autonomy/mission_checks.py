@@ -15,13 +15,17 @@ from seatrial.compile.autonomy.failsafes import action_of, braking_of, deviation
 from seatrial.compile.autonomy.legs import Leg
 from seatrial.compile.autonomy.obstacles import turning_of
 from seatrial.errors import Path, Problem, SpecError
+from seatrial.geometry.grid import HeightGrid
+from seatrial.geometry.terrain import terrain_of
 from seatrial.gnc.failsafes import CODE
 from seatrial.gnc.guidance.fence import signed_distance
 from seatrial.gnc.mission import HOLD, SURFACE, VELOCITY
+from seatrial.ocean.seabed import Seabed, under
 from seatrial.signals import SensorInfo
 from seatrial.spec import mission as spec
 from seatrial.spec.navigation import Navigation
 from seatrial.spec.scenario import Participant, Scenario
+from seatrial.spec.vehicle import SurfaceBuoyancy
 from seatrial.spec.world import Current
 
 if TYPE_CHECKING:
@@ -42,14 +46,17 @@ def check_mission(
     start: Array,
     tuning: "Tuning",
     sensors: Sequence[SensorInfo],
+    seabed: Seabed | None,
 ) -> list[Problem]:
     """What is doubtful about the mission of participant `index`; raises SpecError for what cannot
     work."""
-    check = _Check(scenario, index, legs, start, tuning, sensors)
+    check = _Check(scenario, index, legs, start, tuning, sensors, seabed)
     check.depths()
     found: list[Problem] = [*check.time(), *check.gains()]
     for doubts in (
+        check.ridges(),
         check.speeds(),
+        check.headings(),
         check.currents(),
         check.turns(),
         check.margins(),
@@ -71,11 +78,13 @@ class _Check:
         start: Array,
         tuning: "Tuning",
         sensors: Sequence[SensorInfo],
+        seabed: Seabed | None,
     ) -> None:
         self._scenario, self._index, self._legs = scenario, index, legs
         self._participant: Participant = scenario.vehicles[index]
         self._vehicle = self._participant.vehicle
         self._start, self._tuning, self._sensors = start, tuning, sensors
+        self._seabed = seabed
         self._dives = self._vehicle.buoyancy.craft == "submerged"
 
     def _problem(self, path: Path, message: str, expected: str, mend: str) -> Problem:
@@ -90,6 +99,7 @@ class _Check:
         """Refuse places in the air, in the bottom, or beyond the vehicle's own limit."""
         if not self._dives:
             for leg in self._legs:
+                self._afloat(leg)
                 if leg.kind != VELOCITY and float(leg.end[2]) > self._vehicle.height:
                     raise SpecError(
                         self._of(
@@ -100,14 +110,13 @@ class _Check:
                         )
                     )
             return
-        seabed = self._scenario.world.seabed
-        bottom = math.inf if seabed is None else seabed.depth
         failsafes, fitted = self._participant.failsafes, {s.type for s in self._sensors}
         limit = (failsafes.depth and failsafes.depth.limit) or math.inf
-        low = failsafes.altitude is not None and "dvl" in fitted
+        low = failsafes.altitude is not None and bool(fitted & {"dvl", "altimeter"})
         least = failsafes.altitude.limit if low and failsafes.altitude else 0.0
         for leg in self._legs:
-            depth = float(leg.end[2])
+            self._afloat(leg)
+            depth, bottom = float(leg.end[2]), self._bottom(leg.end)
             if depth < 0.0:
                 raise SpecError(
                     self._of(
@@ -121,8 +130,8 @@ class _Check:
                 raise SpecError(
                     self._of(
                         leg,
-                        f"lies at {depth:g} m, where the water is {bottom:g} m deep",
-                        f"a depth of less than {bottom:g} m",
+                        f"lies at {depth:g} m, where the water is {bottom:.6g} m deep",
+                        f"a depth of less than {bottom:.6g} m",
                         "give the task another `depth`, or the world a deeper `seabed`",
                     )
                 )
@@ -144,6 +153,48 @@ class _Check:
                         f"a depth of at most {limit:g} m",
                         "give the task another `depth`, or raise `failsafes.depth.limit`",
                     )
+                )
+
+    def _bottom(self, place: Array) -> float:
+        """Depth of the water at a place (2 or 3,), m."""
+        return math.inf if self._seabed is None else float(under(self._seabed, *place[:2]))
+
+    def _afloat(self, leg: Leg) -> None:
+        """Refuse a place on land."""
+        bottom = self._bottom(leg.end)
+        if leg.kind != VELOCITY and bottom <= 0.0:
+            raise SpecError(
+                self._of(
+                    leg,
+                    f"lies on land, {-bottom:.3g} m above the water",
+                    "a place where there is water",
+                    "move it",
+                )
+            )
+
+    def ridges(self) -> Iterator[Problem]:
+        """Doubt straight ways that lead into a bottom that is not flat."""
+        if self._seabed is None or not isinstance(self._seabed.depth, HeightGrid):
+            return
+        terrain, craft = terrain_of(self._seabed.depth), self._vehicle.buoyancy
+        draught = craft.keel_depth if isinstance(craft, SurfaceBuoyancy) else 0.0
+        begin = self._start
+        for leg in self._legs:
+            way, start, begin = leg.end - begin, begin, leg.end
+            if leg.kind == VELOCITY:
+                continue
+            steps = math.ceil(float(np.hypot(*way[:2]) / terrain.spacing.min())) + 1
+            north, east, depth = start[:, None] + way[:, None] * np.linspace(0.0, 1.0, steps + 1)
+            room = terrain.at(north, east) - depth - draught
+            worst = int(room.argmin())
+            if room[worst] < 0.0:
+                place = f"{north[worst]:.4g} m north, {east[worst]:.4g} m east"
+                yield self._of(
+                    leg,
+                    f"leads through the bottom: it rises to "
+                    f"{terrain.at(north[worst], east[worst]):.4g} m at {place}",
+                    f"water deeper than {depth[worst] + draught:.3g} m all along",
+                    "go around it, or higher above it",
                 )
 
     def _leaves(self, failsafe: str) -> bool:
@@ -201,6 +252,19 @@ class _Check:
                 raise SpecError(doubt)
             if self._scenario.world.current is None:
                 yield doubt
+
+    def headings(self) -> Iterator[Problem]:
+        """Doubt a heading on station that the vehicle has no thrusters for."""
+        for leg in self._legs:
+            task = self._participant.mission[leg.task]
+            if isinstance(task, spec.Hold) and task.heading is not None and math.isnan(leg.heading):
+                yield self._of(
+                    leg,
+                    f"asks for a heading of {math.degrees(task.heading):.3g}° on station, which "
+                    f"{self._vehicle.name} cannot hold",
+                    "a vehicle that moves ahead, sideways and turns by itself",
+                    "leave out `heading`; it comes back to its place whenever it drifts off",
+                )
 
     def _ordered(self, leg: Leg, top: float) -> None:
         """Refuse a velocity that the vehicle cannot have."""
@@ -348,10 +412,10 @@ class _Check:
         over ground by what is not known of the current.
         """
         speed = max(leg.speed for leg in self._legs)
-        seabed = self._scenario.world.seabed
+        bottom = max(self._bottom(leg.end) for leg in self._legs)
         for sensor in (s for s in self._participant.fitted if s.type == "dvl"):
             named = any(info.name == sensor.name for info in used)
-            if named and seabed is not None and seabed.depth - depth <= sensor.maximum_altitude:
+            if named and bottom - depth <= sensor.maximum_altitude:
                 wrong = math.hypot(sensor.scale, sensor.misalignment, _heading(used))
                 share = f"{wrong:.2g} of the way is wrong by the DVL and the heading, so that"
                 return math.hypot(wrong * speed, sensor.bias), share

@@ -8,15 +8,25 @@ import numpy as np
 
 from seatrial.channels import Channel
 from seatrial.compile.schedule import steps_between_samples
-from seatrial.compile.sensors import contacts, inertial, machinery, position, ranging, water
+from seatrial.compile.sensors import (
+    contacts,
+    inertial,
+    machinery,
+    optical,
+    position,
+    ranging,
+    sonar,
+    water,
+)
 from seatrial.compile.sensors.context import Built, Context
 from seatrial.engine.compiled.suite import MOST_JITTER, Fitted
 from seatrial.faults import SensorFault
+from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
 from seatrial.pytree import constant
 from seatrial.sensors.noise import draws
 from seatrial.sensors.sensor import Mount
-from seatrial.sensors.tap import DenseSensor, rows
+from seatrial.sensors.tap import DenseSensor, Tap
 from seatrial.signals import SensorInfo
 from seatrial.spec.scenario import Participant, Scenario
 from seatrial.spec.sensors.base import SensorSpec
@@ -39,8 +49,16 @@ _BUILDERS: dict[str, Callable[[Any, Context], Built]] = {
     "shaft": machinery.shaft,
     "battery": machinery.battery,
     "echo_sounder": ranging.echo_sounder,
+    "lidar": optical.lidar,
+    "depth_camera": optical.depth_camera,
+    "imaging_sonar": sonar.imaging_sonar,
+    "mechanical_sonar": sonar.mechanical_sonar,
+    "side_scan": sonar.side_scan,
+    "multibeam": sonar.multibeam,
+    "altimeter": ranging.altimeter,
     "ais": contacts.ais,
     "radar": contacts.radar,
+    "radar_image": sonar.radar_image,
 }
 
 
@@ -62,6 +80,7 @@ class FittedOut:
         channels: tuple[Channel, ...],
         ocean: Ocean,
         dtype: DType,
+        rays: RayScene | None = None,
     ) -> None:
         assert scenario.time_step is not None  # settled
         self._time_step = scenario.time_step
@@ -89,6 +108,8 @@ class FittedOut:
                 datum=(scenario.world.datum.latitude_deg, scenario.world.datum.longitude_deg),
                 orientation=_quaternion(sensor),
                 bottom=ranging.bottom_of(scenario.world.seabed),
+                rays=rays or RayScene(()),
+                weather=scenario.world.weather,
             )
             built = _BUILDERS[_type(sensor)](sensor, context)
             self._built.append(built)
@@ -108,6 +129,12 @@ class FittedOut:
                     payload=None if built.dense is None else built.dense.payload,
                 )
             )
+
+    @property
+    def views(self) -> dict[str, int]:
+        """Rows of the view of each dense sensor's tap, by name."""
+        fitted = zip(self._specs, self._built, strict=True)
+        return {s.name: b.sensor.view for s, b in fitted if isinstance(b.sensor, Tap)}
 
     def suite(
         self, names: tuple[str, ...], faults: dict[str, tuple[SensorFault, ...]]
@@ -129,7 +156,7 @@ class FittedOut:
                     period=steps_between_samples(sensor, self._time_step),
                     interval=1.0 / sensor.rate,
                     inertial=_type(sensor) == "imu",
-                    contacts=_type(sensor) in ("ais", "radar"),
+                    contacts=_looks_out(sensor, built),
                 )
             )
         return tuple(result)
@@ -145,7 +172,13 @@ def _type(sensor: SensorSpec) -> str:
 
 def _size(built: Built) -> int:
     """Numbers that a sample has in the compiled loop."""
-    return len(built.components) if built.dense is None else rows(len(built.components))
+    return built.sensor.rows if isinstance(built.sensor, Tap) else len(built.components)
+
+
+def _looks_out(sensor: SensorSpec, built: Built) -> bool:
+    """Whether a sensor looks for other vehicles."""
+    tapped = isinstance(built.sensor, Tap) and built.sensor.seen > 0
+    return tapped or _type(sensor) in ("ais", "radar")
 
 
 def _check_names(participant: Participant) -> None:

@@ -154,7 +154,7 @@ def begin(
     rounds = rounds_of(group, schedule.substeps)
     index = jnp.zeros((), jnp.int64)
     windows = sensing.open_window(group.suite, carry.sensing, (index,) * len(group.suite), 1)
-    carry = _age(group, carry, index, schedule)
+    carry = _age(group, ocean, carry, index, schedule)
     for which, every in ((rounds.fast, rounds.tick), (rounds.slow, schedule.substeps)):
         carry, windows = _sense(
             group, ocean, which, carry, windows, index, every, schedule, traffic
@@ -401,9 +401,8 @@ def _tick(
         group.controller, carry.controller, group.suite, carry.sensing, rounds.inertial, at
     )
     later = at + rounds.tick
-    carry = _age(
-        group, carry._replace(state=state, memory=memory, controller=controlled), later, schedule
-    )
+    carry = carry._replace(state=state, memory=memory, controller=controlled)
+    carry = _age(group, ocean, carry, later, schedule)
     carry, windows = _sense(
         group, ocean, rounds.fast, carry, windows, later, rounds.tick, schedule, traffic
     )
@@ -490,12 +489,13 @@ def _ask(
     return carry._replace(sensing=sensed), windows
 
 
-def _age(group: Group, carry: Carry, index: jax.Array, schedule: Schedule) -> Carry:
+def _age(group: Group, ocean: Ocean, carry: Carry, index: jax.Array, schedule: Schedule) -> Carry:
     """Let the faults that are due at time step `index` set in, and others end."""
     if group.faults is None or carry.faults is None:
         return carry
     t = index * schedule.time_step
-    return carry._replace(faults=faulting.update(group.faults, carry.faults, carry.state, t))
+    faults = faulting.update(group.faults, carry.faults, carry.state, t, ocean.seabed)
+    return carry._replace(faults=faults)
 
 
 def _impaired(group: Group, carry: Carry, t: jax.Array) -> Model:

@@ -4,7 +4,6 @@ Whoever drives the engine, in whatever steps, a run is cut in the same places, s
 has the same bytes.
 """
 
-import math
 import sys
 from dataclasses import replace
 
@@ -23,8 +22,9 @@ from seatrial.engine.frames import (
     RunSummary,
     VehicleFrames,
 )
-from seatrial.engine.output.tracks import Codes, Tally, summarise
+from seatrial.engine.output.tracks import Codes, Floor, Tally, summarise
 from seatrial.engine.plan import Fleet, Plan
+from seatrial.ocean.seabed import under
 from seatrial.signals import Measurements, join
 
 
@@ -38,7 +38,7 @@ class Gatherer:
         self._endless = endless
         self._size = block_size(plan) // plan.schedule.controls
         self._tallies = [
-            Tally(fleet.names, set(plan.manoeuvres), _floor(plan, fleet), _partners(plan))
+            Tally(fleet.names, set(plan.manoeuvres), _floor(fleet), _partners(plan))
             for fleet in plan.fleets
         ]
         self._given = 0
@@ -132,13 +132,14 @@ def _done(guidance: Array, legs: NDArray[np.int64]) -> NDArray[np.bool_]:
     return done
 
 
-def _floor(plan: Plan, fleet: Fleet) -> float:
-    """Depth of the origin at which a vehicle lies on the bottom, m."""
-    contact, depth = fleet.group.model.contact, plan.header.water_depth
-    if contact is None or depth is None:
-        return math.inf
+def _floor(fleet: Fleet) -> Floor | None:
+    """Depth of the origin at which a vehicle lies on the bottom, by the place."""
+    contact, bottom = fleet.group.model.contact, fleet.ocean.seabed
+    if contact is None or bottom is None:
+        return None
     # A hull that lies on the bottom is held there by its skin.
-    return depth - float(np.max(np.asarray(contact.extent + contact.skin)))
+    extent = float(np.max(np.asarray(contact.extent + contact.skin)))
+    return lambda north, east: float(under(bottom, north, east)) - extent
 
 
 def _partners(plan: Plan) -> dict[int, str]:

@@ -6,6 +6,7 @@ kept, and the cross-track errors leg by leg, since only the legs that are tracks
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -144,6 +145,8 @@ class Voyage:
             "legs_done": float(len(words)),
             "legs_reached": float(sum(word in ("reached", "held") for word in words)),
         }
+        if "timed out" in words:
+            found["legs_timed_out"] = float(words.count("timed out"))
         begun = min(len(legs), len(self._frames))
         tracks = [k for k in range(begun) if legs[k].kind == "track"]
         frames = self._frames[tracks, vehicle].sum()
@@ -154,6 +157,10 @@ class Voyage:
         return found
 
 
+Floor = Callable[[float, float], float]
+"""Depth at which a vehicle lies on the bottom, m, by north and east."""
+
+
 class Tally:
     """Running figures of vehicles of one kind; arrays hold one number per vehicle."""
 
@@ -161,10 +168,10 @@ class Tally:
         self,
         names: tuple[str, ...],
         watched: set[str],
-        floor: float = math.inf,
+        floor: Floor | None = None,
         partners: dict[int, str] | None = None,
     ) -> None:
-        """`watched` are under a standard manoeuvre; an origin deeper than `floor` is aground, m;
+        """`watched` are under a standard manoeuvre; an origin deeper than `floor` is aground;
         `partners` are the names of what they may touch."""
         self.names = names
         self._touches = Touches(len(names), partners or {})
@@ -231,7 +238,8 @@ class Tally:
         assert self._last is not None
         wrong = {
             "capsized": self._upright[i] < 0.0,
-            "grounded": self._last[i, 2] > self._floor,
+            "grounded": self._floor is not None
+            and self._last[i, 2] > self._floor(self._last[i, 0], self._last[i, 1]),
             "lost": self._error[i] > max(LOST, LOST_LENGTHS * info.length),
             "aborted": self._voyage.aborted[i],
         }
@@ -268,7 +276,8 @@ class Tally:
                 figures["position_error_rms"] = math.sqrt(mean)
                 figures["position_error_max"] = float(self._error_max[i])
             status = self._ending(i, info) or words[int(self._status[i])]
-            if status == "completed" and self._voyage.leg[i] < len(info.legs):
+            begun = self._voyage.leg[i] < len(info.legs)
+            if status == "completed" and (begun or "legs_timed_out" in figures):
                 status = "unfinished"
             result[name] = VehicleSummary(
                 status=status,

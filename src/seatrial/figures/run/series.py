@@ -22,6 +22,8 @@ _LONGEST_NAME = 14
 _MOST_BANDS = 3
 """Vehicles whose bands can be told apart where they overlap."""
 _GREY, _LIGHT_GREY = "#52606d", "#b3bcc5"
+_MOST_TURNS = 2.0
+"""That a line of headings runs on without jumps."""
 _STEERAGE = 0.1
 """Below this speed a course means nothing, m/s."""
 
@@ -100,15 +102,32 @@ class Plot:
         for x in submerged:
             self._line(axes, x, x.data["depth"])
             deepest = max(deepest, float(x.data["depth"].values.max(initial=0.0)))
-        bottom = first.run.header.water_depth
-        if bottom is not None and bottom < 2.0 * deepest:
-            axes.axhline(bottom, color=SEABED, lw=1.6)
+        if self._bottom(axes, submerged, deepest):
             names.append(("seabed", SEABED, "-"))
         dives = [x for x in self._sent() if x in submerged]
         if self._asked(axes, lambda d: _asked(d, "depth"), dives):
             names.append(ASKED)
         axes.invert_yaxis()
         return names
+
+    def _bottom(self, axes: "Axes", submerged: list[Line], deepest: float) -> bool:
+        """Draw the bottom where it is near: a level, or what lies under each track."""
+        first = submerged[0]
+        scene = first.run.scene
+        if scene is None or scene.terrain is None:
+            level = first.run.header.water_depth
+            if level is None or level >= 2.0 * deepest:
+                return False
+            axes.axhline(level, color=SEABED, lw=1.6)
+            return True
+        near = False
+        for x in submerged[:_MOST_BANDS]:
+            north, east = x.data["position"].values[:, :2].T
+            under = scene.terrain.at(north, east)
+            if len(under) and under.min() < 2.0 * max(deepest, 1.0):
+                axes.plot(self.time(x.data), under, color=SEABED, lw=1.6)
+                near = True
+        return near
 
     def off_track(self, sent: list[Line], axes: "Axes", width: float) -> list[Name]:
         """A line with gaps where a leg is no track."""
@@ -199,9 +218,13 @@ def unit_of(unit: str) -> str:
 
 
 def _heading(data: "xarray.Dataset") -> Array:
-    """Without jumps, degrees."""
+    """Without jumps over some turns, degrees; who circles for long is shown from 0 to 360."""
     found: Array = np.degrees(np.unwrap(data["euler"].sel(angle="yaw").values))
-    return found
+    if np.ptp(found) <= _MOST_TURNS * 360.0:
+        return found
+    turns = np.floor(found / 360.0)
+    jumps = np.diff(turns, prepend=turns[:1]) != 0.0
+    return np.where(jumps, np.nan, found - 360.0 * turns)
 
 
 def _course(data: "xarray.Dataset") -> Array:

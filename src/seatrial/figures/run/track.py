@@ -14,7 +14,9 @@ from seatrial.engine.frames import VehicleInfo
 from seatrial.figures.run.encounters import draw_bodies, draw_closest
 from seatrial.figures.run.legend import Name, write_title
 from seatrial.figures.run.lines import Line
+from seatrial.figures.seabed import draw_contours
 from seatrial.figures.style import INK, MUTED
+from seatrial.geometry.terrain import Terrain
 
 if TYPE_CHECKING:
     import xarray
@@ -42,6 +44,7 @@ def draw_track(axes: "Axes", lines: list[Line], width: float, named: bool = True
     runs = list({id(x.run): x.run for x in lines}.values())
     tracks = [_track(x) for x in lines]
     others = [draw_bodies(axes, run) for run in runs]
+    terrain = runs[0].scene.terrain if len(runs) == 1 and runs[0].scene is not None else None
     everywhere = np.concatenate(
         [*(t[:, :2] for t in tracks), *(reach(x.vehicle) for x in lines), *others]
     )
@@ -87,6 +90,12 @@ def draw_track(axes: "Axes", lines: list[Line], width: float, named: bool = True
         draw_closest(axes, runs[0], {x.vehicle.name: x.colour for x in lines})
     frame(axes, everywhere, extent)
     notes = ["○ start, filled: end"]
+    if terrain is not None:
+        limits = axes.dataLim.frozen()
+        draw_contours(axes, _around(terrain, everywhere, extent))
+        axes.dataLim.set(limits)  # the bottom goes on; the map is of the tracks
+        axes.autoscale_view()
+        notes.append("contours: depth in m")
     if hulls:
         notes.append("hulls to scale")
     if arrows:
@@ -96,6 +105,18 @@ def draw_track(axes: "Axes", lines: list[Line], width: float, named: bool = True
     note = textwrap.fill(f"({', '.join(notes)})", max(20, int(_LETTERS_PER_INCH * width)))
     axes.set_xlabel(f"east [m]\n{note}")
     axes.set_ylabel("north [m]")
+
+
+def _around(terrain: Terrain, everywhere: Array, extent: float) -> Terrain:
+    """The part of a bottom that a map of these places shows, with a margin on the wider side."""
+    low = everywhere.min(axis=0) - extent - terrain.spacing
+    high = everywhere.max(axis=0) + extent + terrain.spacing
+    i, j = (
+        slice(*np.clip(np.searchsorted(axis, [a, b]), [0, 2], [len(axis) - 2, len(axis)]))
+        for axis, a, b in zip((terrain.north, terrain.east), low, high, strict=True)
+    )
+    first = np.array([terrain.north[i.start], terrain.east[j.start]])
+    return Terrain(first, terrain.spacing, terrain.depth[i, j])
 
 
 def mark(heading: float) -> "MarkerStyle":

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from seatrial.ros.sensor_messages import inertial, machinery, position, water
+from seatrial.ros.sensor_messages import inertial, machinery, optical, position, water
 from seatrial.ros.sensor_messages.common import Samples, SensorTopic
 
 KINDS: dict[str, Callable[[SensorTopic], list[Samples]]] = {
@@ -14,10 +14,12 @@ KINDS: dict[str, Callable[[SensorTopic], list[Samples]]] = {
     "uwb": position.uwb,
     "pressure": position.pressure,
     "dvl": water.dvl,
+    "altimeter": water.altimeter,
     "speed_log": water.speed_log,
     "anemometer": water.anemometer,
     "ctd": water.ctd,
     "encoder": machinery.encoder,
     "shaft": machinery.shaft,
     "battery": machinery.battery,
+    "depth_camera": optical.depth_camera,
 }

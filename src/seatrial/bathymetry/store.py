@@ -1,0 +1,149 @@
+"""A map in a file: plain CF NetCDF, depth over metres north and east of a datum.
+
+It opens in xarray, QGIS and whatever reads NetCDF 4. The depths are stored in tiles, so that a run
+reads those around its vehicles and no others.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.geometry.terrain import Terrain, terrain
+
+Array = NDArray[np.float64]
+
+TILE = 256
+"""Nodes along the side of a tile."""
+LONGEST_AXIS = 1_000_000
+"""Nodes along a side, before a file is not believed."""
+UNEVEN = 1e-3
+"""Largest difference between steps of an axis, as a share of a step."""
+
+
+@dataclass(frozen=True)
+class MapInfo:
+    """What a map says of itself."""
+
+    origin: Array
+    """(2,) north and east of its first node, m."""
+    spacing: Array
+    """(2,) m."""
+    shape: tuple[int, int]
+    datum: tuple[float, float] | None
+    """Latitude and longitude of its origin, degrees; None for local metres."""
+    notes: dict[str, str] = field(default_factory=dict)
+    """Other attributes: `history`, `vertical_datum`, `gridding`."""
+
+
+class MapFile:
+    """An open map."""
+
+    def __init__(self, info: MapInfo, depth: Any) -> None:
+        self.info = info
+        self._depth = depth
+
+    def read(self, rows: slice, columns: slice) -> Terrain:
+        """A part of it; only the tiles that it touches are read."""
+        info = self.info
+        first = info.origin + info.spacing * np.array([rows.start, columns.start])
+        return terrain(first, info.spacing, self._depth[rows, columns])
+
+
+@contextmanager
+def open_map(path: Path) -> Iterator[MapFile]:
+    """Open a map; raises OSError, ValueError or KeyError for what is none."""
+    import h5netcdf
+
+    with h5netcdf.File(path, "r") as file:
+        for name in ("north", "east", "depth"):
+            if name not in file.variables:
+                raise ValueError(f"it has no variable `{name}`")
+        depth = file.variables["depth"]
+        if depth.dimensions != ("north", "east"):
+            raise ValueError(f"its depth is over {', '.join(depth.dimensions)}")
+        axes = [_axis(file.variables[name], name) for name in ("north", "east")]
+        shape = len(axes[0]), len(axes[1])
+        if depth.shape != shape:
+            raise ValueError(f"its depth has shape {depth.shape} over axes of {shape}")
+        origin = np.array([a[0] for a in axes])
+        spacing = np.array([(a[-1] - a[0]) / (len(a) - 1) for a in axes])
+        attributes = {str(k): v for k, v in file.attrs.items()}
+        datum = None
+        if "datum_latitude_deg" in attributes:
+            datum = (
+                float(attributes.pop("datum_latitude_deg")),
+                float(attributes.pop("datum_longitude_deg")),
+            )
+        notes = {k: str(v) for k, v in attributes.items()}
+        yield MapFile(MapInfo(origin, spacing, shape, datum, notes), depth)
+
+
+def _axis(variable: Any, name: str) -> Array:
+    if len(variable.shape) != 1 or not 2 <= variable.shape[0] <= LONGEST_AXIS:
+        raise ValueError(f"its axis `{name}` has shape {variable.shape}")
+    axis = np.asarray(variable[:], np.float64)
+    steps = np.diff(axis)
+    if not np.isfinite(axis).all() or steps.min() <= 0.0:
+        raise ValueError(f"its axis `{name}` does not rise")
+    if np.ptp(steps) > UNEVEN * steps.mean():
+        raise ValueError(f"its axis `{name}` has uneven steps")
+    return axis
+
+
+def write_map(
+    path: Path, found: Terrain, datum: tuple[float, float] | None, notes: dict[str, str]
+) -> None:
+    """Write a map; it appears whole or not at all."""
+    import h5netcdf
+
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with h5netcdf.File(part, "w") as file:
+            _fill(file, found, datum, notes)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _fill(
+    file: Any, found: Terrain, datum: tuple[float, float] | None, notes: dict[str, str]
+) -> None:
+    rows, columns = found.depth.shape
+    file.dimensions = {"north": rows, "east": columns}
+    file.attrs["Conventions"] = "CF-1.10"
+    file.attrs["title"] = "Depth of the seabed"
+    for name, text in notes.items():
+        file.attrs[name] = text
+    for name, axis, standard, letter in (
+        ("north", found.north, "projection_y_coordinate", "Y"),
+        ("east", found.east, "projection_x_coordinate", "X"),
+    ):
+        variable = file.create_variable(name, (name,), np.float64, data=axis)
+        variable.attrs["standard_name"] = standard
+        variable.attrs["long_name"] = f"distance {name} of the datum"
+        variable.attrs["units"] = "m"
+        variable.attrs["axis"] = letter
+    depth = file.create_variable(
+        "depth",
+        ("north", "east"),
+        np.float32,
+        data=found.depth.astype(np.float32),
+        fillvalue=np.float32(np.nan),
+        chunks=(min(rows, TILE), min(columns, TILE)),
+        compression="gzip",
+        compression_opts=4,
+        shuffle=True,
+    )
+    depth.attrs["standard_name"] = "sea_floor_depth_below_mean_sea_level"
+    depth.attrs["long_name"] = "depth of the seabed, negative on land"
+    depth.attrs["units"] = "m"
+    depth.attrs["positive"] = "down"
+    if datum is None:
+        return
+    file.attrs["datum_latitude_deg"], file.attrs["datum_longitude_deg"] = datum
