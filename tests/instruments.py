@@ -8,12 +8,15 @@ import numpy as np
 
 import craft
 from seatrial.compile.actuators import channels_of, expand
-from seatrial.compile.sensors import machinery, ranging, water
+from seatrial.compile.sensors import acoustic, machinery, optical, ranging, water
 from seatrial.compile.sensors.context import Context
+from seatrial.geometry.rays import RayScene
 from seatrial.sensors.look import Look
 from seatrial.sensors.noise import draws
 from seatrial.sensors.sensor import Mount
 from seatrial.spec.sensors import machinery as machinery_spec
+from seatrial.spec.sensors import optical as optical_spec
+from seatrial.spec.sensors import position as position_spec
 from seatrial.spec.sensors import ranging as ranging_spec
 from seatrial.spec.sensors import water as water_spec
 
@@ -27,6 +30,11 @@ BUILDERS = {
     "shaft": (machinery_spec.Shaft, machinery.shaft),
     "battery": (machinery_spec.Battery, machinery.battery),
     "echo_sounder": (ranging_spec.EchoSounder, ranging.echo_sounder),
+    "lidar": (optical_spec.Lidar, optical.lidar),
+    "depth_camera": (optical_spec.DepthCamera, optical.depth_camera),
+    "lbl": (position_spec.Lbl, acoustic.lbl),
+    "usbl": (position_spec.Usbl, acoustic.usbl),
+    "altimeter": (ranging_spec.Altimeter, ranging.altimeter),
 }
 
 BOAT = craft.vehicle(
@@ -48,7 +56,18 @@ BOAT = craft.vehicle(
 """Its channels: screw (rev/s), pod (N), pod_angle (rad), rudder (rad)."""
 
 
-def fit(kind, ocean=None, rate=10.0, dtype=np.float64, vehicle=BOAT, bottom="sand", **described):
+def fit(
+    kind,
+    ocean=None,
+    rate=10.0,
+    dtype=np.float64,
+    vehicle=BOAT,
+    bottom="sand",
+    rays=None,
+    weather=None,
+    numbers=None,
+    **described,
+):
     """The built sensor of a type."""
     cls, build = BUILDERS[kind]
     spec = cls.model_validate({"type": kind, "name": kind, "rate": rate, **described})
@@ -63,6 +82,9 @@ def fit(kind, ocean=None, rate=10.0, dtype=np.float64, vehicle=BOAT, bottom="san
             channels=tuple(channels_of(expand(vehicle.actuators))),
             datum=(0.0, 0.0),
             bottom=bottom,
+            rays=rays or RayScene(()),
+            weather=weather,
+            numbers=numbers,
         )
         return build(spec, context)
 

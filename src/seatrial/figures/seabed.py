@@ -93,7 +93,7 @@ def shading(depth: Array, north: float, east: float) -> Array:
     a, b = more * down_north, more * down_east
     level = np.cos(LIGHT_HEIGHT) * (np.cos(LIGHT_TOWARDS) * a + np.sin(LIGHT_TOWARDS) * b)
     light = (level + np.sin(LIGHT_HEIGHT)) / np.sqrt(1.0 + a * a + b * b)
-    return np.clip(light / np.sin(LIGHT_HEIGHT), DARKEST, BRIGHTEST)
+    return np.asarray(np.clip(light / np.sin(LIGHT_HEIGHT), DARKEST, BRIGHTEST))
 
 
 def draw_contours(axes: "Axes", terrain: Terrain, named: bool = False) -> None:

@@ -244,7 +244,10 @@ def watch(
     nothing = jnp.zeros(deviation.shape, bool)
     away = leg.end - believed.position
     level, rises = away[0] * away[0] + away[1] * away[1], leg.kind == SURFACE
-    distance = root(jnp.where(rises, 0.0, level) + (0.0 if mission.flat else away[2] * away[2]))
+    upright = 0.0 if mission.flat else away[2] * away[2]
+    if leg.altitude is not None:
+        upright = jnp.where(jnp.isfinite(leg.altitude), 0.0, upright)
+    distance = root(jnp.where(rises, 0.0, level) + upright)
     fresh = off_mission(state) | (progress.leg != state.leg) | busy
     waits = leg.done | (leg.kind == VELOCITY) | jnp.isfinite(progress.arrived)
     waits |= rises & (distance < leg.acceptance)
@@ -329,4 +332,5 @@ def obey(state: FailsafeState, mission: Mission, leg: Leg, top: jax.Array) -> Le
         heading=jnp.where(away, jnp.nan, leg.heading),
         last=leg.last | away,
         done=leg.done & ~away,
+        altitude=None if leg.altitude is None else jnp.where(away, jnp.nan, leg.altitude),
     )

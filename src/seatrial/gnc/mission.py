@@ -64,6 +64,8 @@ class Mission:
     """(N,) number of legs."""
     flat: bool = static()
     """Whether distances are horizontal: a surface craft cannot choose its depth."""
+    altitude: jax.Array | None = None
+    """Over the bottom, m; NaN for a leg that has a depth, None where all have."""
 
 
 class Progress(NamedTuple):
@@ -95,6 +97,8 @@ class Leg(NamedTuple):
     """(N,) whether no track follows it."""
     done: jax.Array
     """(N,) whether the mission is over."""
+    altitude: jax.Array | None = None
+    """(N,) over the bottom, m; NaN for one that has a depth, None where all have."""
 
 
 def begin(mission: Mission) -> Progress:
@@ -118,6 +122,10 @@ def follow(
     along = now.end - now.start
     if mission.flat:
         away, along = away.at[2].set(0.0), along.at[2].set(0.0)
+    if now.altitude is not None:
+        # Who follows the bottom is where the leg ends at whatever depth that is.
+        over = jnp.isfinite(now.altitude)
+        away, along = (way.at[2].set(jnp.where(over, 0.0, way[2])) for way in (away, along))
     # Who is told to come up has done so wherever it comes up.
     away = jnp.stack([jnp.where(now.kind == SURFACE, 0.0, a) for a in away[:2]] + [away[2]])
     distance = root(jnp.sum(away * away, axis=0))
@@ -190,6 +198,7 @@ def leg_of(mission: Mission, number: jax.Array) -> Leg:
         following=_place(mission.end, following),
         last=no_track,
         done=jnp.zeros(number.shape, bool),
+        altitude=None if mission.altitude is None else _pick(mission.altitude, number),
     )
 
 

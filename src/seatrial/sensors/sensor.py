@@ -47,6 +47,8 @@ class Reading(NamedTuple):
     """(D, N) SI units."""
     valid: jax.Array
     """(N,) False where it has nothing to say: no fix, no lock."""
+    delay: jax.Array | None = None
+    """(N,) of this sample beside the sensor's latency, s: sound that was on its way."""
 
 
 class Sensor(Protocol):

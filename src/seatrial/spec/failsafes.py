@@ -67,7 +67,7 @@ class DepthFailsafe(Failsafe):
 
 
 class AltitudeFailsafe(Failsafe):
-    """Too near to the bottom, by the vehicle's DVL."""
+    """Too near to the bottom, by the vehicle's DVL or altimeter, the first that it has."""
 
     limit: Annotated[Metres, Field(gt=0, le=1000)] = 1.0
     """Altitude over the bottom that is too small."""

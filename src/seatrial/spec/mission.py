@@ -62,6 +62,26 @@ class Task(Spec):
     """A condition that ends each of its legs; the next one begins."""
     depth: Metres = 0.0
     """Of the waypoints that name none."""
+    altitude: Annotated[Metres, Field(gt=0, le=1000)] | None = None
+    """Over the bottom, to be kept in place of a depth, by the vehicle's DVL or altimeter; `depth`
+    is then where it goes while it has not heard the bottom yet."""
+
+    @model_validator(mode="after")
+    def _a_depth_or_an_altitude(self) -> Self:
+        if self.altitude is None:
+            return self
+        if isinstance(self, Surface | Dock):
+            raise ValueError(f"`{self.do}` leads to a depth: leave out `altitude`")
+        named = {"waypoints", "area", "centre", "position"} & set(type(self).model_fields)
+        for key in sorted(named):
+            given = getattr(self, key)
+            points = given if given and isinstance(given[0], tuple) else (given or (),)
+            if any(len(point) > 2 for point in points):
+                raise ValueError(
+                    f"`{key}` has a depth, and `altitude` says to follow the bottom: give one of "
+                    "the two"
+                )
+        return self
 
 
 class Goto(Task):

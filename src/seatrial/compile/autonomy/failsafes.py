@@ -79,9 +79,11 @@ def build_failsafes(
     """Of vehicles of one kind; `deepest` is the deepest place of each one's mission, m."""
     first = members[0].participant
     described, length = first.failsafes, first.vehicle.length
-    battery, altimeter = _place(first, "battery"), _place(first, "dvl")
+    battery, altimeter = _place(first, "battery"), _place(first, "dvl", "altimeter")
     heard = [(battery, "charge", 1.0)] if battery >= 0 else []
-    heard += [(altimeter, "altitude", math.inf)] if altimeter >= 0 else []
+    if altimeter >= 0:
+        told = "altitude" if sensors.infos[altimeter].type == "dvl" else "range"
+        heard.append((altimeter, told, math.inf))
     measured = _measured(first, effectors)
     heard += [(place, sensors.infos[place].components[0], 0.0) for place, _ in measured]
     actions = np.array([action_of(first, name) for name in FAILSAFES])
@@ -171,9 +173,9 @@ def braking_of(participant: Participant, tuning: "Tuning") -> float:
     return float(np.interp(tuning.trim.speed, np.asarray(tuning.autopilot.speeds), limits))
 
 
-def _place(participant: Participant, type: str) -> int:
-    """Of the first sensor of a type; −1 without one."""
-    return next((i for i, s in enumerate(participant.fitted) if s.type == type), -1)
+def _place(participant: Participant, *types: str) -> int:
+    """Of the first sensor of some types; −1 without one."""
+    return next((i for i, s in enumerate(participant.fitted) if s.type in types), -1)
 
 
 def _row(participant: Participant, kind: type[faults.FaultSpec]) -> int:

@@ -40,6 +40,8 @@ class Leg:
     watched: int = -1
     threshold: float = 0.0
     side: float = 1.0
+    altitude: float = math.nan
+    """Over the bottom, m; NaN for a leg that has a depth."""
     task: int = 0
     """Place of its task in the mission."""
 
@@ -57,6 +59,7 @@ def legs_of(scenario: Scenario, participant: Participant, speed: float, holds: b
             "speed": task.speed or speed,
             "acceptance": task.acceptance or ACCEPTANCE * length,
             "timeout": task.timeout or math.inf,
+            "altitude": math.nan if task.altitude is None else task.altitude,
             "task": number,
             **_condition(task.until),
         }

@@ -56,6 +56,7 @@ def check_mission(
     for doubts in (
         check.ridges(),
         check.speeds(),
+        check.headings(),
         check.currents(),
         check.turns(),
         check.margins(),
@@ -111,7 +112,7 @@ class _Check:
             return
         failsafes, fitted = self._participant.failsafes, {s.type for s in self._sensors}
         limit = (failsafes.depth and failsafes.depth.limit) or math.inf
-        low = failsafes.altitude is not None and "dvl" in fitted
+        low = failsafes.altitude is not None and bool(fitted & {"dvl", "altimeter"})
         least = failsafes.altitude.limit if low and failsafes.altitude else 0.0
         for leg in self._legs:
             self._afloat(leg)
@@ -252,6 +253,19 @@ class _Check:
             if self._scenario.world.current is None:
                 yield doubt
 
+    def headings(self) -> Iterator[Problem]:
+        """Doubt a heading on station that the vehicle has no thrusters for."""
+        for leg in self._legs:
+            task = self._participant.mission[leg.task]
+            if isinstance(task, spec.Hold) and task.heading is not None and math.isnan(leg.heading):
+                yield self._of(
+                    leg,
+                    f"asks for a heading of {math.degrees(task.heading):.3g}° on station, which "
+                    f"{self._vehicle.name} cannot hold",
+                    "a vehicle that moves ahead, sideways and turns by itself",
+                    "leave out `heading`; it comes back to its place whenever it drifts off",
+                )
+
     def _ordered(self, leg: Leg, top: float) -> None:
         """Refuse a velocity that the vehicle cannot have."""
         surge, sway, _ = leg.velocity
@@ -361,7 +375,7 @@ class _Check:
         types = {sensor.type for sensor in used}
         deepest = max(float(self._start[2]), *(float(leg.end[2]) for leg in self._legs))
         hears = not self._dives or deepest <= AWASH
-        if types & {"gnss", "uwb"} and hears:
+        if (types & {"gnss", "uwb"} and hears) or types & {"lbl", "usbl"}:
             return
         rate, why = self._growth(described, used, deepest)
         limit = deviation_of(self._participant)
@@ -375,7 +389,7 @@ class _Check:
                 f"deviation grows by about {60.0 * rate:.2g} m a minute, to {rate * lasts:.0f} m "
                 f"after {lasts:.0f} s",
                 f"at most {limit:g} m, which it passes after {limit / rate:.0f} s",
-                "add a GNSS or UWB where it can hear them, a DVL over the bottom, or say "
+                "add a GNSS or UWB where it can hear them, LBL, USBL or a DVL under water, or say "
                 "`feedback: truth`",
             )
 

@@ -13,6 +13,7 @@ from seatrial.compile.autonomy.legs import Leg, legs_of
 from seatrial.compile.autonomy.mission_checks import check_mission
 from seatrial.compile.autonomy.navigation import build_navigator, first_estimate
 from seatrial.compile.autonomy.obstacles import build_avoidance, build_watch, turning_of
+from seatrial.compile.autonomy.terrain import build_terrain, deepest_of
 from seatrial.compile.autonomy.tuning import Design, design, filters_waves
 from seatrial.compile.padding import room_for, with_room
 from seatrial.compile.sensors.fitting import FittedOut, samples_underway
@@ -112,7 +113,10 @@ def build_pilot(
             sensors,
             effectors,
             tuning,
-            [max(starts[2, i], *(leg.end[2] for leg in own)) for i, own in enumerate(legs)],
+            [
+                max(starts[2, i], *(deepest_of(leg, ocean) for leg in own))
+                for i, own in enumerate(legs)
+            ],
             scenario.control_period,
             dtype,
         ),
@@ -125,6 +129,7 @@ def build_pilot(
         holds_station=holds,
         soft=first.guidance.handover == "soft",
         period=scenario.control_period,
+        terrain=build_terrain(scenario, members, missions, sensors.infos, tuning, ocean, dtype),
     )
     infos = {
         m.name: tuple(
@@ -232,7 +237,7 @@ def _mission(legs: list[list[Leg]], starts: Array, dtype: DType, flat: bool) -> 
     def column(name: str) -> Array:
         return np.array([[getattr(own[k], name) for own in rows] for k in range(room)], np.float64)
 
-    ends = np.moveaxis(column("end"), 2, 1)
+    ends, altitude = np.moveaxis(column("end"), 2, 1), column("altitude")
     return runtime.Mission(
         kind=constant(column("kind"), np.int32),
         start=constant(np.concatenate([starts[None], ends[:-1]]), dtype),
@@ -247,6 +252,7 @@ def _mission(legs: list[list[Leg]], starts: Array, dtype: DType, flat: bool) -> 
         threshold=constant(column("threshold"), dtype),
         side=constant(column("side"), dtype),
         count=constant([len(own) for own in legs], np.int32),
+        altitude=None if np.isnan(altitude).all() else constant(altitude, dtype),
         flat=flat,
     )
 
@@ -283,7 +289,7 @@ def _navigator(
     first = members[0].participant
     if first.feedback == "truth":
         return None
-    described = first.navigation or Navigation()
+    described = first.navigation or first.with_default(Navigation())
     built = build_navigator(
         described,
         first.fitted,

@@ -1,25 +1,38 @@
 """The sensors of a vehicle's description, fitted to the vehicles of a group."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from seatrial.channels import Channel
 from seatrial.compile.schedule import steps_between_samples
-from seatrial.compile.sensors import contacts, inertial, machinery, position, ranging, water
+from seatrial.compile.sensors import (
+    acoustic,
+    contacts,
+    inertial,
+    machinery,
+    optical,
+    position,
+    ranging,
+    sonar,
+    water,
+)
 from seatrial.compile.sensors.context import Built, Context
 from seatrial.engine.compiled.suite import MOST_JITTER, Fitted
 from seatrial.faults import SensorFault
+from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
 from seatrial.pytree import constant
 from seatrial.sensors.noise import draws
 from seatrial.sensors.sensor import Mount
-from seatrial.sensors.tap import DenseSensor, rows
+from seatrial.sensors.tap import DenseSensor, Tap
 from seatrial.signals import SensorInfo
 from seatrial.spec.scenario import Participant, Scenario
 from seatrial.spec.sensors.base import SensorSpec
+from seatrial.spec.sensors.position import Lbl, Usbl
+from seatrial.spec.sensors.ranging import SLOWEST_SOUND
 
 DType = np.dtype[Any]
 
@@ -30,6 +43,8 @@ _BUILDERS: dict[str, Callable[[Any, Context], Built]] = {
     "magnetometer": position.magnetometer,
     "gnss": position.gnss,
     "uwb": position.uwb,
+    "lbl": acoustic.lbl,
+    "usbl": acoustic.usbl,
     "pressure": water.pressure,
     "dvl": water.dvl,
     "speed_log": water.speed_log,
@@ -39,17 +54,32 @@ _BUILDERS: dict[str, Callable[[Any, Context], Built]] = {
     "shaft": machinery.shaft,
     "battery": machinery.battery,
     "echo_sounder": ranging.echo_sounder,
+    "lidar": optical.lidar,
+    "depth_camera": optical.depth_camera,
+    "imaging_sonar": sonar.imaging_sonar,
+    "mechanical_sonar": sonar.mechanical_sonar,
+    "side_scan": sonar.side_scan,
+    "multibeam": sonar.multibeam,
+    "altimeter": ranging.altimeter,
     "ais": contacts.ais,
     "radar": contacts.radar,
+    "radar_image": sonar.radar_image,
 }
 
 
 def samples_underway(participant: Participant, sensor: SensorSpec) -> int:
     """How many samples of a sensor may be on their way at once; 0 where none is ever late."""
-    ideal = sensor.fidelity == "ideal"
-    late = 0.0 if ideal else sensor.latency + MOST_JITTER * sensor.jitter
+    late = 0.0 if sensor.fidelity == "ideal" else lateness(sensor)
     late += sum(getattr(f, "delay", 0.0) for f in participant.faults if f.target == sensor.name)
     return 0 if late == 0.0 else math.ceil(late * sensor.rate) + 1
+
+
+def lateness(sensor: SensorSpec) -> float:
+    """Longest time from taking a sample to having it, s; some wait for sound to come back."""
+    late = sensor.latency + MOST_JITTER * sensor.jitter
+    if isinstance(sensor, Lbl | Usbl):
+        late += 2.0 * sensor.maximum_range / SLOWEST_SOUND
+    return late
 
 
 class FittedOut:
@@ -62,7 +92,10 @@ class FittedOut:
         channels: tuple[Channel, ...],
         ocean: Ocean,
         dtype: DType,
+        rays: RayScene | None = None,
+        numbers: Mapping[str, int] | None = None,
     ) -> None:
+        """`numbers` are those of all vehicles of the run, as in `Traffic.identity`."""
         assert scenario.time_step is not None  # settled
         self._time_step = scenario.time_step
         self._seed = scenario.seed
@@ -89,6 +122,10 @@ class FittedOut:
                 datum=(scenario.world.datum.latitude_deg, scenario.world.datum.longitude_deg),
                 orientation=_quaternion(sensor),
                 bottom=ranging.bottom_of(scenario.world.seabed),
+                rays=rays or RayScene(()),
+                weather=scenario.world.weather,
+                name=participant.name,
+                numbers=numbers,
             )
             built = _BUILDERS[_type(sensor)](sensor, context)
             self._built.append(built)
@@ -108,6 +145,12 @@ class FittedOut:
                     payload=None if built.dense is None else built.dense.payload,
                 )
             )
+
+    @property
+    def views(self) -> dict[str, int]:
+        """Rows of the view of each dense sensor's tap, by name."""
+        fitted = zip(self._specs, self._built, strict=True)
+        return {s.name: b.sensor.view for s, b in fitted if isinstance(b.sensor, Tap)}
 
     def suite(
         self, names: tuple[str, ...], faults: dict[str, tuple[SensorFault, ...]]
@@ -129,7 +172,7 @@ class FittedOut:
                     period=steps_between_samples(sensor, self._time_step),
                     interval=1.0 / sensor.rate,
                     inertial=_type(sensor) == "imu",
-                    contacts=_type(sensor) in ("ais", "radar"),
+                    contacts=_looks_out(built),
                 )
             )
         return tuple(result)
@@ -145,7 +188,12 @@ def _type(sensor: SensorSpec) -> str:
 
 def _size(built: Built) -> int:
     """Numbers that a sample has in the compiled loop."""
-    return len(built.components) if built.dense is None else rows(len(built.components))
+    return built.sensor.rows if isinstance(built.sensor, Tap) else len(built.components)
+
+
+def _looks_out(built: Built) -> bool:
+    """Whether a sensor looks for other vehicles."""
+    return built.contacts or (isinstance(built.sensor, Tap) and built.sensor.seen > 0)
 
 
 def _check_names(participant: Participant) -> None:

@@ -15,6 +15,7 @@ from seatrial.sensors.inertial.compass import Compass
 from seatrial.sensors.inertial.magnetometer import Iron, Magnetometer, dipole
 from seatrial.sensors.noise.drift import Drift
 from seatrial.sensors.position.gnss import Gnss, Reception
+from seatrial.sensors.position.ranges import Solver
 from seatrial.sensors.position.uwb import Detours, Radio, Shadow, Uwb
 from seatrial.spatial.rotations import from_euler
 from seatrial.spec.sensors import position as spec
@@ -133,15 +134,24 @@ def uwb(described: spec.Uwb, context: Context) -> Built:
         radio=Radio(
             maximum_range=constant(described.maximum_range, context.dtype),
             margin=constant(described.margin, context.dtype),
-            start=constant(start, context.dtype),
-            depth_weight=constant(weight, context.dtype),
-            longest_step=constant(np.linalg.norm(np.ptp(anchors, axis=1)), context.dtype),
+            solver=solver_of(anchors, start, weight, context),
         ),
         white=_some(described.noise, context),
         detours=_detours(described, context) if described.fidelity == "full" else None,
     )
-    deviation = described.noise * _dilution(anchors, start, weight)
+    deviation = described.noise * dilution(anchors, start, weight)
     return Built(sensor, components, units, (*deviation, *(described.noise,) * count), facts)
+
+
+def solver_of(
+    anchors: NDArray[np.float64], start: NDArray[np.float64], weight: float, context: Context
+) -> Solver:
+    """How a place is found from distances to some places (3, A)."""
+    return Solver(
+        start=constant(start, context.dtype),
+        depth_weight=constant(weight, context.dtype),
+        longest_step=constant(np.linalg.norm(np.ptp(anchors, axis=1)), context.dtype),
+    )
 
 
 def compass(described: spec.Compass, context: Context) -> Built:
@@ -312,7 +322,7 @@ def _check_anchors(described: spec.Uwb) -> None:
             )
 
 
-def _dilution(
+def dilution(
     anchors: NDArray[np.float64], place: NDArray[np.float64], weight: float
 ) -> NDArray[np.float64]:
     """Standard deviation of a solved position at `place` over that of a range, (3,).

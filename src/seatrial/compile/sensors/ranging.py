@@ -6,12 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.compile.sensors.context import Built, Context
-from seatrial.compile.sensors.water import depths_of, profile_of
+from seatrial.compile.sensors.water import FARTHEST, depths_of, profile_of
+from seatrial.geometry.materials import MATERIALS
 from seatrial.ocean import water
-from seatrial.ocean.seabed import MATERIALS
+from seatrial.ocean.curves import curve
 from seatrial.pytree import constant
+from seatrial.sensors.ranging.altimeter import RING, Altimeter, Device, Scattering
 from seatrial.sensors.ranging.beam import HALF_POWER, beam
-from seatrial.sensors.ranging.bottom_echo import bottom_tables
+from seatrial.sensors.ranging.bottom_echo import bottom_tables, scattering_parts
+from seatrial.sensors.ranging.bottom_rays import reach_of
 from seatrial.sensors.ranging.detection import Detector
 from seatrial.sensors.ranging.echo_sounder import EchoSounder, Medium
 from seatrial.sensors.tap import Tap
@@ -59,13 +62,16 @@ def echo_sounder(described: spec.EchoSounder, context: Context) -> Built:
         exact=ideal,
         ceiling=_ratio(described.saturation) if full else None,
         step=described.resolution if full and described.resolution > 0.0 else None,
+        reach=reach_of(
+            context.ocean.seabed, FARTHEST if ideal else 2.0 * described.range, np.dtype(np.float64)
+        ),
     )
     tap = Tap(
         mount=context.mount,
         turn=constant(np.array(context.orientation)[:, None], context.dtype),
         rate=constant(1.0 / context.period, np.float64),
         components=len(COMPONENTS),
-        under_water=not ideal,
+        needs="" if ideal else "water",
     )
     return Built(
         tap,
@@ -79,6 +85,53 @@ def echo_sounder(described: spec.EchoSounder, context: Context) -> Built:
             "pulse_length": (described.pulse_length,),
         },
         dense=dense,
+    )
+
+
+def altimeter(described: spec.Altimeter, context: Context) -> Built:
+    """An altimeter."""
+    dtype, ideal = context.dtype, described.fidelity == "ideal"
+    full = described.fidelity == "full"
+    half = 0.5 * described.beamwidth
+    turns = [2.0 * math.pi * k / RING for k in range(0 if ideal else RING)]
+    ring = [(math.sin(half) * math.cos(a), math.sin(half) * math.sin(a)) for a in turns]
+    rays = [(0.0, 0.0, 1.0), *((x, y, math.cos(half)) for x, y in ring)]
+    sensor = Altimeter(
+        mount=context.mount,
+        rays=constant(rays, dtype),
+        device=None if ideal else _altimeter_device(described, context),
+        reach=reach_of(context.ocean.seabed, FARTHEST if ideal else described.range, dtype),
+    )
+    step = described.resolution if full else 0.0
+    deviation = 0.0 if ideal else math.hypot(described.noise, step / math.sqrt(12.0))
+    limits = (described.minimum_range, described.range)
+    facts = {"beamwidth": (described.beamwidth,), "limits": limits}
+    return Built(sensor, ("range",), ("m",), (deviation,), facts)
+
+
+def _altimeter_device(described: spec.Altimeter, context: Context) -> Device:
+    dtype, full = context.dtype, described.fidelity == "full"
+    z = depths_of(context.ocean)
+    here = profile_of(context.ocean, z)
+    alpha = absorption(described.frequency, here.celsius, here.salinity, z)
+    material = MATERIALS[context.bottom]
+    facets, diffuse = (float(s) for s in scattering_parts(material, np.zeros(())))
+    r, known = described.range, described.sound_speed
+    return Device(
+        noise=constant(described.noise, dtype),
+        shortest=constant(described.minimum_range, dtype),
+        longest=constant(r, dtype),
+        absorption=curve(z, alpha, dtype, uniform=True),
+        budget=constant(20.0 * math.log10(r) + 2.0 * float(alpha[0]) * r, dtype),
+        scattering=Scattering(
+            facets=constant(facets / (facets + diffuse), dtype),
+            slope=constant(material.slope, dtype),
+        ),
+        sound_speed=constant(known, dtype) if full and known is not None else None,
+        resolution=constant(described.resolution, dtype)
+        if full and described.resolution > 0.0
+        else None,
+        fades=full,
     )
 
 

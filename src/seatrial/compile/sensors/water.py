@@ -16,6 +16,7 @@ from seatrial.ocean.curves import Curve, curve
 from seatrial.ocean.water import GRID_STEP
 from seatrial.programs import call
 from seatrial.pytree import constant
+from seatrial.sensors.ranging.bottom_rays import reach_of
 from seatrial.sensors.water.anemometer import Anemometer
 from seatrial.sensors.water.anemometer import Flaws as AnemometerFlaws
 from seatrial.sensors.water.anemometer import Noise as AnemometerNoise
@@ -35,6 +36,9 @@ from seatrial.sensors.water.speed_log import SpeedLog
 from seatrial.spec.sensors import water as spec
 
 Array = NDArray[np.float64]
+
+FARTHEST = 1e4
+"""Up to which a beam is followed on a map that nothing else limits, m."""
 
 
 def pressure(described: spec.Pressure, context: Context) -> Built:
@@ -70,10 +74,14 @@ def dvl(described: spec.Dvl, context: Context) -> Built:
     sin, cos = math.sin(described.beam_angle), math.cos(described.beam_angle)
     azimuths = [math.radians(45.0 + 90.0 * k) for k in range(BEAMS)]
     beams = [(sin * math.cos(a), sin * math.sin(a), cos) for a in azimuths]
+    device = None if ideal else _device(described, context)
     sensor = Dvl(
         mount=context.mount,
         beams=constant(beams, dtype),
-        device=None if ideal else _device(described, context),
+        device=device,
+        reach=reach_of(
+            context.ocean.seabed, FARTHEST if device is None else _farthest(device, cos), dtype
+        ),
     )
     axes = "xyz"
     share = np.array([1.0 / (math.sqrt(2.0) * sin)] * 2 + [1.0 / (2.0 * cos)])
@@ -131,6 +139,18 @@ def _device(described: spec.Dvl, context: Context) -> Device:
         sound_speed=_some(described.sound_speed, dtype) if full else None,
         dropout=dropout,
     )
+
+
+def _farthest(device: Device, cos: float) -> float:
+    """Longest beam that may be heard, m: one that meets the bottom squarely, 20 log₁₀ (r cos β) +
+    2 α r within the budget, in the water that absorbs least."""
+    absorbs, budget = float(np.min(device.absorption.values)), float(device.budget)
+    low, high = 0.0, FARTHEST
+    for _ in range(60):
+        r = 0.5 * (low + high)
+        heard = 20.0 * math.log10(r * cos) + 2.0 * absorbs * r <= budget
+        low, high = (r, high) if heard else (low, r)
+    return high
 
 
 def speed_log(described: spec.SpeedLog, context: Context) -> Built:

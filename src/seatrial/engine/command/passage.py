@@ -9,6 +9,7 @@ from seatrial.engine.command.pilot import Pilot
 from seatrial.gnc.control.loops import Dive
 from seatrial.gnc.guidance import handover, waypoints
 from seatrial.gnc.guidance.speed import braking_speed
+from seatrial.gnc.guidance.terrain import Bottom
 from seatrial.gnc.mission import DOCK, HOLD, SURFACE, TRACK, VELOCITY, Leg
 from seatrial.gnc.types import Estimate, Setpoint
 from seatrial.spatial.gradients import bearing, root
@@ -38,7 +39,7 @@ class Pace(NamedTuple):
     """Rate of the depth; NaN where none is asked for."""
 
 
-def pace(pilot: Pilot, leg: Leg, believed: Estimate) -> Pace:
+def pace(pilot: Pilot, leg: Leg, believed: Estimate, bottom: Bottom | None) -> Pace:
     """Slower towards a station, on a slope, and before a corner that is turned on the spot."""
     away = leg.end - believed.position
     distance = _level_length(away)
@@ -50,6 +51,10 @@ def pace(pilot: Pilot, leg: Leg, believed: Estimate) -> Pace:
     length = root(level * level + along[2] * along[2])
     whole = jnp.where(length > 0.0, length, 1.0)
     rise, run = along[2] / whole, jnp.where(length > 0.0, level / whole, 1.0)
+    if bottom is not None:
+        cosine = 1.0 / root(1.0 + bottom.slope * bottom.slope)
+        rise = jnp.where(bottom.kept, bottom.slope * cosine, rise)
+        run = jnp.where(bottom.kept, cosine, run)
     if pilot.fastest is not None:
         tilting = jnp.maximum(run * (1.0 + 2.0 * jnp.abs(rise)), 0.1)
         most = (
@@ -68,13 +73,18 @@ def pace(pilot: Pilot, leg: Leg, believed: Estimate) -> Pace:
     ahead = along[0] * (believed.position[0] - leg.start[0])
     ahead = ahead + along[1] * (believed.position[1] - leg.start[1])
     share = ahead / jnp.where(level > 0.0, level * level, 1.0)
-    sloped = (leg.kind == TRACK) & ~leg.done & (share > 0.0) & (share < 1.0)
+    sloped = (share > 0.0) & (share < 1.0)
+    if bottom is not None:
+        sloped |= bottom.kept
+    sloped &= (leg.kind == TRACK) & ~leg.done
     if pilot.climb is None:
         # A craft that dives by its pitch goes along the slope; one on the surface does not look.
         return Pace(asked, jnp.where(sloped, asked * rise, jnp.nan))
     asked = jnp.minimum(asked, pilot.climb / jnp.maximum(jnp.abs(rise), 1e-3))
     # Level with the leg before going on: a vehicle that is above or below it waits.
     off = believed.position[2] - (leg.start[2] + jnp.clip(share, 0.0, 1.0) * along[2])
+    if bottom is not None:
+        off = jnp.where(bottom.kept, believed.position[2] - bottom.depth, off)
     waits = 1.0 / (1.0 + (off / pilot.reach) ** 2)
     sinking = jnp.where((leg.kind == TRACK) & ~leg.done, asked * waits * rise, jnp.nan)
     return Pace(asked * waits * run, sinking)
@@ -187,4 +197,12 @@ def at_station(pilot: Pilot, leg: Leg, believed: Estimate, along: Setpoint) -> S
         course=jnp.where(keeps, jnp.nan, course),
         yaw_rate=jnp.where(keeps, kept[2], along.yaw_rate),
         depth=depth,
+    )
+
+
+def over_bottom(setpoint: Setpoint, bottom: Bottom) -> Setpoint:
+    """The depth of the bottom that is followed in place of the leg's."""
+    return setpoint._replace(
+        depth=jnp.where(bottom.kept, bottom.depth, setpoint.depth),
+        pitch=jnp.where(bottom.kept, jnp.nan, setpoint.pitch),
     )

@@ -13,6 +13,7 @@ from seatrial.gnc.avoidance import Avoidance, Tracks, Watch
 from seatrial.gnc.control.autopilot import Autopilot
 from seatrial.gnc.failsafes import Failsafes, FailsafeState
 from seatrial.gnc.guidance.laws import Law
+from seatrial.gnc.guidance.terrain import Plane, Terrain
 from seatrial.gnc.mission import Leg, Mission, Progress
 from seatrial.gnc.navigation.dispatch import AnyFilter
 from seatrial.gnc.types import Estimate, Setpoint
@@ -79,6 +80,8 @@ class Pilot:
     """Whether it aims at the next waypoint gradually, before the current one is reached."""
     period: float = static()
     """Of control, s."""
+    terrain: Terrain | None = None
+    """How it keeps an altitude; None where no task asks for one."""
 
 
 class Wishes(NamedTuple):
@@ -127,6 +130,10 @@ class PilotState(NamedTuple):
     failsafes: FailsafeState
     stream: jax.Array
     """(3, N) current, NED, where the truth is fed back; zero elsewhere."""
+    soundings: tuple[SampleQueue, ...] = ()
+    """Of the sensors that the bottom is followed by."""
+    plane: Plane | None = None
+    """The bottom as it is known."""
 
 
 class Way(NamedTuple):

@@ -30,12 +30,14 @@ from seatrial.gnc.allocation import allocate, wrench
 from seatrial.gnc.avoidance import Avoidance, Contacts, Watch, tracking
 from seatrial.gnc.control import autopilot as steering
 from seatrial.gnc.failsafes import FailsafeState
+from seatrial.gnc.guidance import terrain as following
+from seatrial.gnc.guidance.terrain import Bottom, Terrain
 from seatrial.gnc.guidance.track import track_errors
 from seatrial.gnc.mission import TRACK
 from seatrial.gnc.navigation import dispatch as navigation
 from seatrial.gnc.navigation.eskf import SILENT, USED
 from seatrial.gnc.types import Estimate, Setpoint
-from seatrial.ocean import Ocean, current
+from seatrial.ocean import Ocean, current, seabed
 from seatrial.signals import FAILSAFES
 from seatrial.spatial.gradients import bearing
 from seatrial.spatial.rotations import rotation, to_euler
@@ -46,7 +48,7 @@ def begin(pilot: Pilot, suite: tuple[Fitted, ...], initial: State, channels: int
     """Before the first instant."""
     count = initial.position.shape[-1]
     dtype = initial.velocity.dtype
-    navigator, watch = pilot.navigator, pilot.watch
+    navigator, watch, terrain = pilot.navigator, pilot.watch, pilot.terrain
     return PilotState(
         filter=None
         if navigator is None
@@ -74,6 +76,12 @@ def begin(pilot: Pilot, suite: tuple[Fitted, ...], initial: State, channels: int
         asked=jnp.zeros((4, count), dtype),
         failsafes=guarding.begin(pilot.failsafes, initial.position, dtype),
         stream=jnp.zeros_like(initial.position),
+        soundings=()
+        if terrain is None
+        else tuple(
+            sample_queue.begin(s.box, suite[s.place].size, count, dtype) for s in terrain.sounders
+        ),
+        plane=None if terrain is None else following.begin(terrain, count, dtype),
     )
 
 
@@ -103,6 +111,14 @@ def hear(
                 due = index % suite[ear.place].period == 0
                 reports[k] = sample_queue.post(reports[k], sensing[ear.place].last, due, t)
         memory = memory._replace(reports=tuple(reports))
+    if pilot.terrain is not None:
+        soundings = list(memory.soundings)
+        for k, sounder in enumerate(pilot.terrain.sounders):
+            if sounder.place in which:
+                due = index % suite[sounder.place].period == 0
+                sample = sensing[sounder.place].last
+                soundings[k] = sample_queue.post(soundings[k], sample, due, t)
+        memory = memory._replace(soundings=tuple(soundings))
     navigator = pilot.navigator
     if navigator is None:
         return memory
@@ -215,13 +231,18 @@ def guide(
     top = pilot.holds_station | (believed.position[2] < pilot.reach)
     leg = guarding.obey(failsafes, pilot.mission, leg, top)
     aim = passage.soft_aim(leg, believed) if pilot.soft else leg.end
-    pace = passage.pace(pilot, leg, believed)
+    bottom = None
+    if pilot.terrain is not None:
+        memory, bottom = _sound(pilot, pilot.terrain, memory, believed, leg, ocean, t)
+    pace = passage.pace(pilot, leg, believed, bottom)
     # What a law has learnt of the drift belongs to the course on which it learnt it.
     before = legs.leg_of(pilot.mission, memory.progress.leg)
     learnt = jnp.where(passage.turned(before, leg), 0.0, memory.law)
     law, setpoint, _ = pilot.law.guide(learnt, believed, leg.start, aim, pace.level, pilot.period)
     setpoint = setpoint._replace(velocity=setpoint.velocity.at[2].set(pace.sinking))
     setpoint = passage.at_station(pilot, leg, believed, setpoint)
+    if bottom is not None:
+        setpoint = passage.over_bottom(setpoint, bottom)
     setpoint = passage.drifting(setpoint, guarding.adrift(failsafes))
     if wishes is not None:
         setpoint = _as_wished(wishes, believed, setpoint)
@@ -241,6 +262,43 @@ def guide(
     )
     stopped = (failsafes.action == guarding.CODE["abort"]) & ~steered
     return memory, Way(believed, leg, setpoint, health, stopped)
+
+
+def _sound(
+    pilot: Pilot,
+    terrain: Terrain,
+    memory: PilotState,
+    believed: Estimate,
+    leg: legs.Leg,
+    ocean: Ocean,
+    t: jax.Array,
+) -> tuple[PilotState, Bottom]:
+    """Take in what the beams have told of the bottom, and say at which depth to follow it."""
+    assert memory.plane is not None
+    assert leg.altitude is not None
+    plane = following.move(terrain, memory.plane, believed, pilot.period)
+    soundings = list(memory.soundings)
+    for k, sounder in enumerate(terrain.sounders):
+        soundings[k], arrival = sample_queue.catch_up(soundings[k], t)
+        age = (t - arrival.stamp).astype(arrival.values.dtype)
+        plane = jax.lax.cond(
+            jnp.any(arrival.arrived),
+            partial(following.sound, terrain, sounder),
+            lambda before, *_: before,
+            plane,
+            believed,
+            arrival.values,
+            arrival.arrived,
+            age,
+        )
+    if pilot.navigator is None and ocean.seabed is not None:
+        facet = seabed.facet(ocean.seabed, believed.position[0], believed.position[1])
+        rows = [jnp.broadcast_to(part, plane.heard.shape) for part in facet]
+        plane = plane._replace(
+            mean=jnp.stack(rows).astype(plane.mean.dtype), heard=jnp.ones_like(plane.heard)
+        )
+    memory = memory._replace(soundings=tuple(soundings), plane=plane)
+    return memory, following.wanted(terrain, plane, believed, leg.altitude)
 
 
 def _asked(setpoint: Setpoint) -> jax.Array:

@@ -216,6 +216,8 @@ def _measure(
     values = jnp.where(finite, reading.values, 0.0).astype(dtype)
     valid = reading.valid & finite
     delay = jnp.broadcast_to(fitted.latency, valid.shape)
+    if reading.delay is not None:
+        delay = delay + reading.delay.astype(dtype)
     if fitted.jitter is not None and window.delay is not None:
         spread = jnp.clip(_row(window.delay, row)[0], -MOST_JITTER, MOST_JITTER)
         delay = jnp.maximum(delay + fitted.jitter * spread, 0.0)
@@ -233,7 +235,7 @@ def _measure(
         )
         values, delay = values.astype(dtype), delay + late.astype(dtype)
         bits = bits + jnp.where(struck, float(1 << fault.index), 0.0).astype(dtype)
-    if fitted.jitter is not None or fitted.faults:
+    if fitted.jitter is not None or fitted.faults or reading.delay is not None:
         # A message does not overtake the one before it.
         delay = jnp.maximum(delay, last.delay - fitted.interval)
     below = jnp.stack([valid.astype(dtype), delay.astype(dtype), bits])

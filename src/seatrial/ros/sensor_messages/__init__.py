@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from seatrial.ros.sensor_messages import inertial, machinery, position, water
+from seatrial.ros.sensor_messages import inertial, machinery, optical, position, water
 from seatrial.ros.sensor_messages.common import Samples, SensorTopic
 
 KINDS: dict[str, Callable[[SensorTopic], list[Samples]]] = {
@@ -12,12 +12,15 @@ KINDS: dict[str, Callable[[SensorTopic], list[Samples]]] = {
     "magnetometer": inertial.magnetometer,
     "gnss": position.gnss,
     "uwb": position.uwb,
+    "lbl": position.uwb,
     "pressure": position.pressure,
     "dvl": water.dvl,
+    "altimeter": water.altimeter,
     "speed_log": water.speed_log,
     "anemometer": water.anemometer,
     "ctd": water.ctd,
     "encoder": machinery.encoder,
     "shaft": machinery.shaft,
     "battery": machinery.battery,
+    "depth_camera": optical.depth_camera,
 }

@@ -25,7 +25,7 @@ def dvl(sensor: SensorTopic) -> list[Samples]:
 
     The covariance of the velocity is that of the lock in force.
     """
-    names, typename = xyz("velocity"), "sensor_msgs/msg/Range"
+    names = xyz("velocity")
     ground = sensor.variances(*names)
     water = np.square(sensor.info.facts.get("water_deviation", np.sqrt(ground)))
 
@@ -43,20 +43,32 @@ def dvl(sensor: SensorTopic) -> list[Samples]:
         return np.hstack([swap_body(v[:, :3]), np.where(v[:, 3:] > 1.5, water, ground)])
 
     velocity = sensor.publish("", TWIST, [*names, "lock"], moving, there, slots=6)
-
-    def build(f: MessageFactory) -> Message:
-        sound, narrow, nearest, farthest = 0, 0.0, 0.0, float("inf")
-        head = f.header(sensor.frame)
-        return f.make(typename, head, sound, narrow, nearest, farthest, f.short_slot())
-
     return [
         replace(
             velocity,
             unpack=lambda numbers: dict(zip(names, swap_body(numbers[:, :3]).T, strict=True)),
         ),
-        sensor.publish("/altitude", typename, ["altitude"], build),
+        _sounding(sensor, "/altitude", "altitude", 0.0, (0.0, float("inf"))),
         sensor.publish_numbers("/beams", [*sensor.numbered("range"), "lock"]),
     ]
+
+
+def altimeter(sensor: SensorTopic) -> list[Samples]:
+    """The range of the bottom."""
+    (width,), (nearest, farthest) = sensor.info.facts["beamwidth"], sensor.info.facts["limits"]
+    return [_sounding(sensor, "", "range", width, (nearest, farthest))]
+
+
+def _sounding(
+    sensor: SensorTopic, suffix: str, name: str, width: float, limits: tuple[float, float]
+) -> Samples:
+    """A range by sound as ROS has it."""
+    typename, sound = "sensor_msgs/msg/Range", 0
+
+    def build(f: MessageFactory) -> Message:
+        return f.make(typename, f.header(sensor.frame), sound, width, *limits, f.short_slot())
+
+    return sensor.publish(suffix, typename, [name], build)
 
 
 def speed_log(sensor: SensorTopic) -> list[Samples]:

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.ocean.seabed import Material
+from seatrial.geometry.materials import Material
 from seatrial.sensors.ranging.beam import Beam
 
 Array = NDArray[np.float64]
@@ -43,10 +43,16 @@ NEPERS = 0.2 * math.log(10.0)
 
 def scattering(material: Material, incidence: Array) -> Array:
     """S, per m²."""
+    facets, diffuse = scattering_parts(material, incidence)
+    return np.asarray(facets + diffuse)
+
+
+def scattering_parts(material: Material, incidence: Array) -> tuple[Array, Array]:
+    """What facets add to S, and what is diffuse."""
     cosine, slope = np.cos(incidence), material.slope
     facets = material.reflection / (8.0 * math.pi * slope**2) / cosine**4
     facets = facets * np.exp(-(np.tan(incidence) ** 2) / (2.0 * slope**2))
-    return np.asarray(facets + 10.0 ** (0.1 * material.diffuse) * cosine**2)
+    return np.asarray(facets), np.asarray(10.0 ** (0.1 * material.diffuse) * cosine**2)
 
 
 class Geometry:

@@ -14,9 +14,10 @@ intensity at the transducer, in µPa², is the sum of
                         heat of the water (Mellen 1952), reduced by the directivity, N_s the
                         device's own, both dB re 1 µPa²/Hz, in the bandwidth 1/τ of the pulse
 
-L = cτ/2, Ψ the two-way beam angle. No echo of the surface itself, no bending of rays: sound goes
-straight, at the harmonic mean speed of the water between sensor and bottom, with the mean
-absorption there. Inside the near field π a²/λ the water's echo does not rise further.
+L = cτ/2, Ψ the two-way beam angle. Over a map the bottom is the plane of the facet that the axis of
+the beam meets, at its own distance and inclination. No echo of the surface itself, no bending of
+rays: sound goes straight, at the harmonic mean speed of the water between sensor and bottom, with
+the mean absorption there. Inside the near field π a²/λ the water's echo does not rise further.
 
 All of these are sums of many small echoes, so the sound pressure is a complex Gaussian noise of the
 mean intensity and the intensity of one look is exponentially distributed (Rayleigh amplitudes).
@@ -25,25 +26,30 @@ shorter than the pulse neighbours hear the same scatterers: the noise is smoothe
 
 The payload is the level 10 log₁₀ of the intensity, dB re 1 µPa, as received: no time-varied gain.
 Add 20 log r + 2αr to compare echoes of water, 40 log r + 2αr for echoes of single targets.
-
-Random numbers come from Philox-4x64 (Salmon et al. 2011) keyed by the sensor's stream, with the
-number of the sample as the counter.
 """
 
 import math
 from dataclasses import dataclass
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.ocean import Ocean, seabed
+from seatrial.sensors.noise.streams import stream
 from seatrial.sensors.ranging.bottom_echo import NEPERS, BottomTables, Geometry
+from seatrial.sensors.ranging.bottom_rays import Reach, meet
 from seatrial.sensors.ranging.detection import Detector
 from seatrial.sensors.tap import Expanded, Views
 from seatrial.signals import PayloadInfo
 
 Array = NDArray[np.float64]
+
+_meet = jax.jit(meet)
+
+THINNEST = 0.1
+"""Water of which means are taken, m: a beam may be level."""
 
 QUIETEST = 1.0
 """Least intensity that is told, µPa²: levels begin at 0 dB."""
@@ -103,6 +109,8 @@ class EchoSounder:
     """Intensity at which the receiver saturates."""
     step: float | None
     """Of the levels, dB."""
+    reach: Reach | None = None
+    """Over a map."""
 
     @property
     def payload(self) -> PayloadInfo:
@@ -112,14 +120,19 @@ class EchoSounder:
     def expand(self, views: Views, ocean: Ocean) -> Expanded:
         """Range of the bottom (m), its echo over the noise (dB); echograms."""
         place = views.position
-        _, x, y, _ = views.attitude.T
-        tilt = np.arccos(np.clip(1.0 - 2.0 * (x * x + y * y), -1.0, 1.0))
+        w, x, y, v = views.attitude.T
+        axis = np.stack([2.0 * (x * v + w * y), 2.0 * (y * v - w * x), 1.0 - 2.0 * (x * x + y * y)])
+        tilt = np.arccos(np.clip(axis[2], -1.0, 1.0))
         z = place[:, 2]
         depth = np.full_like(z, math.inf)
-        if ocean.seabed is not None:
+        height = depth
+        if self.reach is not None:
+            assert ocean.seabed is not None
+            height, tilt, depth = self._plane(ocean.seabed, self.reach, place, axis)
+        elif ocean.seabed is not None:
             north, east = jnp.asarray(place[:, 0]), jnp.asarray(place[:, 1])
             depth[:] = np.asarray(seabed.sample(ocean.seabed, north, east))
-        height = depth - z
+            height = depth - z
         over = np.isfinite(height) & (height > 0.0)
         speed, absorption = self.medium.means(z, np.where(over, depth, z + 1.0))
         told = speed if self.sound_speed is None else np.full_like(z, self.sound_speed)
@@ -157,6 +170,25 @@ class EchoSounder:
         values = np.where(valid[:, None], values, 0.0)
         return Expanded(values, valid, levels.astype(np.float32)[:, None, :])
 
+    @staticmethod
+    def _plane(
+        bottom: seabed.Seabed, reach: Reach, place: Array, axis: Array
+    ) -> tuple[Array, Array, Array]:
+        """The facet that the axis meets as a plane: its distance (m), how much its normal is
+        inclined to the axis (rad), and the depth of the place (m); infinite where it meets none."""
+        count = len(place)
+        # One program for many numbers of samples.
+        room = 1 << max(count - 1, 1).bit_length()
+        padded = np.pad(np.concatenate([place.T, axis]), ((0, 0), (0, room - count)), mode="edge")
+        start, along = (tuple(jnp.asarray(row) for row in part) for part in np.split(padded, 2))
+        met = _meet(bottom, reach, start, along)
+        length, cosine = (np.asarray(part, np.float64)[:count] for part in met)
+        there = (length > 0.0) & (cosine > 0.0)
+        height = np.where(there, length * cosine, math.inf)
+        tilt = np.arccos(np.clip(cosine, 0.0, 1.0))
+        thickness = np.maximum(length * axis[2], THINNEST)
+        return height, tilt, np.where(there, place[:, 2] + thickness, math.inf)
+
     def _water(
         self,
         edges: Array,
@@ -181,8 +213,7 @@ class EchoSounder:
         looks = listening / (self.bins * self.pulse)
         found = np.empty((len(looks), self.bins))
         for i, (n, key, number) in enumerate(zip(looks, views.keys, views.number, strict=True)):
-            stream = np.random.Philox(key=_wide(key), counter=int(number) << 192)
-            random = np.random.Generator(stream)
+            random = stream(key, int(number))
             shared = round(1.0 / n)
             if shared <= 1:
                 shape = max(n, 1.0)
@@ -195,8 +226,3 @@ class EchoSounder:
             field = sums[:, shared:] - sums[:, :-shared]
             found[i] = (field[0] ** 2 + field[1] ** 2) / (2.0 * shared)
         return found
-
-
-def _wide(key: NDArray[np.uint32]) -> int:
-    """A key of two words as one number."""
-    return (int(key[0]) << 32) | int(key[1])

@@ -1,13 +1,16 @@
 """Doppler velocity log: four beams, their velocities and lengths, and a solution from the good.
 
-A beam along the unit vector b (sensor axes) measures b · v. Over a flat bottom at the height h
-below the sensor its length is r = h / d, with d the vertical part of b. The bottom is heard while
+A beam along the unit vector b (sensor axes) measures b · v. It meets the bottom at the length r and
+the incidence γ, as `ranging.bottom_rays` says: over a flat bottom at the height h below the sensor
+r = h / cos γ. The bottom is heard while
 
-    20 log₁₀ r + 2 α r − 20 log₁₀ (d / cos β) ≤ 20 log₁₀ r₀ + 2 α₀ r₀
+    20 log₁₀ r + 2 α r − 20 log₁₀ (cos γ / cos β) ≤ 20 log₁₀ r₀ + 2 α₀ r₀
 
-where r₀ is the reach of a level device in the reference water: an echo from a patch that the beam
-limits loses 20 log₁₀ r by spreading and 2 α r by absorption (Deines 1999), and by Lambert's law
-20 log₁₀ d as the beam grazes the bottom (Urick 1983, section 8).
+where r₀ is the reach of a level device over a level bottom in the reference water and β the angle
+of its beams: an echo from a patch that the beam limits loses 20 log₁₀ r by spreading and 2 α r by
+absorption (Deines 1999), and by Lambert's law 20 log₁₀ cos γ as the beam grazes the bottom (Urick
+1983, section 8). So a beam is lost where it looks over a drop, and near the end of its reach where
+the bottom falls away from it.
 """
 
 import jax
@@ -17,6 +20,7 @@ from seatrial.ocean import seabed, water
 from seatrial.ocean.curves import Curve, evaluate
 from seatrial.pytree import pytree
 from seatrial.sensors.look import Look
+from seatrial.sensors.ranging.bottom_rays import Met, Reach, meet
 from seatrial.sensors.sensor import Mount, Reading
 from seatrial.sensors.water.medium import feel
 from seatrial.spatial.vectors import Scalar, Vec3, add, cross, dot, scale, subtract, vec3
@@ -76,6 +80,8 @@ class Dvl:
     """(4, 3) unit vectors in sensor axes."""
     device: Device | None
     """None for the exact sensor."""
+    reach: Reach | None = None
+    """Over a map."""
 
     @property
     def draws(self) -> int:
@@ -108,13 +114,15 @@ class Dvl:
         arm = self.mount.arm
         place = look.place(arm)
         velocity = self.mount.to_sensor(look.velocity(arm))
-        down = jnp.asarray(look.rotation.to_world(self.mount.to_body(self._columns))[2])
-        height = None
+        along = look.rotation.to_world(self.mount.to_body(self._columns))
+        down = jnp.asarray(along[2])
+        height = met = None
         if look.ocean.seabed is not None:
             height = jnp.asarray(seabed.sample(look.ocean.seabed, place[0], place[1]) - place[2])
+            met = meet(look.ocean.seabed, self.reach, place, along)
         held = memory[0] > 0.0
         if self.device is None:
-            return self._exact(memory, velocity, down, height, held)
+            return self._exact(memory, velocity, down, height, met, held)
 
         device = self.device
         alive = jnp.broadcast_to(
@@ -132,10 +140,9 @@ class Dvl:
         ranges = jnp.zeros_like(draws[:BEAMS])
         heard = jnp.zeros_like(alive)
         altitude = jnp.zeros_like(draws[0])
-        if height is not None:
-            truth = _lengths(height, down)
-            heard = alive & self._echo(device, truth, down, place[2])
-            noisy = truth * stretch * (1.0 + device.range_noise * draws[BEAMS : 2 * BEAMS])
+        if met is not None:
+            heard = alive & self._echo(device, met, place[2])
+            noisy = met.length * stretch * (1.0 + device.range_noise * draws[BEAMS : 2 * BEAMS])
             ranges = jnp.where(heard, noisy, 0.0)
             altitude = jnp.sum(ranges * down, axis=0) / jnp.maximum(jnp.sum(heard, axis=0), 1)
         seen = self._crooked(memory, velocity)
@@ -170,12 +177,13 @@ class Dvl:
         velocity: Vec3,
         down: jax.Array,
         height: jax.Array | None,
+        met: Met | None,
         held: jax.Array,
     ) -> Reading:
         """The truth: velocity over ground and, where there is a bottom, its distance."""
         altitude, ranges = jnp.zeros_like(down[0]), jnp.zeros_like(down)
-        if height is not None:
-            altitude, ranges = height, _lengths(height, down)
+        if height is not None and met is not None:
+            altitude, ranges = height, met.length
         lock = jnp.where(held, NO_LOCK, BOTTOM_LOCK)
         moving = jnp.stack([jnp.asarray(v) for v in velocity])
         values = jnp.concatenate([moving, altitude[None], ranges, lock[None]])
@@ -193,13 +201,12 @@ class Dvl:
             there &= way[2] <= FARTHEST_LAYER * height
         return self.mount.to_sensor(look.rotation.to_body(felt.velocity)), there
 
-    def _echo(self, device: Device, length: jax.Array, down: jax.Array, z: Scalar) -> jax.Array:
-        """Whether a beam of this length hears the bottom."""
-        met = length > 0.0
-        cosine = self.beams[0, 2]
-        spread = jnp.log10(jnp.where(met, length * cosine / down, 1.0))
+    def _echo(self, device: Device, met: Met, z: Scalar) -> jax.Array:
+        """Whether beams hear the bottom that they meet."""
+        length, there = met.length, met.length > 0.0
+        spread = jnp.log10(jnp.where(there, length * self.beams[0, 2] / met.cosine, 1.0))
         loss = 20.0 * spread + 2.0 * evaluate(device.absorption, z) * length
-        return met & (length >= device.shortest) & (loss <= device.budget)
+        return there & (length >= device.shortest) & (loss <= device.budget)
 
     def _solve(
         self,
@@ -228,8 +235,3 @@ class Dvl:
         determinant = jnp.where(enough, dot(x, minors[0]), 1.0)
         solution = jnp.stack([jnp.asarray(dot(right, m)) for m in minors]) / determinant
         return jnp.where(enough, solution, 0.0), enough
-
-
-def _lengths(height: jax.Array, down: jax.Array) -> jax.Array:
-    """Length of each beam to a flat bottom, 0 for one that never meets it."""
-    return jnp.where((down > 0.0) & (height > 0.0), height / jnp.where(down > 0.0, down, 1.0), 0.0)

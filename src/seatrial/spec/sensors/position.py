@@ -112,6 +112,85 @@ class Uwb(SensorSpec):
     """The ranges are lost when the tag is less than this above the water, waves included."""
 
 
+class Lbl(SensorSpec):
+    """Long baseline: distances to transponders at known places, by the time that sound takes there
+    and back, and the place that follows from them.
+
+    A sample is taken when the vehicle asks and is there when the last answer has come back.
+    `nominal` has noise and the limit of the range. `full` adds echoes by a detour, answers that
+    fail, and a wrong sound speed. `ideal` knows its place and all distances. The defaults are
+    assumptions of the class of a medium-frequency system (20 to 30 kHz).
+    """
+
+    type: Literal["lbl"]
+    """Selects this sort of sensor."""
+    transponders: Annotated[tuple[Position, ...], Field(strict=False, min_length=3, max_length=32)]
+    """Places, local NED; under water, so that down is positive."""
+    noise: Deviation = 0.15
+    """White noise of a distance."""
+    maximum_range: Annotated[Metres, Field(gt=0, le=2e4)] = 1500.0
+    """Beyond this a transponder is not heard."""
+    dropout: Probability = 0.02
+    """Share of the answers that are not heard. `full` only."""
+    outlier_probability: Probability = 0.02
+    """Share of the distances that come by a detour, off the surface or the bottom. `full` only."""
+    outlier_detour: Annotated[Metres, Field(gt=0, le=1e4)] = 5.0
+    """Mean of the exponentially distributed extra distance of those; never negative."""
+    sound_speed: Annotated[MetresPerSecond, Field(ge=1300, le=1700)] | None = None
+    """Sound speed with which the device turns time into distance; the mean of the water on the way
+    when left out. `full` only."""
+    depth_change: Annotated[Metres, Field(gt=0, le=1e4)] = 0.5
+    """How far the vehicle may have gone up or down since the last solution, one standard deviation.
+    Transponders at one depth tell little of that of the vehicle."""
+
+
+class Usbl(SensorSpec):
+    """Ultra-short baseline: where a transponder is, by the time that sound takes there and back and
+    the direction from which it comes back.
+
+    The transponder is that of another vehicle of the run, or stands at a known place. A measurement
+    has the distance, the bearing from the sensor's x axis towards its y axis, the elevation
+    towards its z axis, and the place of the transponder as its answer tells it, which a vehicle
+    on the surface knows by its own GNSS. On a vehicle that dives it can aid the navigation;
+    on a ship it tells where her vehicles are.
+
+    `nominal` has noise and the limit of the range. `full` adds echoes by the surface or the bottom,
+    answers that fail, and a wrong sound speed. `ideal` knows everything. The defaults are
+    assumptions of the class of a small system for vehicles (about 30 kHz).
+    """
+
+    type: Literal["usbl"]
+    """Selects this sort of sensor."""
+    target: str | None = None
+    """Name of the vehicle that carries the transponder, at its origin."""
+    transponder: Position | None = None
+    """Or the place of a fixed one, local NED."""
+    range_noise: Deviation = 0.1
+    """White noise of the distance."""
+    angle_noise: AngleDeviation = math.radians(1.0)
+    """White noise of the direction, in each of two axes across it."""
+    place_noise: Deviation = 1.0
+    """White noise of the place of a `target` as it tells it, each axis; that of a fixed transponder
+    is known."""
+    maximum_range: Annotated[Metres, Field(gt=0, le=2e4)] = 1000.0
+    """Beyond this nothing is heard."""
+    dropout: Probability = 0.02
+    """Share of the answers that are not heard. `full` only."""
+    outlier_probability: Probability = 0.02
+    """Share of the answers of which an echo is taken for the direct way. It comes from above or
+    below, from the mirror image of the transponder at the surface, and by that longer way. `full`
+    only."""
+    sound_speed: Annotated[MetresPerSecond, Field(ge=1300, le=1700)] | None = None
+    """Sound speed with which the device turns time into distance; the mean of the water on the way
+    when left out. `full` only."""
+
+    @model_validator(mode="after")
+    def _one_transponder(self) -> Self:
+        if (self.target is None) == (self.transponder is None):
+            raise ValueError("give either `target`, a vehicle's name, or `transponder`, a place")
+        return self
+
+
 class Compass(SensorSpec):
     """A compass: the heading of its x axis, from 0 to 2π.
 

@@ -64,15 +64,59 @@ class EchoSounder(SensorSpec):
 
     @model_validator(mode="after")
     def _a_ping_at_a_time(self) -> Self:
-        if self.minimum_range >= self.range:
-            raise ValueError(
-                f"`minimum_range` of {self.minimum_range:g} m must be below `range` of "
-                f"{self.range:g} m"
-            )
-        fastest = SLOWEST_SOUND / (2.0 * self.range)
-        if self.rate > fastest:
-            raise ValueError(
-                f"sound needs {1.0 / fastest:.3g} s to {self.range:g} m and back, so `rate` can be "
-                f"{fastest:.3g} Hz at most, found {self.rate:g}: lower the rate or shorten `range`"
-            )
+        one_ping_at_a_time(self.rate, self.range, self.minimum_range)
         return self
+
+
+class Altimeter(SensorSpec):
+    """An altimeter: the range of the bottom in one narrow beam of sound.
+
+    The beam is along the sensor's z axis, which looks down when the sensor is mounted level. The
+    range is that of the nearest part of the bottom within the beam that is heard, so it is no
+    longer than along the axis over a slope. An echo that is too weak gives nothing: beyond the
+    range, and on slopes that throw the sound away, the more so the smoother the bottom
+    (`seabed.type`).
+
+    `nominal` has noise and range limits. `full` adds echoes that vary from ping to ping, the
+    assumed sound speed and resolution. `ideal` gives the range along the axis, at any distance.
+    The defaults are of the class of the Tritech PA500 (500 kHz, 6°, 0.1 to 50 m, 1 mm as they are
+    quoted); a Blue Robotics Ping2 is about `frequency_kHz: 115`, `beamwidth_deg: 25`,
+    `minimum_range: 0.3`, `range: 100`. None of them could be compared with its data sheet.
+    """
+
+    type: Literal["altimeter"]
+    """Selects this sensor."""
+    frequency: Annotated[Hertz, Field(ge=10e3, le=5e6)] = 500e3
+    """Of the sound; sets how much the water absorbs."""
+    beamwidth: Annotated[Radians, Field(gt=0.001, le=1.05)] = 0.10471975511965978
+    """Between the points of half power, one way."""
+    range: Annotated[Metres, Field(gt=0, le=10_000)] = 50.0
+    """Longest range; there, over a level bottom, half of the pings are heard."""
+    minimum_range: Annotated[Metres, Field(ge=0)] = 0.1
+    """Shortest range."""
+    noise: Annotated[Metres, Field(ge=0)] = 0.01
+    """Standard deviation of a range; an assumption."""
+    resolution: Annotated[Metres, Field(ge=0)] = 0.001
+    """Smallest step of the output."""
+    sound_speed: Annotated[MetresPerSecond, Field(ge=1300, le=1700)] | None = 1500.0
+    """Sound speed with which the device turns time into range, in `full`; none for a device that
+    knows that of the water."""
+
+    @model_validator(mode="after")
+    def _a_ping_at_a_time(self) -> Self:
+        one_ping_at_a_time(self.rate, self.range, self.minimum_range)
+        return self
+
+
+def one_ping_at_a_time(rate: float, range: float, minimum_range: float) -> None:
+    """Refuse a device that would ping before the echo of its last ping is there."""
+    if minimum_range >= range:
+        raise ValueError(
+            f"`minimum_range` of {minimum_range:g} m must be below `range` of {range:g} m"
+        )
+    fastest = SLOWEST_SOUND / (2.0 * range)
+    if rate > fastest:
+        raise ValueError(
+            f"sound needs {1.0 / fastest:.3g} s to {range:g} m and back, so `rate` can be "
+            f"{fastest:.3g} Hz at most, found {rate:g}: lower the rate or shorten `range`"
+        )

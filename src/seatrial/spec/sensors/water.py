@@ -55,12 +55,14 @@ class Pressure(SensorSpec):
 
 
 class Dvl(SensorSpec):
-    """A Doppler velocity log of four beams, and its altitude over a flat bottom.
+    """A Doppler velocity log of four beams, and its altitude over the bottom.
 
     The beams point to azimuths of 45°, 135°, 225° and 315° in the sensor's axes, inclined from its
     z axis, which looks down when the sensor is mounted level. Three good beams give bottom lock;
     with fewer the device follows a layer of water instead. Altitude is the mean of the vertical
-    parts of the good beams, with the tilt taken as known.
+    parts of the good beams, with the tilt taken as known. Over a map each beam has its own length
+    and meets the bottom at its own angle: one that looks over a drop, or grazes a slope near the
+    end of its reach, is lost.
 
     `nominal` has noise and range limits. `full` adds the errors of scale, bias and mounting, a
     wrong sound speed and lost beams. `ideal` gives the velocity over ground, the altitude and every
