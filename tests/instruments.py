@@ -30,6 +30,7 @@ BUILDERS = {
     "echo_sounder": (ranging_spec.EchoSounder, ranging.echo_sounder),
     "lbl": (position_spec.Lbl, acoustic.lbl),
     "usbl": (position_spec.Usbl, acoustic.usbl),
+    "modem": (position_spec.Modem, acoustic.modem),
     "altimeter": (ranging_spec.Altimeter, ranging.altimeter),
 }
 
@@ -54,7 +55,7 @@ BOAT = craft.vehicle(
 
 def fit(
     kind, ocean=None, rate=10.0, dtype=np.float64, vehicle=BOAT, bottom="sand", numbers=None,
-    **described,
+    modems=None, vehicle_name="", **described,
 ):  # fmt: skip
     """The built sensor of a type."""
     cls, build = BUILDERS[kind]
@@ -71,6 +72,8 @@ def fit(
             datum=(0.0, 0.0),
             bottom=bottom,
             numbers=numbers,
+            modems=modems or {},
+            name=vehicle_name,
         )
         return build(spec, context)
 

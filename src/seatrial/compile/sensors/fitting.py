@@ -42,6 +42,7 @@ _BUILDERS: dict[str, Callable[[Any, Context], Built]] = {
     "uwb": position.uwb,
     "lbl": acoustic.lbl,
     "usbl": acoustic.usbl,
+    "modem": acoustic.modem,
     "pressure": water.pressure,
     "dvl": water.dvl,
     "speed_log": water.speed_log,
@@ -113,6 +114,7 @@ class FittedOut:
                 bottom=ranging.bottom_of(scenario.world.seabed),
                 name=participant.name,
                 numbers=numbers,
+                modems=acoustic.modems_of(scenario),
             )
             built = _BUILDERS[_type(sensor)](sensor, context)
             self._built.append(built)

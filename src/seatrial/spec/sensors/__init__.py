@@ -7,7 +7,7 @@ from pydantic import Field
 from seatrial.spec.sensors.contacts import Ais, Radar
 from seatrial.spec.sensors.inertial import Imu
 from seatrial.spec.sensors.machinery import Battery, Encoder, Shaft
-from seatrial.spec.sensors.position import Ahrs, Compass, Gnss, Lbl, Magnetometer, Usbl, Uwb
+from seatrial.spec.sensors.position import Ahrs, Compass, Gnss, Lbl, Magnetometer, Modem, Usbl, Uwb
 from seatrial.spec.sensors.ranging import Altimeter, EchoSounder
 from seatrial.spec.sensors.water import Anemometer, Ctd, Dvl, Pressure, SpeedLog
 
@@ -20,6 +20,7 @@ Sensor = Annotated[
     | Uwb
     | Lbl
     | Usbl
+    | Modem
     | Pressure
     | Dvl
     | SpeedLog
