@@ -8,12 +8,14 @@ import numpy as np
 
 import craft
 from seatrial.compile.actuators import channels_of, expand
-from seatrial.compile.sensors import acoustic, machinery, ranging, water
+from seatrial.compile.sensors import acoustic, machinery, optical, ranging, water
 from seatrial.compile.sensors.context import Context
+from seatrial.geometry.rays import RayScene
 from seatrial.sensors.look import Look
 from seatrial.sensors.noise import draws
 from seatrial.sensors.sensor import Mount
 from seatrial.spec.sensors import machinery as machinery_spec
+from seatrial.spec.sensors import optical as optical_spec
 from seatrial.spec.sensors import position as position_spec
 from seatrial.spec.sensors import ranging as ranging_spec
 from seatrial.spec.sensors import water as water_spec
@@ -31,6 +33,8 @@ BUILDERS = {
     "lbl": (position_spec.Lbl, acoustic.lbl),
     "usbl": (position_spec.Usbl, acoustic.usbl),
     "modem": (position_spec.Modem, acoustic.modem),
+    "lidar": (optical_spec.Lidar, optical.lidar),
+    "depth_camera": (optical_spec.DepthCamera, optical.depth_camera),
     "altimeter": (ranging_spec.Altimeter, ranging.altimeter),
 }
 
@@ -54,9 +58,19 @@ BOAT = craft.vehicle(
 
 
 def fit(
-    kind, ocean=None, rate=10.0, dtype=np.float64, vehicle=BOAT, bottom="sand", numbers=None,
-    modems=None, vehicle_name="", **described,
-):  # fmt: skip
+    kind,
+    ocean=None,
+    rate=10.0,
+    dtype=np.float64,
+    vehicle=BOAT,
+    bottom="sand",
+    rays=None,
+    weather=None,
+    numbers=None,
+    modems=None,
+    vehicle_name="",
+    **described,
+):
     """The built sensor of a type."""
     cls, build = BUILDERS[kind]
     spec = cls.model_validate({"type": kind, "name": kind, "rate": rate, **described})
@@ -74,6 +88,8 @@ def fit(
             numbers=numbers,
             modems=modems or {},
             name=vehicle_name,
+            rays=rays or RayScene(()),
+            weather=weather,
         )
         return build(spec, context)
 

@@ -52,6 +52,12 @@ def test_the_command_line_starts_without_heavy_imports(tmp_path: Path):
     assert done.stdout.split() == []
 
 
+def test_recordings_are_read_and_drawn_without_jax(tmp_path: Path):
+    code = "import seatrial.record.reader, seatrial.figures.plot, sys; print('jax' in sys.modules)"
+    done = _run([sys.executable, "-c", code], tmp_path)
+    assert done.stdout.split() == ["False"], done.stderr
+
+
 def _tracked_files() -> list[Path]:
     listing = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],

@@ -10,6 +10,7 @@ A position is (3,) for one vehicle and (3, N) for a swarm, and the same code ser
 """
 
 import math
+from typing import Literal
 
 GRAVITY = 9.80665
 """Standard acceleration of gravity, m/s² (CGPM 1901)."""
@@ -34,3 +35,8 @@ UNIT_SUFFIXES: dict[str, dict[str, float]] = {
     "J": {"Wh": 3600.0, "kWh": 3.6e6},
 }
 """SI unit -> {suffix a YAML key may carry: factor to SI}. `heading_deg: 90` sets `heading`."""
+
+MaterialName = Literal[
+    "mud", "sand", "gravel", "rock", "concrete", "steel", "aluminium", "wood", "plastic", "rubber"
+]
+"""What a bottom or a body may be made of; `geometry.materials` has their numbers."""

@@ -77,8 +77,9 @@ class PayloadInfo:
     """What one sample of a dense sensor is beside its few numbers: an array of stated shape."""
 
     kind: str
-    """`echogram` (beams, range bins), `image` (rows, columns, channels) or `cloud` (points,
-    fields): decides the message in which it is recorded."""
+    """`echogram` and `sonar_image` (beams, range bins), `image` (rows, columns, channels), `cloud`
+    (points, fields) or `scan` (ranges and intensities, beams): decides the message in which it is
+    recorded."""
     shape: tuple[int, ...]
     dtype: str
     """Of the numbers, as NumPy names it: `float32`, `uint8`."""

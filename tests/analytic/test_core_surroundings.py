@@ -118,37 +118,14 @@ def heavy_ball(mass_factor=1.3):
 
 def test_sinking_craft_comes_to_rest_on_the_bottom():
     ocean = craft.ocean_of(seabed={"depth": 8.0})
-    described, displaced = heavy_ball()
+    described, _ = heavy_ball()
     model = craft.compiled(described, ocean)
     first = craft.state(model, (0, 0, 5.0))
     _, position, _, velocity, _ = craft.simulate(model, ocean, first, 30.0, 0.01, every=10)
-    net = 0.3 * displaced * G
-    dent = net / float(model.grounding.stiffness)
-    assert dent < 0.05
     keel = position[-1, 2] + 0.3
-    # the corner of the spring is rounded over ±5 mm
-    assert keel == pytest.approx(8.0 + dent, abs=5e-3)
+    assert keel == pytest.approx(8.0, abs=1e-4)
     assert np.abs(velocity[-1]).max() < 1e-6
     assert position[:, 2].max() + 0.3 < 8.1  # no deep dent on impact
-
-
-def test_friction_stops_a_craft_that_slides_over_the_bottom():
-    ocean = craft.ocean_of(seabed={"depth": 8.0})
-    described, displaced = heavy_ball()
-    model = craft.compiled(described, ocean)
-    dent = 0.3 * displaced * G / float(model.grounding.stiffness)
-    first = craft.state(model, (0, 0, 7.7 + dent), velocity=(1.0, 0, 0, 0, 0, 0))
-    _, position, _, velocity, _ = craft.simulate(model, ocean, first, 20.0, 0.01, every=10)
-    assert abs(velocity[-1, 0]) < 1e-3
-    # Coulomb: (m + A) u̇ = −0.5 N − drag while it slides faster than the smoothing
-    push = 0.3 * displaced * G
-    rate = craft.acceleration(
-        model, ocean, craft.state(model, (0, 0, 7.7 + dent), velocity=first.velocity)
-    )[0]
-    slip = 1.0 / math.hypot(1.0, 0.05)
-    assert rate == pytest.approx(-(0.5 * push * slip + 50.0) / (1.8 * displaced), rel=0.02)
-    # afloat the same craft would have slid on under drag alone
-    assert position[-1, 0] < 0.6
 
 
 def test_bottom_does_not_touch_a_craft_above_it():

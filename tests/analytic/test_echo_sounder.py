@@ -14,11 +14,11 @@ import craft
 from instruments import fit, read, state
 from seatrial.engine.exchange import taps
 from seatrial.errors import SpecError
+from seatrial.geometry.materials import MATERIALS
 from seatrial.ocean import water as ocean_water
-from seatrial.ocean.seabed import MATERIALS
 from seatrial.sensors.ranging.beam import HALF_POWER, beam, piston
 from seatrial.sensors.ranging.bottom_echo import scattering
-from seatrial.sensors.tap import VIEW, Views, rows
+from seatrial.sensors.tap import VIEW, Views
 from seatrial.sensors.water.medium import absorption
 from seatrial.signals import Measurements
 from seatrial.spec.sensors.ranging import EchoSounder as Described
@@ -372,13 +372,13 @@ def test_a_tap_tells_where_the_transducer_is_and_whether_it_is_wet():
     assert values[7, 0] == 17.0
     np.testing.assert_array_equal(values[VIEW:], [[1, 1], [1, 1], [0, 0], [0, 0]])
     np.testing.assert_array_equal(valid, [True, False])
-    assert len(values) == rows(2)
+    assert len(values) == built.sensor.rows == VIEW + 4
 
 
 def tapped(samples=70, vehicles=2):
     """Taps of some vehicles at different heights; every seventh is invalid."""
     rng = np.random.default_rng(3)
-    values = np.zeros((samples, vehicles, rows(2)))
+    values = np.zeros((samples, vehicles, VIEW + 4))
     values[..., 2] = rng.uniform(5.0, 50.0, (samples, vehicles))
     tilt = rng.uniform(0.0, 0.4, (samples, vehicles))
     values[..., 3], values[..., 4] = np.cos(tilt / 2), np.sin(tilt / 2)
@@ -392,30 +392,31 @@ def tapped(samples=70, vehicles=2):
 
 
 KEYS = np.array([[1, 2], [3, 4]], np.uint32)
+TAP = fit("echo_sounder", OCEAN, rate=5.0).sensor
 
 
 def test_neither_blocks_nor_company_change_a_byte():
     dense, whole = sounder(), tapped()
-    expected = taps.expand(dense, whole, KEYS, OCEAN)
+    expected = taps.expand(dense, TAP, whole, KEYS, OCEAN)
     assert expected.payload.shape == (70, 2, 1, 512)
     assert not expected.payload[~whole.valid].any()
     blocks = [slice(0, 1), slice(1, 12), slice(12, 70)]
     for part in blocks:
-        found = taps.expand(dense, whole.cut(part), KEYS, OCEAN)
+        found = taps.expand(dense, TAP, whole.cut(part), KEYS, OCEAN)
         for name in ("values", "valid", "payload"):
             np.testing.assert_array_equal(getattr(found, name), getattr(expected, name)[part])
-    backwards = taps.expand(dense, whole.cut(slice(None, None, -1)), KEYS, OCEAN)
+    backwards = taps.expand(dense, TAP, whole.cut(slice(None, None, -1)), KEYS, OCEAN)
     np.testing.assert_array_equal(backwards.payload[::-1], expected.payload)
     alone = Measurements(
         **{k: v for k, v in vars(whole).items() if v is not None}
         | {k: getattr(whole, k)[:, 1:] for k in ("arrival", "values", "valid", "fault")}
     )
-    second = taps.expand(dense, alone, KEYS[:, 1:], OCEAN)
+    second = taps.expand(dense, TAP, alone, KEYS[:, 1:], OCEAN)
     np.testing.assert_array_equal(second.payload, expected.payload[:, 1:])
 
 
 def test_no_samples_are_no_samples():
-    nothing = taps.expand(sounder(), tapped().cut(slice(0)), KEYS, OCEAN)
+    nothing = taps.expand(sounder(), TAP, tapped().cut(slice(0)), KEYS, OCEAN)
     assert nothing.payload.shape == (0, 2, 1, 512)
     assert nothing.values.shape == (0, 2, 2)
 
@@ -425,8 +426,10 @@ def test_faults_have_the_last_word_about_the_numbers_and_none_about_the_array():
     values = healthy.values.copy()
     values[:, 0, VIEW + 2] = 1.5  # a bias of the range
     values[:, 0, VIEW + 1], values[:, 0, VIEW + 3] = 0.0, 33.0  # the excess is stuck
-    plain = taps.expand(dense, healthy, KEYS[:, :1], OCEAN)
-    struck = taps.expand(dense, dataclasses.replace(healthy, values=values), KEYS[:, :1], OCEAN)
+    plain = taps.expand(dense, TAP, healthy, KEYS[:, :1], OCEAN)
+    struck = taps.expand(
+        dense, TAP, dataclasses.replace(healthy, values=values), KEYS[:, :1], OCEAN
+    )
     np.testing.assert_array_equal(struck.payload, plain.payload)
     some = plain.valid
     np.testing.assert_array_equal(struck.values[some][:, 0], plain.values[some][:, 0] + 1.5)

@@ -8,7 +8,8 @@ import jax.numpy as jnp
 import pytest
 
 import craft
-from seatrial.core.forces.grounding import penetration
+from seatrial.core.contact import penetration
+from seatrial.spatial.rotations import rotation
 from seatrial.spec.library import library_names
 from seatrial.spec.loading import load
 from seatrial.spec.vehicle import SurfaceBuoyancy, Vehicle
@@ -44,7 +45,8 @@ def test_it_floats_over_a_bottom_below_its_keel_and_touches_one_above(name):
         model = craft.compiled(load(name, Vehicle), ocean)
         with jax.enable_x64(True):
             zero = jnp.zeros(())
-            into = float(penetration(model.grounding, ocean.seabed, (zero, zero, zero)))
+            level = rotation(jnp.array([1.0, 0.0, 0.0, 0.0]))
+            into = float(penetration(model.contact, ocean.seabed, (zero, zero, zero), level))
         assert (into > 0.0) == touches
         assert into == pytest.approx(draught - depth, abs=1e-3 * draught)
 

@@ -44,6 +44,10 @@ REFUSED = {
         {"task": NORTH, "world": STRONG},
         r"goto 1.*current of 3.5 m/s.*at most 3.1 m/s",
     ),
+    "nothing drives it ahead": (
+        {"task": DIVE.format(depth=20), "vehicle": "slocum", "depth": 5},
+        r"no autopilot can be designed for `slocum`: nothing drives it ahead",
+    ),
     "the current beats the hold": (
         {"task": "{do: hold, position: [5, 0]}", "world": STRONG},
         r"hold 1.*current of 3.5 m/s",
@@ -110,6 +114,10 @@ DOUBTED = {
             "world": "{name: race, current: {tide: [{amplitude: 4, period_h: 12, towards: 0}]}}",
         },
         r"with its tide the current is 4 m/s",
+    ),
+    "a heading that it cannot hold": (
+        {"task": "{do: hold, position: [5, 0], heading_deg: 90, duration: 5}"},
+        r"hold 1.*heading of 90° on station, which otter cannot hold",
     ),
     "lines closer than the turning circle": (
         {"task": "{do: survey, area: [[0, 0], [90, 0], [90, 40]], spacing: 8, speed: 1.8}"},

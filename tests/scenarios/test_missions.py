@@ -64,6 +64,28 @@ def test_a_mission_that_the_duration_cuts_off_is_unfinished_and_says_how_far_it_
     assert compile_scenario(lasting).stop_when_done is False
 
 
+def test_a_mission_whose_legs_timed_out_is_not_completed():
+    text = """
+kind: scenario
+name: late
+duration: 60
+world: {name: calm}
+vehicles:
+  - name: boat
+    vehicle: otter
+    feedback: truth
+    sensors: []
+    mission:
+      - {do: goto, waypoints: [[3, 0]], speed: 1}
+      - {do: goto, waypoints: [[60, 0]], speed: 1, timeout: 5}
+"""
+    from seatrial.spec.loading import load_text
+
+    found = st.run(load_text(text, st.Scenario)).summary.vehicles["boat"]
+    assert [event.outcome for event in found.events] == ["reached", "timed out"]
+    assert found.ending == "unfinished: 1 of 2 legs, 1 timed out"
+
+
 def test_ordered_velocities_are_kept_by_four_rotatable_thrusters():
     watch = watched("wamv-velocity")
     velocity, leg = watch.get("velocity"), watch.get("guidance")[:, 0]

@@ -57,6 +57,9 @@ def traffic(*vessels, looking=1):
     north, east, down, course, speed, length = rows.T
     return Traffic(
         position=jnp.asarray(np.stack([north, east, down])),
+        attitude=jnp.asarray(
+            np.stack([np.cos(0.5 * course), 0.0 * course, 0.0 * course, np.sin(0.5 * course)])
+        ),
         velocity=jnp.asarray(speed * np.stack([np.cos(course), np.sin(course), 0.0 * course])),
         heading=jnp.asarray(course),
         length=jnp.asarray(length),

@@ -388,14 +388,15 @@ def _layers(
         if isinstance(source, Raster):
             layers.append(gridding.sample_raster(source, source.z, nodes, plane))
         elif isinstance(source, Surface):
-            depth = surfaces.heights(source, nodes.north, nodes.east)
+            upright = source.vertices * [1.0, 1.0, -1.0]  # the highest is the least deep
+            depth = -gridding.over_triangles(upright[source.faces], nodes.north, nodes.east)
             layers.append(Layer(depth, np.isnan(depth)))
         elif not surveyed:
             surveyed = True
             assert points is not None
             used = gridding.block_means(points, nodes) if choices.method == "grid" else points
             gridded = _part(progress, "gridding")
-            layers.append(gridding.interpolate(used, nodes, source, gridded))
+            layers.append(gridding.interpolate(used, nodes, source.file, gridded))
     return layers
 
 

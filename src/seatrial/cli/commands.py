@@ -411,6 +411,17 @@ def sensors_check(
     show_check(vehicle, out, seed)
 
 
+@sensors_app.command("gallery")
+def sensors_gallery(
+    out: Annotated[Path, typer.Option(help="Page to write (.html).")] = Path("gallery.html"),
+    seed: Annotated[int, typer.Option(help="Seed of sea, bottom and noise.", min=0)] = 0,
+) -> None:
+    """Draw what sonars, radar, LiDAR and depth camera see of library worlds, on one page."""
+    from seatrial.cli.sensors import show_gallery
+
+    show_gallery(out, seed)
+
+
 @waves_app.command("precompute")
 def waves_precompute(
     vehicle: Annotated[str, typer.Argument(help="A surface craft: a file or a library name.")],

@@ -9,7 +9,7 @@ import typer
 from seatrial.spec.library import library_names
 from seatrial.spec.loading import load
 
-KINDS = ("vehicle", "world", "scenario", "imu")
+KINDS = ("vehicle", "world", "scenario", "imu", "lidar")
 
 
 def show_library(as_json: bool) -> None:

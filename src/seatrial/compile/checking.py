@@ -5,6 +5,7 @@ from seatrial.compile.scenario import compile_scenario
 from seatrial.spec.loading import load
 from seatrial.spec.scenario import Participant, Scenario
 from seatrial.spec.sensors.inertial import ImuErrors
+from seatrial.spec.sensors.optical import LidarModel
 from seatrial.spec.vehicle import Vehicle
 from seatrial.spec.world import World
 
@@ -25,8 +26,8 @@ def check_description(reference: str) -> str:
     if isinstance(described, World):
         check_world(described)
         return "world"
-    if isinstance(described, ImuErrors):
-        return "imu"  # loading it was the whole check
+    if isinstance(described, ImuErrors | LidarModel):
+        return described.kind  # loading it was the whole check
     assert isinstance(described, Vehicle)
     check_vehicle(described)
     return "vehicle"

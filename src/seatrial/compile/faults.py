@@ -26,7 +26,6 @@ from seatrial.faults import (
 )
 from seatrial.pytree import constant
 from seatrial.sensors.noise import draws
-from seatrial.sensors.tap import VIEW
 from seatrial.signals import FaultInfo, SensorInfo
 from seatrial.spec import faults as spec
 from seatrial.spec.wording import did_you_mean
@@ -104,7 +103,7 @@ def _sensor_fault(
     mask[chosen] = True
     sizes = _sizes(fault, sensor, chosen) if fault.kind in _VALUES else np.zeros((size, 1))
     if sensor.payload is not None:
-        mask, sizes = _of_tap(fault, mask, sizes)
+        mask, sizes = _of_tap(fault, mask, sizes, context.views[sensor.name])
     value: jax.Array | None = None
     if fault.kind in _VALUES:
         value = constant(sizes, context.dtype)
@@ -123,9 +122,9 @@ def _sensor_fault(
 
 
 def _of_tap(
-    fault: spec.SensorFault, mask: NDArray[np.bool_], sizes: Array
+    fault: spec.SensorFault, mask: NDArray[np.bool_], sizes: Array, rows: int
 ) -> tuple[NDArray[np.bool_], Array]:
-    """What a fault strikes in the tap of a dense sensor, whose rows are those of `sensors.tap`."""
+    """What a fault strikes in the tap of a dense sensor, whose view has some `rows`."""
     whole = isinstance(fault, spec.Freeze)
     if whole and not mask.all():
         raise fault.error(
@@ -134,9 +133,9 @@ def _of_tap(
             expected="`freeze` without `components`",
             mend="leave out `components`, or use `stuck` with a value for one of the numbers",
         )
-    view = np.full((VIEW, 1), whole)
+    view = np.full((rows, 1), whole)
     keep = mask & (whole or isinstance(fault, spec.Stuck))
-    nothing = np.zeros((VIEW + len(mask), 1))
+    nothing = np.zeros((rows + len(mask), 1))
     return np.concatenate([view, keep, mask]), np.concatenate([nothing, sizes])
 
 

@@ -44,7 +44,7 @@ def own_speed(vehicle: spec.Vehicle) -> float:
     volume = vehicle.inertia.mass / density
     push = sum(_largest_thrust(a, density) for a in vehicle.actuators)
     if isinstance(vehicle.buoyancy, spec.SubmergedBuoyancy):
-        push += _net_weight(vehicle, vehicle.buoyancy)
+        push += net_weight(vehicle, vehicle.buoyancy)
     terminal = math.sqrt(2.0 * push / (density * STREAMLINED * volume ** (2.0 / 3.0)))
     fastest = FROUDE * math.sqrt(GRAVITY * vehicle.length)
     return max(min(terminal, fastest), 2.0 * vehicle.hydrodynamics.about_speed)
@@ -72,7 +72,8 @@ def _largest_thrust(actuator: actuator_spec.Actuator, density: float) -> float:
     return (1.0 - thrust.thrust_deduction) * density * thrust.diameter**4 * largest * turns**2
 
 
-def _net_weight(vehicle: spec.Vehicle, buoyancy: spec.SubmergedBuoyancy) -> float:
+def net_weight(vehicle: spec.Vehicle, buoyancy: spec.SubmergedBuoyancy) -> float:
+    """How far weight and buoyancy in water of the reference density are apart, N."""
     weight = vehicle.inertia.mass * GRAVITY
     if buoyancy.force is not None:
         return abs(weight - buoyancy.force)

@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from seatrial.compile.faults import compile_faults, fault_infos
 from seatrial.compile.limits import believable_speed
 from seatrial.compile.plausibility import check_start, doubtful_orders, within_reach
 from seatrial.compile.reach import reach_of
-from seatrial.compile.scene import obstacle_bodies
+from seatrial.compile.scene import bodies_of, ray_scene
 from seatrial.compile.schedule import schedule_of, settle_time_step
 from seatrial.compile.seabed import Bottom, bottom_of
 from seatrial.compile.sensors.fitting import FittedOut, samples_underway
@@ -47,12 +47,15 @@ from seatrial.engine.plan import Fleet, Plan
 from seatrial.engine.scene import scene_of
 from seatrial.errors import Problem, SpecWarning
 from seatrial.geometry.grid import HeightGrid
+from seatrial.geometry.rays import RayScene
+from seatrial.geometry.shapes import build_solids
 from seatrial.ocean import Ocean
 from seatrial.ocean.seabed import under
 from seatrial.programs import compile_program
 from seatrial.pytree import constant
 from seatrial.spec import scenario as spec
 from seatrial.spec.loading import dump, load
+from seatrial.spec.sensors.contacts import Ais, Radar
 from seatrial.spec.vehicle import Vehicle
 
 DType = np.dtype[Any]
@@ -96,7 +99,7 @@ def _compile(described: spec.Scenario, controllers: CompiledControllers) -> Plan
         for member in members_of(participant, i, scenario.seed)
     ]
     _check_distinct(scenario, members)
-    kinds = _Kinds(scenario, controllers, bottom, members)
+    kinds = _Kinds(scenario, members, controllers, bottom)
     fleets: list[Fleet] = []
     doubts: list[Problem] = []
     for _, some in groupby(sorted(members, key=kinds.key), key=kinds.key):
@@ -135,7 +138,7 @@ def _compile(described: spec.Scenario, controllers: CompiledControllers) -> Plan
         scenario=described,
         scene=scene_of(
             kinds.finest_ocean(),
-            (*vehicle_bodies(header.vehicles), *obstacle_bodies(scenario.obstacles)),
+            (*vehicle_bodies(header.vehicles), *kinds.bodies),
         ),
     )
 
@@ -168,23 +171,30 @@ class _Kinds:
     def __init__(
         self,
         scenario: spec.Scenario,
+        members: list[Member],
         controllers: CompiledControllers,
         bottom: Bottom | None,
-        members: list[Member],
     ) -> None:
         self._scenario = scenario
         self._bottom = bottom
         self._controllers = controllers
         self._oceans: dict[DType, Ocean] = {}
-        self._firsts: list[spec.Participant] = []
-        indices: list[int] = []
+        self.bodies = bodies_of(scenario, scenario.seed, bottom)
+        self._different: list[tuple[int, spec.Participant]] = []
         for i, participant in enumerate(scenario.vehicles):
             if self._find(participant) is None:
-                self._firsts.append(participant)
-                indices.append(i)
+                self._different.append((i, participant))
         in_fleets = sorted(members, key=self.key)
         self._numbers = {member.name: i + 1 for i, member in enumerate(in_fleets)}
-        self._kinds = [self._compile(p, i) for p, i in zip(self._firsts, indices, strict=True)]
+        rays = self._rays(in_fleets)
+        self._kinds = [self._compile(participant, i, rays) for i, participant in self._different]
+
+    def _rays(self, members: list[Member]) -> RayScene:
+        """What rays meet, with the vehicles in the order of the traffic, which is the fleets'."""
+        scenario = self._scenario
+        ocean = self.ocean(self.dtype(scenario.vehicles[0]))
+        hulls = [(m.name, m.participant.vehicle) for m in members]
+        return ray_scene(scenario, hulls, self.bodies, ocean)
 
     def key(self, member: Member) -> tuple[int, str, int, int]:
         """Vehicles of one kind that take orders in the same way share a program."""
@@ -205,7 +215,9 @@ class _Kinds:
         """The sea in a precision."""
         if dtype not in self._oceans:
             world, seed = self._scenario.world, self._scenario.seed
-            self._oceans[dtype] = build_ocean(world, seed, dtype, self._bottom)
+            ocean = build_ocean(world, seed, dtype, self._bottom)
+            solids = build_solids(self.bodies, dtype)
+            self._oceans[dtype] = replace(ocean, solids=solids)
         return self._oceans[dtype]
 
     def finest_ocean(self) -> Ocean:
@@ -219,8 +231,8 @@ class _Kinds:
 
     def _find(self, participant: spec.Participant) -> int | None:
         wanted = self._alike(participant)
-        for i, first in enumerate(self._firsts):
-            if self._alike(first) == wanted:
+        for i, (_, known) in enumerate(self._different):
+            if self._alike(known) == wanted:
                 return i
         return None
 
@@ -241,13 +253,20 @@ class _Kinds:
         blank = participant.model_copy(update=own | swarm)
         return self.dtype(participant), bool(participant.mission), blank
 
-    def _compile(self, participant: spec.Participant, index: int) -> "_Kind":
+    def _compile(self, participant: spec.Participant, index: int, rays: RayScene) -> "_Kind":
         dtype = self.dtype(participant)
         loaded = None
         if participant.wave_forces is not None:
             loaded = load_wave_forces(self._scenario, index, self.ocean(dtype), dtype)
+        assert self._scenario.time_step is not None  # settled
         vehicle = compile_vehicle(
-            participant.vehicle, self.ocean(dtype), dtype, self._scenario.integrator, loaded
+            participant.vehicle,
+            self.ocean(dtype),
+            dtype,
+            self._scenario.integrator,
+            loaded,
+            self._scenario.time_step,
+            vehicles_touch(self._scenario),
         )
         sensors = FittedOut(
             self._scenario,
@@ -255,6 +274,7 @@ class _Kinds:
             vehicle.channels,
             self.ocean(dtype),
             dtype,
+            rays,
             self._numbers,
         )
         return _Kind(vehicle, sensors)
@@ -337,6 +357,7 @@ def _fleet(
             vehicle=first.vehicle,
             compiled=vehicle,
             sensors=kind.sensors.infos,
+            views=kind.sensors.views,
             duration=scenario.duration,
             water_depth=_water_depth(ocean),
             mapped=ocean.seabed is not None and isinstance(ocean.seabed.depth, HeightGrid),
@@ -376,11 +397,21 @@ def _fleet(
         passing=passing,
         controller=None,
         varied=varied,
+        touches_others=vehicles_touch(scenario),
     )
     # All arrays at once, not at every call of a program.
     group, ocean = jax.device_put((group, ocean))
     sensors = tuple(info.name for info in kind.sensors.infos)
     return Fleet(names, group, ocean, sensors, legs, kind.sensors.dense)
+
+
+def vehicles_touch(scenario: spec.Scenario) -> bool:
+    """Whether vehicles push each other: as the scenario says, or where they meet anyway."""
+    alone = len(scenario.vehicles) == 1 and scenario.vehicles[0].count == 1
+    if alone or scenario.vehicles_touch is not None:
+        return bool(scenario.vehicles_touch) and not alone
+    looking = any(isinstance(s, Ais | Radar) for p in scenario.vehicles for s in p.fitted)
+    return looking or scenario.stop_when_collided
 
 
 def _limits(scenario: spec.Scenario, vehicle: Vehicle, ocean: Ocean) -> Limits:
@@ -389,6 +420,9 @@ def _limits(scenario: spec.Scenario, vehicle: Vehicle, ocean: Ocean) -> Limits:
         spin=constant(MOST_SPIN),
         stop_when_grounded=scenario.stop_when_grounded,
         stop_when_capsized=scenario.stop_when_capsized,
+        collision=None
+        if scenario.collision_impulse is None
+        else constant(scenario.collision_impulse),
         stop_when_collided=scenario.stop_when_collided,
     )
 
@@ -429,11 +463,11 @@ def _check_afloat(
     initial: State,
 ) -> None:
     """Refuse vehicles that begin in the bottom, which would throw them up."""
-    grounding = vehicle.model.grounding
-    if ocean.seabed is None or grounding is None:
+    contact = vehicle.model.contact
+    if ocean.seabed is None or contact is None:
         return
     position = np.asarray(initial.position, np.float64)
-    below, depths = position[2] + float(grounding.extent), under(ocean.seabed, *position[:2])
+    below, depths = position[2] + float(contact.extent), under(ocean.seabed, *position[:2])
     for member, lowest, depth in zip(members, below.tolist(), depths.tolist(), strict=True):
         if depth <= 0.0:
             raise scenario.error(

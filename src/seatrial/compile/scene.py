@@ -2,45 +2,111 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
+import jax
 import numpy as np
+from numpy.typing import NDArray
 
-from seatrial.engine.scene import Body, Timetable
+from seatrial.compile.bodies import NO_BOTTOM, depth_under, timetable, world_bodies
+from seatrial.compile.seabed import Bottom
+from seatrial.compile.world import build_ocean
+from seatrial.geometry.bodies import Body, Timetable
+from seatrial.geometry.grid import HeightGrid
+from seatrial.geometry.rays import RayScene
+from seatrial.ocean import Ocean
 from seatrial.spec import obstacles as spec
+from seatrial.spec.scenario import Scenario
+from seatrial.spec.vehicle import Vehicle
+
+ABOVE_WATER = 2.0
+"""How far outlines of obstacles reach above the mean level, m."""
 
 
-def obstacle_bodies(obstacles: Sequence[spec.Obstacle]) -> tuple[Body, ...]:
+def bodies_of(scenario: Scenario, seed: int, bottom: Bottom | None = None) -> tuple[Body, ...]:
+    """Everything that is in the water besides the vehicles: the world's bodies, then the
+    scenario's obstacles."""
+    if not scenario.world.bodies and not scenario.obstacles:
+        return ()
+    with jax.enable_x64(True):
+        ocean = build_ocean(scenario.world, seed, np.float64, bottom)
+        return (
+            *world_bodies(scenario.world.bodies, ocean, seed),
+            *obstacle_bodies(scenario.obstacles, ocean),
+        )
+
+
+def obstacle_bodies(obstacles: Sequence[spec.Obstacle], ocean: Ocean) -> tuple[Body, ...]:
     """Vessels that keep a timetable and shapes that stand still, named after their place."""
     bodies = []
     for i, obstacle in enumerate(obstacles):
         name = f"obstacle {i + 1}"
         vessel, circle, polygon = obstacle.vessel, obstacle.circle, obstacle.polygon
         if vessel is not None:
-            motion = timetable(vessel)
             bodies.append(
-                Body(name, "vessel", length=vessel.length, beam=vessel.beam, motion=motion)
+                Body(
+                    name,
+                    "vessel",
+                    length=vessel.length,
+                    beam=vessel.beam,
+                    height=vessel.beam,
+                    motion=vessel_timetable(vessel),
+                    attitude=_facing(vessel.course),
+                    material="steel",
+                )
             )
         elif circle is not None:
             centre = np.array([circle.centre], np.float64)
-            bodies.append(Body(name, "circle", radius=circle.radius, outline=centre))
+            body = Body(name, "circle", radius=circle.radius, outline=centre)
+            bodies.append(_standing(body, ocean))
         elif polygon is not None:
-            bodies.append(Body(name, "polygon", outline=np.array(polygon.corners, np.float64)))
+            corners = np.array(polygon.corners, np.float64)
+            bodies.append(_standing(Body(name, "polygon", outline=corners), ocean))
     return tuple(bodies)
 
 
-def timetable(vessel: spec.Vessel) -> Timetable:
+def _standing(body: Body, ocean: Ocean) -> Body:
+    """An outline from the bottom, or from well below a hull, to above the water."""
+    assert body.outline is not None
+    north, east = body.outline.mean(axis=0)
+    depth = depth_under(ocean, north, east)
+    lowest = NO_BOTTOM if depth is None else depth
+    return replace(
+        body,
+        height=lowest + ABOVE_WATER,
+        position=np.array([north, east, 0.5 * (lowest - ABOVE_WATER)]),
+        material="rock",
+    )
+
+
+def _facing(course: float) -> NDArray[np.float64]:
+    return np.array([math.cos(0.5 * course), 0.0, 0.0, math.sin(0.5 * course)])
+
+
+def vessel_timetable(vessel: spec.Vessel) -> Timetable:
     """Where a vessel is when: on her course, or from waypoint to waypoint and on as before."""
-    place = np.array(vessel.position, np.float64)
-    if not vessel.waypoints:
-        course = (math.cos(vessel.course), math.sin(vessel.course))
-        velocity = vessel.speed * np.array([course])
-        return Timetable(np.zeros(1), place[None], velocity)
-    since, position, velocities = [], [], []
-    time = 0.0
-    for waypoint in vessel.waypoints:
-        there = np.array(waypoint.position, np.float64)
-        since.append(time)
-        position.append(place)
-        velocities.append((there - place) / (waypoint.time - time))
-        time, place = waypoint.time, there
-    return Timetable(np.array(since), np.array(position), np.array(velocities))
+    if vessel.waypoints:
+        return timetable(vessel.position, vessel.waypoints)
+    course = (math.cos(vessel.course), math.sin(vessel.course))
+    velocity = vessel.speed * np.array([course])
+    return Timetable(np.zeros(1), np.array([vessel.position], np.float64), velocity)
+
+
+def ray_scene(
+    scenario: Scenario,
+    vehicles: Sequence[tuple[str, Vehicle]],
+    bodies: Sequence[Body],
+    ocean: Ocean,
+) -> RayScene:
+    """What rays meet: vehicles by name, in their order, then the bodies, and the bottom."""
+    hulls = [
+        Body(name, "vehicle", v.name, length=v.length, beam=v.beam, height=v.height)
+        for name, v in vehicles
+    ]
+    bottom: float | HeightGrid | None = None
+    if ocean.seabed is not None:
+        depth = ocean.seabed.depth
+        bottom = depth if isinstance(depth, HeightGrid) else float(depth)
+    seabed = scenario.world.seabed
+    material = "sand" if seabed is None else seabed.type
+    return RayScene((*hulls, *bodies), bottom, material)

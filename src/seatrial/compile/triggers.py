@@ -39,6 +39,8 @@ class FaultContext:
     vehicle: Vehicle
     compiled: CompiledVehicle
     sensors: Sequence[SensorInfo]
+    views: dict[str, int]
+    """Rows of the view of each dense sensor's tap, by name."""
     duration: float
     """Of the run, s."""
     water_depth: float | None

@@ -1,6 +1,5 @@
 """A vehicle description and a sea to a Model, or a clear refusal."""
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +19,7 @@ from seatrial.compile.coefficients import (
     low_speed_pull,
     reads_as_velocities,
 )
+from seatrial.compile.contact import build_contact
 from seatrial.compile.hull import compile_excitation, compile_restoring
 from seatrial.core import rigid_body
 from seatrial.core.forces.coefficients import Coefficients
@@ -29,7 +29,6 @@ from seatrial.core.forces.crossflow import (
     hoerner,
     strip_positions,
 )
-from seatrial.core.forces.grounding import Grounding
 from seatrial.core.forces.wave_excitation import WaveExcitation
 from seatrial.core.forces.wind import WindLoads
 from seatrial.core.types import Model
@@ -41,8 +40,8 @@ from seatrial.spec import vehicle as spec
 Array = NDArray[np.float64]
 DType = np.dtype[Any]
 
-CONTACT_PERIOD = 0.5
-"""Natural period of the contact with the bottom, s."""
+USUAL_STEP = 0.02
+"""Time step for which contact is stable where none is given, s."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +59,13 @@ def compile_vehicle(
     dtype: DType,
     integrator: str = "rk4",
     excitation: WaveExcitation | None = None,
+    time_step: float = USUAL_STEP,
+    in_traffic: bool = False,
 ) -> CompiledVehicle:
     """Build the Model; call inside `jax.enable_x64(True)`.
 
-    `excitation` takes the place of integrating the waves over the hull (stage one).
+    `excitation` takes the place of integrating the waves over the hull (stage one). The hull can be
+    touched where the ocean has a bottom or solids, or other vehicles are `in_traffic`.
     """
     actuators = expand(vehicle.actuators)
     channels = channels_of(actuators)
@@ -95,7 +97,9 @@ def compile_vehicle(
         crossflow=crossflow,
         wind=_wind(vehicle, dtype) if ocean.wind is not None else None,
         excitation=excitation,
-        grounding=_grounding(vehicle, rigid + added, dtype) if ocean.seabed is not None else None,
+        contact=build_contact(vehicle, rigid, added, time_step, integrator, dtype)
+        if ocean.seabed is not None or ocean.solids is not None or in_traffic
+        else None,
         integrator=integrator,
         channels=len(channels),
     )
@@ -242,23 +246,6 @@ def _crossflow(vehicle: spec.Vehicle, dtype: DType) -> tuple[CrossFlow | None, d
             heave=constant(unit * flow.beam, dtype) if flow.vertical_plane else None,
         ),
         {},
-    )
-
-
-def _below_origin(vehicle: spec.Vehicle) -> float:
-    """Distance from the origin to the keel, m."""
-    if isinstance(vehicle.buoyancy, spec.SurfaceBuoyancy):
-        return vehicle.buoyancy.waterline + vehicle.buoyancy.keel_depth
-    return vehicle.buoyancy.centre[2] + 0.5 * vehicle.height
-
-
-def _grounding(vehicle: spec.Vehicle, mass_matrix: Array, dtype: DType) -> Grounding:
-    mass = float(mass_matrix[2, 2])
-    omega = 2.0 * math.pi / CONTACT_PERIOD
-    return Grounding(
-        extent=constant(_below_origin(vehicle), dtype),
-        stiffness=constant(mass * omega**2, dtype),
-        damping=constant(1.4 * mass * omega, dtype),
     )
 
 

@@ -17,9 +17,9 @@ import jax
 import jax.numpy as jnp
 
 from seatrial.core import actuators as actuating
-from seatrial.core import impairment
+from seatrial.core import contact, impairment
 from seatrial.core.environment import surroundings
-from seatrial.core.forces import coefficients, crossflow, grounding, restoring, wind
+from seatrial.core.forces import coefficients, crossflow, restoring, wind
 from seatrial.core.integrate import Rates, rk4, semi_implicit
 from seatrial.core.rigid_body import acceleration, coriolis, multiply
 from seatrial.core.surroundings import Surroundings
@@ -101,8 +101,8 @@ def wrench(model: Model, ocean: Ocean, state: State, around: Surroundings, t: ja
         loads.append(Wrench(*push, *scale(working, around.excitation.moment)))
     if model.wind is not None and ocean.wind is not None:
         loads.append(wind.force(model.wind, ocean.wind, around, t))
-    if model.grounding is not None and ocean.seabed is not None:
-        loads.append(grounding.force(model.grounding, ocean.seabed, around))
+    if model.contact is not None:
+        loads.append(contact.wrench(model.contact, ocean, around, t))
     remembering = zip(model.memory_forces, state.memory, strict=True)
     loads += [force.wrench(memory, around) for force, memory in remembering]
     if model.impairment is None:

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import jax
 
 from seatrial.core.actuators import Actuator
+from seatrial.core.contact import Contact
 from seatrial.core.forces.coefficients import Coefficients
 from seatrial.core.forces.crossflow import CrossFlow
-from seatrial.core.forces.grounding import Grounding
 from seatrial.core.forces.memory import MemoryForce
 from seatrial.core.forces.restoring import SubmergedRestoring, SurfaceRestoring
 from seatrial.core.forces.wave_excitation import WaveExcitation
@@ -45,7 +45,8 @@ class Model:
     crossflow: CrossFlow | None = None
     wind: WindLoads | None = None
     excitation: WaveExcitation | None = None
-    grounding: Grounding | None = None
+    contact: Contact | None = None
+    """The hull as what it may run into meets it; None where there is nothing."""
     impairment: Impairment | None = None
     memory_forces: tuple[MemoryForce, ...] = ()
     """Forces with states of their own; each has its place in `State.memory`."""
@@ -59,6 +60,8 @@ class Traffic(NamedTuple):
 
     position: jax.Array
     """(3, K) of the origin, NED, m."""
+    attitude: jax.Array
+    """(4, K) quaternion, scalar first, body to world."""
     velocity: jax.Array
     """(3, K) over ground, NED, m/s."""
     heading: jax.Array

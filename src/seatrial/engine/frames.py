@@ -290,7 +290,10 @@ class VehicleSummary:
         """The status for people, such as `unfinished: 3 of 7 legs`."""
         if self.status != "unfinished":
             return self.status
-        return f"unfinished: {self.indices['legs_done']:.0f} of {self.indices['legs']:.0f} legs"
+        late = self.indices.get("legs_timed_out", 0.0)
+        done = self.indices["legs_done"] - late
+        told = f"unfinished: {done:.0f} of {self.indices['legs']:.0f} legs"
+        return f"{told}, {late:.0f} timed out" if late else told
 
 
 @dataclass(frozen=True)

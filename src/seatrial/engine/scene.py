@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from seatrial.geometry.bodies import Body as Body
+from seatrial.geometry.bodies import Fender, Ride
 from seatrial.geometry.bodies import Timetable as Timetable
-from seatrial.geometry.grid import HeightGrid
 from seatrial.geometry.terrain import Terrain as Terrain
 from seatrial.geometry.terrain import terrain_of
 
@@ -241,6 +241,8 @@ def scene_of(ocean: "Ocean", bodies: tuple[Body, ...] = ()) -> Scene:
 def _bottom(ocean: "Ocean") -> dict[str, Any]:
     if ocean.seabed is None:
         return {}
+    from seatrial.geometry.grid import HeightGrid  # with JAX, which a reader of scenes needs not
+
     depth = ocean.seabed.depth
     if isinstance(depth, HeightGrid):
         return {"terrain": terrain_of(depth)}
@@ -306,8 +308,8 @@ def read_scene(text: str) -> Scene:
 _KINDS: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
-        *(Scene, Body, Timetable, WaveComponents, CurrentField, Line, Tide, WindField, Harmonics),
-        *(TurbulenceModes, Terrain),
+        *(Scene, Body, Timetable, Ride, Fender, WaveComponents, CurrentField, Line, Tide),
+        *(WindField, Harmonics, TurbulenceModes, Terrain),
     )
 }
 

@@ -30,7 +30,7 @@ def list_echograms(run: Recording) -> list[tuple[VehicleInfo, SensorInfo]]:
         (vehicle, sensor)
         for vehicle in run.header.vehicles
         for sensor in vehicle.sensors
-        if sensor.payload is not None and sensor.payload.kind == "echogram"
+        if sensor.payload is not None and sensor.type == "echo_sounder"
         if len(run.payload(vehicle.name, sensor.name))
     ]
 

@@ -1,7 +1,12 @@
 """Bodies of the world as plain numbers: what stands, floats or passes in it.
 
 Contact, rays, pictures, the page and recordings read the same list. A body has its own axes:
-forward, starboard, down, like a vehicle's; its place is where their origin lies, NED.
+forward, starboard, down, like a vehicle's; its place is where their origin lies, NED. Where it is
+at a time is a function of the time and these numbers alone (`Body.pose`), and what it looks like
+is a mesh in its own axes (`Body.mesh`).
+
+A thing of several parts (a pier with piles, a pipe with flanges) is several bodies whose names
+begin with its own: `pier/deck`, `pier/pile 1`.
 """
 
 from dataclasses import dataclass
@@ -9,7 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.geometry import mesh as meshes
+from seatrial.geometry.mesh import Mesh
+
 Array = NDArray[np.float64]
+
+HULL = np.array([(1.0, 0.0), (1.0 / 3.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0 / 3.0, -1.0)])
+"""Outline of a hull from above, in halves of its length and beam: square aft, the last third a
+pointed bow."""
 
 
 @dataclass(frozen=True)
@@ -23,10 +35,58 @@ class Timetable:
     velocity: Array
     """(P, 2) along it, m/s."""
 
-    def at(self, t: float) -> tuple[Array, Array]:
-        """Position and velocity (2,) at a time; before the first stretch as along it."""
-        p = max(0, int(np.searchsorted(self.since, t, side="right")) - 1)
-        return self.position[p] + self.velocity[p] * (t - self.since[p]), self.velocity[p]
+    def at(self, t: float | Array) -> tuple[Array, Array]:
+        """Position and velocity (..., 2) at times; before the first stretch as along it."""
+        p = np.maximum(np.searchsorted(self.since, t, side="right") - 1, 0)
+        velocity = self.velocity[p]
+        return self.position[p] + velocity * np.asarray(t - self.since[p])[..., None], velocity
+
+
+@dataclass(frozen=True)
+class Ride:
+    """How a small moored body follows the waves of its place: it heaves with the surface and goes
+    around with the water there, but leaves the circle of its mooring never.
+
+        d = lean + Σ b sin θ (cos μ, sin μ), cut off at |d| = radius;  up: Σ a cos θ;  θ = ω t + ε
+
+    The sums are those of linear waves at the surface (Faltinsen 1990, table 2.1), which a body much
+    shorter than them follows; it stays upright, and what it weighs is not asked.
+    """
+
+    amplitude: Array
+    """(C,) a, m."""
+    sway: Array
+    """(C,) b = a coth kh, the horizontal half axis of the water's orbit, m."""
+    omega: Array
+    """(C,) as seen from its place, rad/s."""
+    phase: Array
+    """(C,) at its place, rad."""
+    direction: Array
+    """(C,) azimuth μ towards which each wave travels, rad."""
+    lean: Array
+    """(2,) where the current holds it, from the middle of the circle towards north and east, m."""
+    radius: float
+    """Of the circle that its mooring leaves it, m."""
+
+    def at(self, t: float) -> Array:
+        """(3,) north, east and down from its place in a calm, m."""
+        angle = self.omega * t + self.phase
+        along = self.sway * np.sin(angle)
+        north = self.lean[0] + np.sum(along * np.cos(self.direction))
+        east = self.lean[1] + np.sum(along * np.sin(self.direction))
+        off = float(np.hypot(north, east))
+        held = self.radius / off if off > self.radius else 1.0
+        return np.array([held * north, held * east, -np.sum(self.amplitude * np.cos(angle))])
+
+
+@dataclass(frozen=True)
+class Fender:
+    """What softens a contact: a spring and a damper per body, whatever touches it."""
+
+    stiffness: float
+    """N/m."""
+    damping: float
+    """N s/m."""
 
 
 @dataclass(frozen=True)
@@ -36,27 +96,85 @@ class Body:
     name: str
     shape: str
     """`vehicle` (moves as its frames say), `vessel` (moves as `motion` says), `circle` or
-    `polygon` (outlines that stand still), `box`, `cylinder` (upright in its own axes), `sphere` or
-    `mesh`."""
+    `polygon` (outlines that stand still from the bottom up), `box`, `cylinder` (upright in its own
+    axes), `sphere` or `mesh`."""
     kind: str = ""
     """Of a vehicle, the name of its description; of anything else what it is: pier, buoy, rock."""
     length: float = 0.0
     beam: float = 0.0
     height: float = 0.0
-    """Of a hull, a box or, with its radius, a cylinder, m; 0 where unknown."""
+    """Of a hull, a box, an outline or, with its radius, a cylinder, m; 0 where unknown."""
     radius: float = 0.0
     """Of a circle, a cylinder or a sphere, m."""
     outline: Array | None = None
     """(K, 2) corners of a polygon, or (1, 2) the centre of a circle, north and east, m."""
     motion: Timetable | None = None
     position: Array | None = None
-    """(3,) middle of a box, cylinder or sphere, origin of a mesh, NED, m."""
+    """(3,) middle of an outline, box, cylinder or sphere, origin of a mesh, NED, m. Of a body that
+    rides the waves, in a calm; of one with a `motion` only the depth counts."""
     attitude: Array | None = None
     """(4,) quaternion from its own axes to the world's, scalar first; level and towards north when
-    None."""
+    None. A body with a `motion` looks where it goes."""
     vertices: Array | None = None
     """(V, 3) of a mesh, its own axes, m."""
     faces: Array | None = None
     """(F, 3) rows of `vertices`, as whole numbers."""
     material: str = ""
     """What it is made of, a name of `geometry.materials`."""
+    ride: Ride | None = None
+    """How it follows the waves; None for what does not float."""
+    fender: Fender | None = None
+    """What softens contact with it; None for a hard one."""
+
+    @property
+    def moves(self) -> bool:
+        """Whether its pose changes with time; a vehicle's is not known here."""
+        return self.motion is not None or self.ride is not None
+
+    def pose(self, t: float) -> tuple[Array, Array]:
+        """Position (3,) NED and rotation matrix (3, 3) from its own axes to the world's, at a time;
+        of anything but a vehicle, which its frames tell."""
+        place = np.zeros(3) if self.position is None else np.asarray(self.position, np.float64)
+        turned = rotation_matrix(self.attitude)
+        if self.motion is not None:
+            (north, east), (to_north, to_east) = self.motion.at(t)
+            speed = float(np.hypot(to_north, to_east))
+            if speed > 0.0:
+                c, s = to_north / speed, to_east / speed
+                turned = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+            return np.array([north, east, place[2]]), turned
+        return place if self.ride is None else place + self.ride.at(t), turned
+
+    def mesh(self) -> Mesh:
+        """Its surface in its own axes; a hull that states no height is as high as it is wide."""
+        if self.shape == "box":
+            return meshes.box((self.length, self.beam, self.height))
+        if self.shape in ("cylinder", "circle"):
+            return meshes.cylinder(self.radius, self.height)
+        if self.shape == "sphere":
+            return meshes.sphere(self.radius)
+        if self.shape == "polygon":
+            assert self.outline is not None
+            assert self.position is not None
+            half = 0.5 * self.height
+            return meshes.prism(self.outline - self.position[:2], -half, half)
+        if self.shape == "mesh":
+            assert self.vertices is not None
+            assert self.faces is not None
+            return Mesh(self.vertices, np.asarray(self.faces, np.int64))
+        half = 0.5 * (self.height or self.beam)
+        return meshes.prism(0.5 * HULL * (self.length, self.beam), -half, half)
+
+
+def rotation_matrix(attitude: Array | None) -> Array:
+    """(3, 3) of a unit quaternion, scalar first; the unit matrix for None."""
+    if attitude is None:
+        return np.eye(3)
+    w, x, y, z = attitude
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )

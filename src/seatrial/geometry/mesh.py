@@ -4,12 +4,13 @@ Faces are wound counter-clockwise seen from outside, so that their normals (righ
 out of the body; under a bottom, into the water.
 """
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.geometry.grid import HeightGrid
+if TYPE_CHECKING:
+    from seatrial.geometry.grid import HeightGrid
 
 Array = NDArray[np.float64]
 Faces = NDArray[np.int64]
@@ -103,12 +104,17 @@ def sphere(radius: float, rings: int = 16) -> Mesh:
     return Mesh(vertices, np.concatenate(faces).astype(np.int64))
 
 
-def bottom_mesh(grid: HeightGrid) -> Mesh:
+def bottom_mesh(grid: "HeightGrid") -> Mesh:
     """The triangles of a height grid, normals up into the water."""
-    depth = np.asarray(grid.depth, np.float64)
+    rows, columns = grid.depth.shape
+    (north, east), (dn, de) = (np.asarray(a, np.float64) for a in (grid.origin, grid.spacing))
+    x, y = north + dn * np.arange(rows), east + de * np.arange(columns)
+    return surface(x, y, np.asarray(grid.depth, np.float64))
+
+
+def surface(north: Array, east: Array, depth: Array) -> Mesh:
+    """Two triangles for each cell between nodes (A,) by (B,) of stated depths, normals up."""
     rows, columns = depth.shape
-    north = float(grid.origin[0]) + float(grid.spacing[0]) * np.arange(rows)
-    east = float(grid.origin[1]) + float(grid.spacing[1]) * np.arange(columns)
     x, y = np.meshgrid(north, east, indexing="ij")
     vertices = np.stack([x.ravel(), y.ravel(), depth.ravel()], axis=1)
     i, j = (

@@ -4,11 +4,13 @@
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seatrial.geometry.grid import HeightGrid, height_grid
+if TYPE_CHECKING:
+    from seatrial.geometry.grid import HeightGrid
 
 Array = NDArray[np.float64]
 
@@ -76,8 +78,11 @@ class Terrain:
         more = [(0, side_for(count) - count) for count in self.depth.shape]
         return Terrain(self.origin, self.spacing, np.pad(self.depth, more, mode="edge"))
 
-    def grid(self) -> HeightGrid:
+    def grid(self) -> "HeightGrid":
         """For the compiled program."""
+        # With JAX, which a reader of recordings needs not.
+        from seatrial.geometry.grid import height_grid
+
         (north, east), (along, across) = self.origin, self.spacing
         return height_grid((float(north), float(east)), (float(along), float(across)), self.depth)
 
@@ -88,7 +93,7 @@ def terrain(origin: ArrayLike, spacing: ArrayLike, depth: ArrayLike) -> Terrain:
     return Terrain(np.asarray(origin, np.float64), np.asarray(spacing, np.float64), rounded)
 
 
-def terrain_of(grid: HeightGrid) -> Terrain:
+def terrain_of(grid: "HeightGrid") -> Terrain:
     """Back from the compiled program's form."""
     return Terrain(*(np.asarray(a, np.float64) for a in (grid.origin, grid.spacing, grid.depth)))
 

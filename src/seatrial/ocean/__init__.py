@@ -4,6 +4,7 @@ Each field is a pytree with a `sample` function in the module of its name. Physi
 pictures read the same fields.
 """
 
+from seatrial.geometry.shapes import Solids
 from seatrial.ocean.current import Current
 from seatrial.ocean.seabed import Seabed
 from seatrial.ocean.turbulence import Turbulence
@@ -25,3 +26,5 @@ class Ocean:
     wind: Wind | None = None
     turbulence: Turbulence | None = None
     seabed: Seabed | None = None
+    solids: Solids | None = None
+    """What stands, floats and passes in it."""

@@ -60,7 +60,9 @@ def payload_dimensions(payload: PayloadInfo) -> tuple[str, ...]:
     """Names of the dimensions of one sample's array."""
     names = {
         "echogram": ("beam", "range_bin"),
+        "sonar_image": ("beam", "range_bin"),
         "image": ("row", "column", "channel"),
         "cloud": ("point", "field"),
+        "scan": ("field", "beam"),
     }
     return names[payload.kind][: len(payload.shape)]

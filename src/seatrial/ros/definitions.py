@@ -7,6 +7,7 @@ drivers, viewers and recordings understand ours. rosbags ships ROS's own message
 from typing import Any
 
 SONAR = "marine_acoustic_msgs/msg/RawSonarImage"
+PROJECTED = "marine_acoustic_msgs/msg/ProjectedSonarImage"
 SONAR_DATA = "marine_acoustic_msgs/msg/SonarImageData"
 PING = "marine_acoustic_msgs/msg/PingInfo"
 
@@ -42,6 +43,13 @@ uint32 sample0
 float32[] tx_delays
 float32[] tx_angles
 float32[] rx_angles
+marine_acoustic_msgs/SonarImageData image
+""",
+    PROJECTED: """
+std_msgs/Header header
+marine_acoustic_msgs/PingInfo ping_info
+geometry_msgs/Vector3[] beam_directions
+float32[] ranges
 marine_acoustic_msgs/SonarImageData image
 """,
 }

@@ -1,15 +1,18 @@
 """Arrays of dense sensors as the ROS 2 messages that programs expect of them.
 
-An echogram is a RawSonarImage, an image an Image, a cloud a PointCloud2. Within one topic such a
-message has a fixed size too: rosbags serialises a template, and what changes from sample to sample
-is the stamp and one run of bytes, the numbers themselves. So a sample is written at the speed at
-which memory is copied.
+An echogram is a RawSonarImage, a sonar image a ProjectedSonarImage, an image an Image, a cloud a
+PointCloud2, a scan a LaserScan. Within one topic such a message has a fixed size too: rosbags
+serialises a template, and what changes from sample to sample is the stamp and one run of bytes, the
+numbers themselves; in a LaserScan two runs, with the length of the second between them. So a sample
+is written at the speed at which memory is copied.
 
 In ROS's conventions the rows of a sonar image are ranges, with the beams side by side, and the
 points of a cloud are forward, left, up; both are changed here and changed back on reading, exactly.
+Angles of a scan count the other way round, and its stamp is that of its first ray.
 Numbers are little-endian.
 """
 
+import math
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,13 +22,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.errors import RecordingError
-from seatrial.ros.definitions import PING, SONAR, SONAR_DATA
+from seatrial.ros.definitions import PING, PROJECTED, SONAR, SONAR_DATA
 from seatrial.ros.layout import STAMP_BYTES, Message, MessageFactory, TypeStore, stamp_octets
+from seatrial.ros.topics import VECTOR
 from seatrial.signals import PayloadInfo, SensorInfo
 
 IMAGE = "sensor_msgs/msg/Image"
 CLOUD = "sensor_msgs/msg/PointCloud2"
-TYPES = {"echogram": SONAR, "image": IMAGE, "cloud": CLOUD}
+SCAN = "sensor_msgs/msg/LaserScan"
+TYPES = {
+    "echogram": SONAR,
+    "sonar_image": PROJECTED,
+    "image": IMAGE,
+    "cloud": CLOUD,
+    "scan": SCAN,
+}
 """Kind of a payload -> its message."""
 
 LARGEST = 1 << 29
@@ -47,8 +58,13 @@ _PIXEL_TYPES = {
     **{"int32": "32S", "float32": "32F", "float64": "64F"},
 }
 """NumPy's type -> OpenCV's, as sensor_msgs writes it before the number of channels."""
+_BEAMS = ("echogram", "sonar_image")
+"""Kinds of payloads that are beams by range."""
 _TURNED = ("y", "z")
 """Fields of a cloud whose sign differs between forward, starboard, down and forward, left, up."""
+
+_LENGTH_BYTES = 4
+"""Of the length that stands before the numbers of a list."""
 
 Values = NDArray[Any]
 
@@ -63,11 +79,15 @@ class PayloadLayout:
     """What stands before the numbers, with a stamp of zero."""
     stamp: int
     after: bytes
+    between: bytes = b""
+    """What stands between the two halves of the numbers."""
+    lasts_ns: int = 0
+    """How long before the sample's time the message is stamped."""
 
     @property
     def size(self) -> int:
         """Bytes of one message."""
-        return len(self.before) + self._bytes + len(self.after)
+        return len(self.before) + self._bytes + len(self.between) + len(self.after)
 
     @property
     def _bytes(self) -> int:
@@ -75,16 +95,23 @@ class PayloadLayout:
 
     def encode(self, time_ns: int, array: Values) -> bytes:
         """The message of one sample (*shape), stamped with the time in ns."""
-        stamp, end = stamp_octets(time_ns), self.stamp + STAMP_BYTES
+        # The sweep that ends with the run's first instant would have begun before there was time.
+        stamp = stamp_octets(max(time_ns - self.lasts_ns, 0))
+        end = self.stamp + STAMP_BYTES
         numbers = np.ascontiguousarray(_there(self.info, array), _little(self.info)).tobytes()
         head, tail = self.before[: self.stamp], self.before[end:]
-        return b"".join((head, stamp, tail, numbers, self.after))
+        half = len(numbers) // 2 if self.between else len(numbers)
+        parts = head, stamp, tail, numbers[:half], self.between, numbers[half:], self.after
+        return b"".join(parts)
 
     def decode(self, message: bytes) -> Values:
         """The sample of a message that has this layout's size."""
-        start = len(self.before)
-        flat = np.frombuffer(message, _little(self.info), offset=start, count=_count(self.info))
-        return _back(self.info, flat)
+        start, kind, count = len(self.before), _little(self.info), _count(self.info)
+        if not self.between:
+            return _back(self.info, np.frombuffer(message, kind, offset=start, count=count))
+        second = start + self._bytes // 2 + len(self.between)
+        halves = [np.frombuffer(message, kind, count // 2, offset) for offset in (start, second)]
+        return _back(self.info, np.concatenate(halves))
 
     def decode_stamp(self, message: bytes) -> int:
         """When the sample was taken, ns."""
@@ -111,19 +138,29 @@ def payload_layout(store: TypeStore, sensor: SensorInfo, frame: str) -> PayloadL
     low, high = template(0), template(0xFF)
     differing = np.flatnonzero(np.frombuffer(low, np.uint8) != np.frombuffer(high, np.uint8))
     start, end = int(differing[0]), int(differing[-1]) + 1
-    if end - start != payload_bytes(info):
+    gap = end - start - payload_bytes(info)
+    if gap != (_LENGTH_BYTES if info.kind == "scan" else 0):
         raise ValueError(f"{TYPES[info.kind]} holds {end - start} bytes of a payload")
+    half = start + payload_bytes(info) // 2
     stamp = store.stamp_place(low)
     before = low[:stamp] + bytes(STAMP_BYTES) + low[stamp + STAMP_BYTES : start]
-    return PayloadLayout(info, TYPES[info.kind], before, stamp, low[end:])
+    lasts = round(1e9 * sensor.facts.get("sweep_time", (0.0,))[0]) if info.kind == "scan" else 0
+    return PayloadLayout(
+        info, TYPES[info.kind], before, stamp, low[end:], low[half : half + gap], lasts
+    )
 
 
 def check_payload(sensor: SensorInfo) -> None:
     """Refuse a payload that its message cannot hold, before anything is written."""
     info = sensor.payload
     assert info is not None
-    known = {"echogram": _SONAR_TYPES, "image": tuple(_PIXEL_TYPES), "cloud": _POINT_TYPES}
-    dimensions = {"echogram": (2,), "image": (2, 3), "cloud": (2,)}
+    known = {
+        **dict.fromkeys(_BEAMS, _SONAR_TYPES),
+        "image": tuple(_PIXEL_TYPES),
+        "cloud": _POINT_TYPES,
+        "scan": ("float32",),
+    }
+    dimensions = {**dict.fromkeys(_BEAMS, (2,)), "image": (2, 3), "cloud": (2,), "scan": (2,)}
     if info.kind not in TYPES:
         problem, expected = f"of unknown kind {info.kind!r}", f"one of {', '.join(TYPES)}"
     elif info.dtype not in known[info.kind]:
@@ -135,6 +172,8 @@ def check_payload(sensor: SensorInfo) -> None:
         expected = "a name in `fields` for every number"
     elif info.kind == "cloud" and info.dtype.startswith("u") and set(_TURNED) & set(info.fields):
         problem, expected = f"of {info.dtype} places", "numbers with a sign"
+    elif info.kind == "scan" and info.shape[0] != 2:
+        problem, expected = f"of shape {info.shape}", _SHAPES[info.kind]
     elif payload_bytes(info) > LARGEST:
         problem = f"of {payload_bytes(info):,} bytes"
         expected = f"at most {LARGEST:,} bytes in one sample"
@@ -149,8 +188,10 @@ def check_payload(sensor: SensorInfo) -> None:
 
 _SHAPES = {
     "echogram": "(beams, range bins)",
+    "sonar_image": "(beams, range bins)",
     "image": "(rows, columns) or (rows, columns, channels)",
     "cloud": "(points, fields)",
+    "scan": "(2, beams): ranges and intensities",
 }
 
 
@@ -164,7 +205,7 @@ def _little(info: PayloadInfo) -> np.dtype[Any]:
 
 def _there(info: PayloadInfo, array: Values) -> Values:
     """From seatrial's conventions to ROS's."""
-    if info.kind == "echogram":
+    if info.kind in _BEAMS:
         return array.T
     if info.kind == "cloud":
         return _turned(info, array)
@@ -173,7 +214,7 @@ def _there(info: PayloadInfo, array: Values) -> Values:
 
 def _back(info: PayloadInfo, flat: Values) -> Values:
     """From ROS's conventions to seatrial's."""
-    if info.kind == "echogram":
+    if info.kind in _BEAMS:
         return flat.reshape(info.shape[::-1]).T
     array = flat.reshape(info.shape)
     return _turned(info, array) if info.kind == "cloud" else array
@@ -188,36 +229,58 @@ def _turned(info: PayloadInfo, points: Values) -> Values:
     return turned
 
 
+def _facts(sensor: SensorInfo, name: str) -> Values:
+    return np.array(sensor.facts.get(name, ()), np.float32)
+
+
+def _fact(sensor: SensorInfo, name: str) -> float:
+    return float(sensor.facts.get(name, (0.0,))[0])
+
+
+def _ping(f: MessageFactory, sensor: SensorInfo) -> Message:
+    """Facts of the sensor that the message has room for; 0 or nothing where they are unknown."""
+    return f.make(
+        PING,
+        _fact(sensor, "frequency"),
+        _fact(sensor, "sound_speed"),
+        _facts(sensor, "tx_beamwidths"),
+        _facts(sensor, "rx_beamwidths"),
+    )
+
+
 def _sonar(
     f: MessageFactory, sensor: SensorInfo, info: PayloadInfo, frame: str, numbers: Values
 ) -> Message:
-    """Facts of the sensor that the message has room for; 0 or nothing where they are unknown."""
-
-    def fact(name: str) -> float:
-        return float(sensor.facts.get(name, (0.0,))[0])
-
-    def facts(name: str) -> Values:
-        return np.array(sensor.facts.get(name, ()), np.float32)
-
     beams, bins = info.shape
-    ping = f.make(
-        PING,
-        fact("frequency"),
-        fact("sound_speed"),
-        facts("tx_beamwidths"),
-        facts("rx_beamwidths"),
-    )
-    image = f.make(SONAR_DATA, False, _SONAR_TYPES.index(info.dtype), beams, numbers)
     return f.make(
         SONAR,
         f.header(frame),
-        ping,
-        fact("sample_rate"),
+        _ping(f, sensor),
+        _fact(sensor, "sample_rate"),
         bins,
-        int(fact("sample0")),
-        facts("tx_delays"),
-        facts("tx_angles"),
-        facts("rx_angles"),
+        int(_fact(sensor, "sample0")),
+        _facts(sensor, "tx_delays"),
+        _facts(sensor, "tx_angles"),
+        _facts(sensor, "rx_angles"),
+        f.make(SONAR_DATA, False, _SONAR_TYPES.index(info.dtype), beams, numbers),
+    )
+
+
+def _projected(
+    f: MessageFactory, sensor: SensorInfo, info: PayloadInfo, frame: str, numbers: Values
+) -> Message:
+    """Beams by their directions (forward, left, up) and bins by the range of their middles."""
+    beams, bins = info.shape
+    bearings = sensor.facts.get("bearings", ())
+    directions = [f.make(VECTOR, math.cos(a), -math.sin(a), 0.0) for a in bearings]
+    ranges = (np.arange(bins) + 0.5) * _fact(sensor, "bin_width")
+    image = f.make(SONAR_DATA, False, _SONAR_TYPES.index(info.dtype), beams, numbers)
+    return f.make(
+        PROJECTED,
+        f.header(frame),
+        _ping(f, sensor),
+        directions,
+        ranges.astype(np.float32),
         image,
     )
 
@@ -249,8 +312,36 @@ def _cloud(
     )
 
 
+def _scan(
+    f: MessageFactory, sensor: SensorInfo, info: PayloadInfo, frame: str, numbers: Values
+) -> Message:
+    """Angles count counter-clockwise seen from above."""
+
+    def fact(name: str) -> float:
+        return float(sensor.facts.get(name, (0.0,))[0])
+
+    beams = info.shape[1]
+    first, last = -fact("first_azimuth"), -fact("last_azimuth")
+    ranges, intensities = np.split(numbers.view(np.float32), 2)
+    return f.make(
+        SCAN,
+        f.header(frame),
+        first,
+        last,
+        (last - first) / max(beams - 1, 1),
+        fact("sweep_time") / beams,
+        1.0 / sensor.rate,
+        fact("minimum_range"),
+        fact("maximum_range"),
+        ranges,
+        intensities,
+    )
+
+
 _BUILDERS: dict[str, Callable[..., Message]] = {
     "echogram": _sonar,
+    "sonar_image": _projected,
     "image": _image,
     "cloud": _cloud,
+    "scan": _scan,
 }

@@ -19,6 +19,7 @@ from seatrial.ros.layout import Message, MessageFactory
 from seatrial.ros.loop_topics import LOOP_TOPICS
 from seatrial.ros.sensor_messages import KINDS
 from seatrial.ros.sensor_messages.common import Samples, SensorTopic
+from seatrial.ros.sensor_messages.optical import OPTICAL, is_camera
 from seatrial.ros.topics import (
     JOINT_STATE,
     QUATERNION,
@@ -93,7 +94,7 @@ def payload_places(vehicle: VehicleInfo, namespace: str) -> dict[str, tuple[str,
     return {
         info.name: (
             f"/{namespace}/{names[info.name]}/{info.payload.kind}",
-            f"{namespace}/{names[info.name]}",
+            f"{namespace}/{names[info.name]}{OPTICAL if is_camera(info) else ''}",
         )
         for info in vehicle.sensors
         if info.payload is not None
@@ -123,6 +124,13 @@ def build_mountings(
             )
             child = f"{namespace}/{names[info.name]}"
             transforms.append(f.make("geometry_msgs/msg/TransformStamped", parent, child, pose))
+            if is_camera(info):
+                turn = f.make(QUATERNION, -0.5, 0.5, -0.5, 0.5)
+                pose = f.make("geometry_msgs/msg/Transform", f.make(VECTOR, 0.0, 0.0, 0.0), turn)
+                stamp = f.make("builtin_interfaces/msg/Time", 0, 0)
+                parent = f.make("std_msgs/msg/Header", stamp, child)
+                child = child + OPTICAL
+                transforms.append(f.make("geometry_msgs/msg/TransformStamped", parent, child, pose))
     return f.make(TF_TYPE, transforms)
 
 

@@ -5,26 +5,29 @@ its rate, latency, jitter and faults, whose few numbers say from where and how t
 The engine expands the taps of a block against the world, on all cores, into the measurements that
 leave the run.
 
-The rows of a tap are the place of the sensor (NED), the quaternion from its axes to the world's,
-the number of the sample, and for every component c of the final measurement the two numbers with
-which faults have the last word about it: c is reported as keep · c + shift. Faults act on them as
-on the values of any sensor:
+The rows of a tap are its view and its components. The view is the place of the sensor (NED), the
+quaternion from its axes to the world's, and the number of the sample; of a sensor that sweeps also
+its velocity (NED) and its rate of turn (its own axes); of one that sees other vehicles the nearest
+of them, each with its number in the traffic, its place and its quaternion. For every component c of
+the final measurement there are the two numbers with which faults have the last word about it: c is
+reported as keep · c + shift. Faults act on them as on the values of any sensor:
 
     dropout                     the sample is invalid: nothing is expanded, there is no array
-    freeze                      place, attitude and number are the last ones: the same array again,
-                                with its noise, and the same numbers
+    freeze                      the view is the last one: the same array again, with its noise, and
+                                the same numbers
     bias, drift, spikes, noise  added to `shift`: the numbers change, the array does not
     stuck                       `keep` is 0 and `shift` the value: the same
     delay                       numbers and array arrive later
 """
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.core.types import Traffic
 from seatrial.ocean import Ocean
 from seatrial.pytree import pytree, static
 from seatrial.sensors.look import Look
@@ -32,16 +35,18 @@ from seatrial.sensors.sensor import Mount, Reading
 from seatrial.sensors.water.medium import feel
 from seatrial.signals import PayloadInfo
 from seatrial.spatial.rotations import multiply
+from seatrial.spatial.vectors import Vec3
 
 Array = NDArray[np.float64]
 
 VIEW = 8
-"""Rows before those of the components: place (3), quaternion (4), number."""
-
-
-def rows(components: int) -> int:
-    """Rows of the tap of a sensor whose measurement has so many components."""
-    return VIEW + 2 * components
+"""Rows of every view: place (3), quaternion (4), number."""
+MOTION = 6
+"""Rows of velocity and rate of turn."""
+OTHER = 8
+"""Rows of another vehicle: its number, place and quaternion."""
+MOST_SEEN = 32
+"""Other vehicles that a tap tells of at most, the nearest."""
 
 
 @pytree
@@ -55,8 +60,27 @@ class Tap:
     """Samples per second, double precision."""
     components: int = static()
     """Of the final measurement."""
-    under_water: bool = static()
-    """Whether it gives nothing out of the water."""
+    needs: Literal["water", "air", ""] = static()
+    """What it must be in to give anything; nothing in particular when empty."""
+    sweeps: bool = static(default=False)
+    """Whether its motion during a sample matters."""
+    vehicles: int = static(default=1)
+    """In the run, where it sees them; 1 where it sees none."""
+
+    @property
+    def seen(self) -> int:
+        """Other vehicles that it tells of."""
+        return min(self.vehicles - 1, MOST_SEEN)
+
+    @property
+    def view(self) -> int:
+        """Rows before those of the components."""
+        return VIEW + MOTION * self.sweeps + OTHER * self.seen
+
+    @property
+    def rows(self) -> int:
+        """All of them."""
+        return self.view + 2 * self.components
 
     @property
     def draws(self) -> int:
@@ -78,13 +102,54 @@ class Tap:
         dtype = look.state.position.dtype
         shape = look.state.position.shape[1:]
         valid = jnp.ones(shape, bool)
-        if self.under_water:
-            valid = feel(look.ocean, place, look.t).submerged
+        if self.needs:
+            wet = feel(look.ocean, place, look.t).submerged
+            valid = wet if self.needs == "water" else ~wet
         number = jnp.broadcast_to(jnp.round(look.t * self.rate), shape)
         untouched = [*(jnp.ones(shape),) * self.components, *(jnp.zeros(shape),) * self.components]
         turned = multiply(look.state.attitude, self.turn)
-        values = jnp.stack([*(jnp.asarray(p) for p in place), *turned, number, *untouched])
+        view = [*(jnp.asarray(p) for p in place), *turned, number]
+        if self.sweeps:
+            view += look.rotation.to_world(look.velocity(self.mount.arm))
+            view += self.mount.to_sensor(look.angular)
+        if self.seen:
+            view += self._others(look.traffic, place)
+        values = jnp.stack([*view, *untouched])
         return Reading(memory, values.astype(dtype), valid)
+
+    def _others(self, traffic: Traffic, place: Vec3) -> list[jax.Array]:
+        """Rows of the nearest other vehicles."""
+        position = traffic.position[:, : self.vehicles]
+        away = position[:, :, None] - jnp.stack(place)[:, None]
+        own = jnp.arange(self.vehicles)[:, None] == traffic.own
+        apart = jnp.where(own, jnp.inf, jnp.sum(away * away, axis=0))  # (V, N)
+        _, which = jax.lax.top_k(-apart.T, self.seen)
+        rows: list[jax.Array] = []
+        for number in which.T:
+            pose = (*position[:, number], *traffic.attitude[:, number])
+            rows += [number.astype(position.dtype), *pose]
+        return rows
+
+    def read(self, taps: NDArray[Any], keys: NDArray[np.uint32]) -> tuple["Views", Array, Array]:
+        """Rows (K, R) of taps and their keys (K, 2) as views, `keep` and `shift` (K, D)."""
+        wide = np.ascontiguousarray(taps, np.float64)
+        number = np.rint(wide[:, VIEW - 1]).astype(np.int64)
+        keep, shift = np.split(wide[:, self.view :], 2, axis=1)
+        views = Views(wide[:, :3], wide[:, 3:7], number, keys)
+        if self.sweeps:
+            views = views._replace(velocity=wide[:, VIEW : VIEW + 3])
+            views = views._replace(turn=wide[:, VIEW + 3 : VIEW + MOTION])
+        if self.seen:
+            views = views._replace(others=self._poses(wide))
+        return views, keep, shift
+
+    def _poses(self, wide: Array) -> Array:
+        """(K, V, 7) poses of all vehicles; NaN for the own one and those that are too far."""
+        poses = np.full((len(wide), self.vehicles, OTHER - 1), np.nan)
+        rows = wide[:, self.view - OTHER * self.seen : self.view].reshape(len(wide), -1, OTHER)
+        which = np.rint(rows[..., 0]).astype(np.int64)
+        poses[np.arange(len(wide))[:, None], which] = rows[..., 1:]
+        return poses
 
 
 class Views(NamedTuple):
@@ -98,10 +163,18 @@ class Views(NamedTuple):
     """(K,) of the sample; it was taken at `number` over the rate."""
     keys: NDArray[np.uint32]
     """(K, 2) of the random stream of each sample's sensor."""
+    velocity: Array | None = None
+    """(K, 3) of the sensor over ground, NED, m/s, of one that sweeps."""
+    turn: Array | None = None
+    """(K, 3) rate of turn about the sensor's axes, rad/s, of one that sweeps."""
+    others: Array | None = None
+    """(K, V, 7) place and quaternion of every vehicle of the run, in the order of the traffic; NaN
+    for the own one. None where there are no others."""
 
     def part(self, some: slice) -> "Views":
         """Some of them."""
-        return Views(self.position[some], self.attitude[some], self.number[some], self.keys[some])
+        parts: Any = (None if array is None else array[some] for array in self)
+        return Views(*parts)
 
 
 class Expanded(NamedTuple):
@@ -125,11 +198,3 @@ class DenseSensor(Protocol):
     def expand(self, views: Views, ocean: Ocean) -> Expanded:
         """The samples; each depends on its own view and number alone, to the last bit, whatever
         others are expanded with it."""
-
-
-def read(taps: NDArray[Any], keys: NDArray[np.uint32]) -> tuple[Views, Array, Array]:
-    """Rows (K, R) of taps and their keys (K, 2) as views, `keep` and `shift` (K, D)."""
-    wide = np.ascontiguousarray(taps, np.float64)
-    number = np.rint(wide[:, VIEW - 1]).astype(np.int64)
-    keep, shift = np.split(wide[:, VIEW:], 2, axis=1)
-    return Views(wide[:, :3], wide[:, 3:7], number, keys), keep, shift

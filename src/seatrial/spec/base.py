@@ -9,7 +9,7 @@ import sys
 import typing
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 from pydantic.fields import FieldInfo
@@ -79,6 +79,9 @@ class Source:
         return 0
 
 
+SpecT = TypeVar("SpecT", bound="Spec")
+
+
 class _Described(ModelMetaclass):
     """Lets Python write a description as a file does, and refuses it in the same words."""
 
@@ -120,6 +123,12 @@ class Spec(BaseModel, metaclass=_Described):
         if self._source is not None:
             details |= {"file": self._source.file, "line": self._source.line(path)}
         return Problem(message, path=path, **details)
+
+    def with_default(self, part: SpecT) -> SpecT:
+        """A part that this description leaves out: what is wrong with it is told of this place."""
+        if self._source is not None:
+            part._source = Source(self._source.file, {(): self._source.line(())})
+        return part
 
     @model_validator(mode="before")
     @classmethod

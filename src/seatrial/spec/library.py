@@ -11,6 +11,7 @@ FOLDERS = {
     "world": "worlds",
     "scenario": "scenarios",
     "imu": "sensors",
+    "lidar": "sensors/lidars",
 }
 """Kind of document -> its folder in the library."""
 

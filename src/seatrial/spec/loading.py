@@ -23,6 +23,7 @@ from seatrial.spec.messages import Unloadable, problems_from
 from seatrial.spec.reading import is_plain_text, read_file, read_text
 from seatrial.spec.scenario import Scenario
 from seatrial.spec.sensors.inertial import ImuErrors
+from seatrial.spec.sensors.optical import LidarModel
 from seatrial.spec.vehicle import Vehicle
 from seatrial.spec.wording import Declared, declared, did_you_mean, literals
 from seatrial.spec.world import World
@@ -34,6 +35,7 @@ DOCUMENTS: dict[str, type[Spec]] = {
     "world": World,
     "scenario": Scenario,
     "imu": ImuErrors,
+    "lidar": LidarModel,
 }
 """What the `kind` at the top of a file may say -> the class that describes it."""
 

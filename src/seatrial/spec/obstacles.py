@@ -24,7 +24,7 @@ Margin = Annotated[Metres, Field(ge=0)]
 
 
 class Waypoint(Spec):
-    """Where a vessel is at a certain time."""
+    """Where a vessel or a body is at a certain time."""
 
     time: Annotated[Seconds, Field(gt=0)]
     """Since the start of the run."""

@@ -31,7 +31,7 @@ PAGES = {
         ("mission", "navigation", "failsafes", "obstacles"),
     ),
     "faults": ("Faults", ("faults",)),
-    "world": ("Worlds", ("world", "waves", "seabed")),
+    "world": ("Worlds", ("world", "waves", "seabed", "bodies")),
     "vehicle": ("Vehicles", ("vehicle", "actuators")),
     "sensors": ("Sensors", ("sensors",)),
 }

@@ -147,7 +147,7 @@ def _phrase(option: Declared, key: Key) -> str:
     if option.is_spec:
         if "kind" in option.type.model_fields and option.type.model_fields["kind"].is_required():
             names = typing.get_args(option.type.model_fields["kind"].annotation)
-            if names[0] in ("vehicle", "world", "imu"):
+            if names[0] in ("vehicle", "world", "imu", "lidar"):
                 return f"the name of a library {names[0]}, the path of a .yaml file, or a mapping"
         return f"a mapping with the keys {', '.join(option.type.model_fields)}"
     return str(getattr(option.type, "__name__", option.type))

@@ -19,6 +19,7 @@ from seatrial.spec.base import (
     Spec,
     Unit,
 )
+from seatrial.spec.bodies import WorldBody
 from seatrial.spec.seabed import AnySeabed
 from seatrial.spec.waves import Waves
 
@@ -224,6 +225,16 @@ class Turbulence(Spec):
         return self
 
 
+class Weather(Spec):
+    """Fog and rain, which light and radio waves have to pass."""
+
+    visibility: Annotated[Metres, Field(ge=10, le=100_000)] | None = None
+    """How far a black target can be seen against the sky (meteorological optical range); clear air
+    when left out."""
+    rain: Annotated[Number, Field(ge=0, le=300), Unit("mm/h")] = 0.0
+    """Rain rate, mm/h."""
+
+
 class World(Spec):
     """Everything around the vehicles.
 
@@ -252,8 +263,12 @@ class World(Spec):
     """Sea water of constant density when left out."""
     turbulence: Turbulence | None = None
     """None when left out."""
+    weather: Weather | None = None
+    """A clear day when left out."""
     seabed: AnySeabed | None = None
     """Deep water without a bottom when left out."""
+    bodies: Annotated[tuple[WorldBody, ...], Field(strict=False, max_length=500)] = ()
+    """What stands, lies, floats and passes in it."""
 
 
 def check_rows(**rows: tuple[float, ...]) -> None:

@@ -56,6 +56,7 @@ def check_mission(
     for doubts in (
         check.ridges(),
         check.speeds(),
+        check.headings(),
         check.currents(),
         check.turns(),
         check.margins(),
@@ -251,6 +252,19 @@ class _Check:
                 raise SpecError(doubt)
             if self._scenario.world.current is None:
                 yield doubt
+
+    def headings(self) -> Iterator[Problem]:
+        """Doubt a heading on station that the vehicle has no thrusters for."""
+        for leg in self._legs:
+            task = self._participant.mission[leg.task]
+            if isinstance(task, spec.Hold) and task.heading is not None and math.isnan(leg.heading):
+                yield self._of(
+                    leg,
+                    f"asks for a heading of {math.degrees(task.heading):.3g}° on station, which "
+                    f"{self._vehicle.name} cannot hold",
+                    "a vehicle that moves ahead, sideways and turns by itself",
+                    "leave out `heading`; it comes back to its place whenever it drifts off",
+                )
 
     def _ordered(self, leg: Leg, top: float) -> None:
         """Refuse a velocity that the vehicle cannot have."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.compile.padding import room_for
-from seatrial.compile.scene import timetable
+from seatrial.compile.scene import vessel_timetable
 from seatrial.engine.compiled.traffic import Passing
 from seatrial.gnc.avoidance import Avoidance, Circles, Ear, Polygons, Targets, Watch
 from seatrial.gnc.avoidance.roles import PATIENCE
@@ -164,7 +164,7 @@ def build_targets(
     since = np.full((stretches, len(vessels)), np.inf)
     position, velocity = np.zeros((2, stretches, 2, len(vessels)))
     for k, vessel in enumerate(vessels):
-        way = timetable(vessel)
+        way = vessel_timetable(vessel)
         count = len(way.since)
         since[:count, k] = way.since
         position[:count, :, k], velocity[:count, :, k] = way.position, way.velocity

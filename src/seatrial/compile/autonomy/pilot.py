@@ -289,7 +289,7 @@ def _navigator(
     first = members[0].participant
     if first.feedback == "truth":
         return None
-    described = first.navigation or Navigation()
+    described = first.navigation or first.with_default(Navigation())
     built = build_navigator(
         described,
         first.fitted,

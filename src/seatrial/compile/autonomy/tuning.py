@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 DType = np.dtype[Any]
 
+LEAST_FLOW = 0.01
+"""Speed ahead below which rudders and fins do nothing, m/s."""
+
 KIND = "autopilot"
 
 
@@ -111,6 +114,7 @@ def _design(
 
     with jax.enable_x64(True):
         craft = craft_of(vehicle)
+        _check_driven(vehicle, craft)
         if speed is not None:
             _check_speed(vehicle, craft, speed)
         tuning = tune(
@@ -151,6 +155,19 @@ def _check_gains(vehicle: Vehicle, tuning: "Tuning", own: "OwnGains") -> None:
                 expected="`proportional` and `integral`",
                 mend="leave out `derivative`",
             )
+
+
+def _check_driven(vehicle: Vehicle, craft: "Craft") -> None:
+    """Refuse a craft that steers by fins or rudders alone and has nothing that gives them flow."""
+    from seatrial.design.linearisation import linearise
+
+    if 0 not in craft.dofs and linearise(craft, 1.0).speed < LEAST_FLOW:
+        raise vehicle.error(
+            ("actuators",),
+            f"no autopilot can be designed for `{vehicle.name}`: nothing drives it ahead",
+            expected="a thruster that pushes ahead, or a hull with a service speed of its own",
+            mend="give it `commands`, or a controller of your own, in place of a mission",
+        )
 
 
 def _check_speed(vehicle: Vehicle, craft: "Craft", speed: float) -> None:

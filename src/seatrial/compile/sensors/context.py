@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from seatrial.channels import Channel
+from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
 from seatrial.sensors.sensor import Mount, Sensor
 from seatrial.sensors.tap import DenseSensor
 from seatrial.spec.sensors.position import Modem
 from seatrial.spec.vehicle import Vehicle
+from seatrial.spec.world import Weather
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,12 @@ class Context:
     orientation: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
     """Quaternion, scalar first, from the sensor's axes to the body's; as `mount` says it."""
     bottom: str = "sand"
-    """Material of the seabed, one of `ocean.seabed.MATERIALS`."""
+    """Material of the seabed, one of `geometry.materials.MATERIALS`."""
+    rays: RayScene = field(default_factory=lambda: RayScene(()))
+    """What rays meet: the vehicles of the run in the order of its traffic, then all other bodies,
+    and the bottom."""
+    weather: Weather | None = None
+    """Of the air; None for a clear day."""
     name: str = ""
     """Of the vehicle."""
     numbers: Mapping[str, int] | None = None

@@ -13,18 +13,21 @@ from seatrial.compile.sensors import (
     contacts,
     inertial,
     machinery,
+    optical,
     position,
     ranging,
+    sonar,
     water,
 )
 from seatrial.compile.sensors.context import Built, Context
 from seatrial.engine.compiled.suite import MOST_JITTER, Fitted
 from seatrial.faults import SensorFault
+from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
 from seatrial.pytree import constant
 from seatrial.sensors.noise import draws
 from seatrial.sensors.sensor import Mount
-from seatrial.sensors.tap import DenseSensor, rows
+from seatrial.sensors.tap import DenseSensor, Tap
 from seatrial.signals import SensorInfo
 from seatrial.spec.scenario import Participant, Scenario
 from seatrial.spec.sensors.base import SensorSpec
@@ -52,9 +55,16 @@ _BUILDERS: dict[str, Callable[[Any, Context], Built]] = {
     "shaft": machinery.shaft,
     "battery": machinery.battery,
     "echo_sounder": ranging.echo_sounder,
+    "lidar": optical.lidar,
+    "depth_camera": optical.depth_camera,
+    "imaging_sonar": sonar.imaging_sonar,
+    "mechanical_sonar": sonar.mechanical_sonar,
+    "side_scan": sonar.side_scan,
+    "multibeam": sonar.multibeam,
     "altimeter": ranging.altimeter,
     "ais": contacts.ais,
     "radar": contacts.radar,
+    "radar_image": sonar.radar_image,
 }
 
 
@@ -83,6 +93,7 @@ class FittedOut:
         channels: tuple[Channel, ...],
         ocean: Ocean,
         dtype: DType,
+        rays: RayScene | None = None,
         numbers: Mapping[str, int] | None = None,
     ) -> None:
         """`numbers` are those of all vehicles of the run, as in `Traffic.identity`."""
@@ -115,6 +126,8 @@ class FittedOut:
                 name=participant.name,
                 numbers=numbers,
                 modems=acoustic.modems_of(scenario),
+                rays=rays or RayScene(()),
+                weather=scenario.world.weather,
             )
             built = _BUILDERS[_type(sensor)](sensor, context)
             self._built.append(built)
@@ -134,6 +147,12 @@ class FittedOut:
                     payload=None if built.dense is None else built.dense.payload,
                 )
             )
+
+    @property
+    def views(self) -> dict[str, int]:
+        """Rows of the view of each dense sensor's tap, by name."""
+        fitted = zip(self._specs, self._built, strict=True)
+        return {s.name: b.sensor.view for s, b in fitted if isinstance(b.sensor, Tap)}
 
     def suite(
         self, names: tuple[str, ...], faults: dict[str, tuple[SensorFault, ...]]
@@ -155,7 +174,7 @@ class FittedOut:
                     period=steps_between_samples(sensor, self._time_step),
                     interval=1.0 / sensor.rate,
                     inertial=_type(sensor) == "imu",
-                    contacts=built.contacts,
+                    contacts=_looks_out(built),
                 )
             )
         return tuple(result)
@@ -171,7 +190,12 @@ def _type(sensor: SensorSpec) -> str:
 
 def _size(built: Built) -> int:
     """Numbers that a sample has in the compiled loop."""
-    return len(built.components) if built.dense is None else rows(len(built.components))
+    return built.sensor.rows if isinstance(built.sensor, Tap) else len(built.components)
+
+
+def _looks_out(built: Built) -> bool:
+    """Whether a sensor looks for other vehicles."""
+    return built.contacts or (isinstance(built.sensor, Tap) and built.sensor.seen > 0)
 
 
 def _check_names(participant: Participant) -> None:

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from seatrial.compile.sensors.context import Built, Context
 from seatrial.compile.sensors.water import FARTHEST, depths_of, profile_of
+from seatrial.geometry.materials import MATERIALS
 from seatrial.ocean import water
 from seatrial.ocean.curves import curve
-from seatrial.ocean.seabed import MATERIALS
 from seatrial.pytree import constant
 from seatrial.sensors.ranging.altimeter import RING, Altimeter, Device, Scattering
 from seatrial.sensors.ranging.beam import HALF_POWER, beam
@@ -71,7 +71,7 @@ def echo_sounder(described: spec.EchoSounder, context: Context) -> Built:
         turn=constant(np.array(context.orientation)[:, None], context.dtype),
         rate=constant(1.0 / context.period, np.float64),
         components=len(COMPONENTS),
-        under_water=not ideal,
+        needs="" if ideal else "water",
     )
     return Built(
         tap,

@@ -47,6 +47,7 @@ def everybody(
     total = sum(counts)
     seen = Traffic(
         position=jnp.concatenate([s.position.astype(wide) for s in states], axis=1),
+        attitude=jnp.concatenate([s.attitude.astype(wide) for s in states], axis=1),
         velocity=jnp.concatenate([v.astype(wide) for v in velocity], axis=1),
         heading=jnp.concatenate([to_euler(s.attitude)[2].astype(wide) for s in states]),
         length=length.astype(wide),
@@ -68,11 +69,14 @@ def _with(seen: Traffic, passing: Passing, t: jax.Array) -> Traffic:
     (north, east), (along, across) = others.position[..., 0], others.velocity[..., 0]
     zero = jnp.zeros_like(north)
     there = passing.length > 0.0
+    heading = bearing(across, along)
+    upright = jnp.stack([jnp.cos(0.5 * heading), zero, zero, jnp.sin(0.5 * heading)])
     number = seen.identity.shape[0] + 1 + jnp.arange(north.shape[0])
     return Traffic(
         position=jnp.concatenate([seen.position, jnp.stack([north, east, zero])], axis=1),
+        attitude=jnp.concatenate([seen.attitude, upright], axis=1),
         velocity=jnp.concatenate([seen.velocity, jnp.stack([along, across, zero])], axis=1),
-        heading=jnp.concatenate([seen.heading, bearing(across, along)]),
+        heading=jnp.concatenate([seen.heading, heading]),
         length=jnp.concatenate([seen.length, passing.length]),
         beam=jnp.concatenate([seen.beam, passing.beam]),
         identity=jnp.concatenate([seen.identity, jnp.where(there, number, 0)]),

@@ -1,5 +1,7 @@
 """Rows of samples that the compiled loop fills, as measurements with times."""
 
+from typing import cast
+
 import numpy as np
 
 from seatrial.engine.compiled.loop import Samples, Schedule
@@ -7,6 +9,7 @@ from seatrial.engine.compiled.suite import Fitted
 from seatrial.engine.exchange import taps
 from seatrial.engine.exchange.deliveries import Measured
 from seatrial.engine.plan import Fleet
+from seatrial.sensors.tap import Tap
 from seatrial.signals import Measurements
 
 
@@ -43,7 +46,8 @@ def _expanded(fleet: Fleet, name: str, fitted: Fitted, some: Measurements) -> Me
     """The same, with the array of a dense sensor in place of its tap."""
     if name not in fleet.dense:
         return some
-    return taps.expand(fleet.dense[name], some, np.asarray(fitted.keys), fleet.ocean)
+    tap = cast(Tap, fitted.sensor)
+    return taps.expand(fleet.dense[name], tap, some, np.asarray(fitted.keys), fleet.ocean)
 
 
 def _measurements(

@@ -14,11 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.ocean import Ocean
-from seatrial.sensors.tap import DenseSensor, Expanded, read
+from seatrial.sensors.tap import DenseSensor, Expanded, Tap
 from seatrial.signals import Measurements
 
 PART = 32
 """Samples that are expanded together: long loops for NumPy, short enough for the cache."""
+LARGE = 1 << 17
+"""Bytes of a sample that is long enough a loop alone."""
 
 USUAL_SAMPLE = 128
 """Bytes of a sample without an array."""
@@ -32,7 +34,7 @@ def weight(dense: DenseSensor) -> int:
 
 
 def expand(
-    dense: DenseSensor, taps: Measurements, keys: NDArray[np.uint32], ocean: Ocean
+    dense: DenseSensor, tap: Tap, taps: Measurements, keys: NDArray[np.uint32], ocean: Ocean
 ) -> Measurements:
     """Measurements of the dense sensor from samples of its tap, vehicles on the second axis.
 
@@ -43,20 +45,22 @@ def expand(
     vehicles = taps.valid.shape[1]
     flat = taps.values.reshape(-1, taps.values.shape[-1])
     chosen = np.flatnonzero(taps.valid)
-    views, keep, shift = read(flat[chosen], np.ascontiguousarray(keys.T)[chosen % vehicles])
+    views, keep, shift = tap.read(flat[chosen], np.ascontiguousarray(keys.T)[chosen % vehicles])
     values = np.zeros((len(flat), keep.shape[1]), taps.values.dtype)
     valid = np.zeros(len(flat), np.bool_)
     payload: NDArray[Any] = np.zeros((len(flat), *info.shape), info.dtype)
 
+    together = PART if payload.itemsize * int(np.prod(info.shape)) < LARGE else 1
+
     def fill(first: int) -> None:
-        part = slice(first, first + PART)
+        part = slice(first, first + together)
         some: Expanded = dense.expand(views.part(part), ocean)
         at = chosen[part]
         values[at] = np.where(some.valid[:, None], keep[part] * some.values + shift[part], 0.0)
         valid[at] = some.valid
         payload[at] = some.payload
 
-    starts = range(0, len(chosen), PART)
+    starts = range(0, len(chosen), together)
     if len(starts) > 1:
         list(_workers().map(fill, starts))
     else:

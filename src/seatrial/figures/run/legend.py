@@ -15,9 +15,9 @@ Name = tuple[str, str, str]
 ASKED: Name = ("asked for", INK, "--")
 """What guidance asks for."""
 _POINTS = 72.0
-_HANDLE, _BETWEEN, _LINE, _BELOW = 1.8, 1.1, 1.27, 0.4
-"""Of a line with its gap, between two entries, from row to row, and between the rows and the
-axes, in sizes of the letters."""
+_HANDLE, _BETWEEN, _LINE, _BELOW, _APART = 1.8, 1.1, 1.27, 0.4, 1.5
+"""Of a line with its gap, between two entries, from row to row, between the rows and the axes, and
+between the title and the first entry, in sizes of the letters."""
 
 
 def write_title(axes: "Axes", title: str, names: list[Name], width: float) -> None:
@@ -31,7 +31,7 @@ def write_title(axes: "Axes", title: str, names: list[Name], width: float) -> No
     beside = sum(entries) + _BETWEEN * size * len(entries)
     head = text_width(title, float(style["axes.titlesize"]), bold=True)
     rows = 0
-    if names and head + beside <= room:
+    if names and head + _APART * size + beside <= room:
         _draw(axes, names, len(names), right=True)
     elif names:
         columns = max(1, min(len(names), int(room / (max(entries) + _BETWEEN * size))))

@@ -22,6 +22,8 @@ _LONGEST_NAME = 14
 _MOST_BANDS = 3
 """Vehicles whose bands can be told apart where they overlap."""
 _GREY, _LIGHT_GREY = "#52606d", "#b3bcc5"
+_MOST_TURNS = 2.0
+"""That a line of headings runs on without jumps."""
 _STEERAGE = 0.1
 """Below this speed a course means nothing, m/s."""
 
@@ -216,9 +218,13 @@ def unit_of(unit: str) -> str:
 
 
 def _heading(data: "xarray.Dataset") -> Array:
-    """Without jumps, degrees."""
+    """Without jumps over some turns, degrees; who circles for long is shown from 0 to 360."""
     found: Array = np.degrees(np.unwrap(data["euler"].sel(angle="yaw").values))
-    return found
+    if np.ptp(found) <= _MOST_TURNS * 360.0:
+        return found
+    turns = np.floor(found / 360.0)
+    jumps = np.diff(turns, prepend=turns[:1]) != 0.0
+    return np.where(jumps, np.nan, found - 360.0 * turns)
 
 
 def _course(data: "xarray.Dataset") -> Array:

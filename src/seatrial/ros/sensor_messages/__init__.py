@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from seatrial.ros.sensor_messages import inertial, machinery, position, water
+from seatrial.ros.sensor_messages import inertial, machinery, optical, position, water
 from seatrial.ros.sensor_messages.common import Samples, SensorTopic
 
 KINDS: dict[str, Callable[[SensorTopic], list[Samples]]] = {
@@ -22,4 +22,5 @@ KINDS: dict[str, Callable[[SensorTopic], list[Samples]]] = {
     "encoder": machinery.encoder,
     "shaft": machinery.shaft,
     "battery": machinery.battery,
+    "depth_camera": optical.depth_camera,
 }

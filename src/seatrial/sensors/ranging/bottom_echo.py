@@ -29,7 +29,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.ocean.seabed import Material
+from seatrial.geometry.materials import Material
 from seatrial.sensors.ranging.beam import Beam
 
 Array = NDArray[np.float64]

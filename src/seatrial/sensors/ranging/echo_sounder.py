@@ -26,9 +26,6 @@ shorter than the pulse neighbours hear the same scatterers: the noise is smoothe
 
 The payload is the level 10 log₁₀ of the intensity, dB re 1 µPa, as received: no time-varied gain.
 Add 20 log r + 2αr to compare echoes of water, 40 log r + 2αr for echoes of single targets.
-
-Random numbers come from Philox-4x64 (Salmon et al. 2011) keyed by the sensor's stream, with the
-number of the sample as the counter.
 """
 
 import math
@@ -40,6 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.ocean import Ocean, seabed
+from seatrial.sensors.noise.streams import stream
 from seatrial.sensors.ranging.bottom_echo import NEPERS, BottomTables, Geometry
 from seatrial.sensors.ranging.bottom_rays import Reach, meet
 from seatrial.sensors.ranging.detection import Detector
@@ -215,8 +213,7 @@ class EchoSounder:
         looks = listening / (self.bins * self.pulse)
         found = np.empty((len(looks), self.bins))
         for i, (n, key, number) in enumerate(zip(looks, views.keys, views.number, strict=True)):
-            stream = np.random.Philox(key=_wide(key), counter=int(number) << 192)
-            random = np.random.Generator(stream)
+            random = stream(key, int(number))
             shared = round(1.0 / n)
             if shared <= 1:
                 shape = max(n, 1.0)
@@ -229,8 +226,3 @@ class EchoSounder:
             field = sums[:, shared:] - sums[:, :-shared]
             found[i] = (field[0] ** 2 + field[1] ** 2) / (2.0 * shared)
         return found
-
-
-def _wide(key: NDArray[np.uint32]) -> int:
-    """A key of two words as one number."""
-    return (int(key[0]) << 32) | int(key[1])

@@ -7,8 +7,16 @@ from pydantic import Field
 from seatrial.spec.sensors.contacts import Ais, Radar
 from seatrial.spec.sensors.inertial import Imu
 from seatrial.spec.sensors.machinery import Battery, Encoder, Shaft
+from seatrial.spec.sensors.optical import DepthCamera, Lidar
 from seatrial.spec.sensors.position import Ahrs, Compass, Gnss, Lbl, Magnetometer, Modem, Usbl, Uwb
 from seatrial.spec.sensors.ranging import Altimeter, EchoSounder
+from seatrial.spec.sensors.sonar import (
+    ImagingSonar,
+    MechanicalSonar,
+    Multibeam,
+    RadarImage,
+    SideScan,
+)
 from seatrial.spec.sensors.water import Anemometer, Ctd, Dvl, Pressure, SpeedLog
 
 Sensor = Annotated[
@@ -30,8 +38,15 @@ Sensor = Annotated[
     | Shaft
     | Battery
     | EchoSounder
+    | Lidar
+    | DepthCamera
+    | ImagingSonar
+    | MechanicalSonar
+    | SideScan
+    | Multibeam
     | Altimeter
     | Ais
-    | Radar,
+    | Radar
+    | RadarImage,
     Field(discriminator="type"),
 ]

@@ -64,7 +64,7 @@ class EchoSounder(SensorSpec):
 
     @model_validator(mode="after")
     def _a_ping_at_a_time(self) -> Self:
-        check_pings(self)
+        one_ping_at_a_time(self.rate, self.range, self.minimum_range)
         return self
 
 
@@ -104,20 +104,19 @@ class Altimeter(SensorSpec):
 
     @model_validator(mode="after")
     def _a_ping_at_a_time(self) -> Self:
-        check_pings(self)
+        one_ping_at_a_time(self.rate, self.range, self.minimum_range)
         return self
 
 
-def check_pings(sensor: EchoSounder | Altimeter) -> None:
-    """Refuse ranges in the wrong order, and pings that come before the last one is over."""
-    if sensor.minimum_range >= sensor.range:
+def one_ping_at_a_time(rate: float, range: float, minimum_range: float) -> None:
+    """Refuse a device that would ping before the echo of its last ping is there."""
+    if minimum_range >= range:
         raise ValueError(
-            f"`minimum_range` of {sensor.minimum_range:g} m must be below `range` of "
-            f"{sensor.range:g} m"
+            f"`minimum_range` of {minimum_range:g} m must be below `range` of {range:g} m"
         )
-    fastest = SLOWEST_SOUND / (2.0 * sensor.range)
-    if sensor.rate > fastest:
+    fastest = SLOWEST_SOUND / (2.0 * range)
+    if rate > fastest:
         raise ValueError(
-            f"sound needs {1.0 / fastest:.3g} s to {sensor.range:g} m and back, so `rate` can be "
-            f"{fastest:.3g} Hz at most, found {sensor.rate:g}: lower the rate or shorten `range`"
+            f"sound needs {1.0 / fastest:.3g} s to {range:g} m and back, so `rate` can be "
+            f"{fastest:.3g} Hz at most, found {rate:g}: lower the rate or shorten `range`"
         )

@@ -24,7 +24,7 @@ from seatrial.compile.autonomy.tuning import design
 from seatrial.compile.scenario import plan_of
 from seatrial.engine.batch import run_batch
 from seatrial.engine.frames import LegInfo
-from seatrial.errors import SpecWarning
+from seatrial.errors import SpecError, SpecWarning
 from seatrial.record.memory import MemoryRecorder
 from seatrial.seeding import generator
 from seatrial.signals import OUTCOMES
@@ -98,7 +98,10 @@ def drives(names: Iterable[str] | None = None) -> list[Drive]:
     found = []
     for name in library_names("vehicle") if names is None else names:
         vehicle = load(name, Vehicle)
-        designed = design(vehicle)
+        try:
+            designed = design(vehicle)
+        except SpecError:  # a glider, which nothing drives ahead
+            continue
         heading = designed.tuning.autopilot.heading
         if heading is None:
             continue

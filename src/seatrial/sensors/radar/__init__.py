@@ -1,0 +1,1 @@
+"""The picture that a marine radar draws."""

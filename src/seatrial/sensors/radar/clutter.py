@@ -1,0 +1,86 @@
+"""What the sea sends back to a radar.
+
+The mean echo area of a square metre of sea at the grazing angle ψ (degrees) and the sea state s is,
+in dB and for horizontal polarisation, after the measurements that the Naval Research Laboratory
+put together (Gregers-Hansen and Mital 2012, NRL/MR/5310-12-9346),
+
+    σ⁰ = −73.0 + 20.781 log₁₀ sin ψ + (27.5 + 7.351 ψ) log₁₀ f / (1 + 0.95 ψ)
+         + 25.65 (1 + s)^(1 / (2 + 0.085 ψ + 0.033 s)) + 0.0054 ψ²
+
+with the frequency f in GHz, stated for 0.5 to 35 GHz, 0.1 to 60 degrees and states 0 to 6. The wind
+gives the state by U = 3.16 s^0.8 m/s (Barton 2005, section 3.6).
+
+Here ψ is the angle at which the beam meets the very wave: its slope towards the antenna adds to
+the angle of sight. Troughs that a crest hides send nothing. So the streaks of the clutter are the
+crests of the sea that lifts the vessel, and travel with them. The formula is a mean over waves, so
+that the spread of their slopes raises the mean of a picture over it.
+"""
+
+import math
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.ocean import Waves, waves
+
+Array = NDArray[np.float64]
+
+LEAST_GRAZING = 0.1
+MOST_GRAZING = 60.0
+"""Degrees for which the formula is stated."""
+MOST_STATE = 6.0
+
+
+def sea_state(wind_speed: float) -> float:
+    """s of a wind in m/s at 10 m."""
+    return min(math.pow(wind_speed / 3.16, 1.25), MOST_STATE)
+
+
+def reflectivity(sine: Array, state: float, frequency: float) -> Array:
+    """σ⁰ at the sine of the grazing angle, per m²; 0 for waves that face away."""
+    least, most = (math.sin(math.radians(d)) for d in (LEAST_GRAZING, MOST_GRAZING))
+    held = np.clip(sine, least, most)
+    psi = np.degrees(np.arcsin(held))
+    decibels = (
+        -73.0
+        + 20.781 * np.log10(held)
+        + (27.5 + 7.351 * psi) * math.log10(frequency * 1e-9) / (1.0 + 0.95 * psi)
+        + 25.65 * (1.0 + state) ** (1.0 / (2.0 + 0.085 * psi + 0.033 * state))
+        + 0.0054 * psi**2
+    )
+    return np.asarray(np.where(sine > 0.0, 10.0 ** (0.1 * decibels), 0.0))
+
+
+class SeaSurface(NamedTuple):
+    """The sea around an antenna, (A, B) azimuths by ranges."""
+
+    elevation: Array
+    """m."""
+    steepness: Array
+    """Slope of the surface away from the antenna: positive where it faces it."""
+
+
+def surface_around(
+    sea: Waves | None, place: Array, azimuth: Array, ranges: Array, t: float
+) -> SeaSurface:
+    """The sea at world azimuths (A,) and ranges (B,) from a place."""
+    if sea is None:
+        flat = np.zeros((len(azimuth), len(ranges)))
+        return SeaSurface(flat, flat)
+    cos, sin = np.cos(azimuth)[:, None], np.sin(azimuth)[:, None]
+    x, y = place[0] + cos * ranges, place[1] + sin * ranges
+    with jax.enable_x64(True):  # of this thread, whichever expands the taps
+        found = _sampled(sea, jnp.asarray(x), jnp.asarray(y), jnp.float64(t))
+    elevation, north, east = (np.asarray(part, np.float64) for part in found)
+    return SeaSurface(elevation, cos * north + sin * east)
+
+
+@jax.jit
+def _sampled(
+    sea: Waves, x: jax.Array, y: jax.Array, t: jax.Array
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    found = waves.sample(sea, (x, y, jnp.zeros_like(x)), t)
+    return jnp.asarray(found.elevation), jnp.asarray(found.slope[0]), jnp.asarray(found.slope[1])

@@ -1,0 +1,1 @@
+"""Sonars that draw: imaging, mechanical scanning, side-scan, multibeam."""

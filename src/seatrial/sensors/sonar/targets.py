@@ -1,0 +1,65 @@
+"""How strongly what sound meets sends it back.
+
+A square metre met at the incidence γ scatters back, of the intensity that falls on it,
+
+    S = R / (8π σ²) · exp(−tan²γ / 2σ²) / cos⁴γ + μ cos²γ                          per sr and m²
+
+as facets in the limit of short waves do, and diffusely by Lambert's law (`ranging.bottom_echo` has
+the references; Lurton 2010, section 3.6). A smooth body is the same law with a small slope σ: a
+glint where it is met squarely, and little elsewhere.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.geometry.materials import MATERIAL_NAMES, material_column
+
+Array = NDArray[np.float64]
+
+SURFACE = len(MATERIAL_NAMES)
+"""Index of the surface of the sea, after those of the materials."""
+
+SURFACE_DIFFUSE = -35.0
+"""What the surface scatters diffusely, dB per m²; an assumption."""
+
+STEEPEST = 1e-3
+"""Cosine of the incidence below which nothing comes back."""
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Scattering by the index of a material."""
+
+    reflection: Array
+    """(M,) R."""
+    slope: Array
+    """(M,) σ."""
+    diffuse: Array
+    """(M,) μ, per m²."""
+
+    def strength(self, material: NDArray[np.integer], cosine: Array) -> Array:
+        """S over cos γ: of all that lies in a unit of solid angle at a unit of range."""
+        squared = np.maximum(cosine, STEEPEST) ** 2
+        steep = (1.0 / squared - 1.0) / (2.0 * self.slope[material] ** 2)
+        facets = self.reflection[material] / (8.0 * math.pi * self.slope[material] ** 2)
+        both = facets * np.exp(-np.minimum(steep, 700.0)) / squared**2
+        both += self.diffuse[material] * squared
+        return np.asarray(np.where(cosine > STEEPEST, both / np.sqrt(squared), 0.0))
+
+
+def targets(wind_speed: float) -> Targets:
+    """All materials in their order, and the surface under a wind, m/s at 10 m.
+
+    The surface reflects everything. Its slope is that of Cox and Munk (1954), of whose mean square
+    0.003 + 0.00512 U each direction has half.
+    """
+    slope = math.sqrt(0.5 * (0.003 + 0.00512 * wind_speed))
+    diffuse = np.append(material_column("diffuse"), SURFACE_DIFFUSE)
+    return Targets(
+        reflection=np.append(material_column("reflection"), 1.0),
+        slope=np.append(material_column("slope"), slope),
+        diffuse=10.0 ** (0.1 * diffuse),
+    )

@@ -1,0 +1,1 @@
+"""Sensors that look: rays of light through air and water."""

@@ -1,0 +1,102 @@
+"""Sonars and radar in a whole run: through the engine, into a recording and out again."""
+
+import numpy as np
+import pytest
+from mcap.reader import make_reader
+
+import seatrial as st
+from seatrial.record.reader import read
+from seatrial.ros.layout import TypeStore
+from seatrial.spec.loading import load_text
+from seatrial.spec.scenario import Scenario
+
+SHAPES = {
+    "eyes": (32, 64),
+    "scanner": (1, 64),
+    "sides": (2, 128),
+    "swath": (48, 6),
+    "radar": (64, 32),
+}
+
+TEXT = """
+kind: scenario
+name: soundings
+seed: 8
+duration: 2.0
+time_step: 0.02
+world:
+  name: bay
+  seabed: {depth: 12, type: gravel}
+  waves: {spectrum: jonswap, significant_height: 0.3, peak_period: 3.0, frequencies: 12}
+  wind: {speed: 6}
+  bodies:
+    - {name: block, box: {size: [2, 2, 2]}, position: [15, 2, 11], material: concrete}
+    - {name: buoy, sphere: {radius: 1.0}, position: [60, 10, -0.5], material: steel}
+vehicles:
+  - name: boat
+    vehicle: otter
+    commands: {left_rpm: 700, right_rpm: 500}
+    sensors:
+      - {type: imaging_sonar, name: eyes, rate: 2, position: [0.3, 0, 0.5], pitch_deg: -20,
+         beams: 32, bins: 64, range: 30, rays: 64}
+      - {type: mechanical_sonar, name: scanner, rate: 5, position: [0, 0, 0.5], bins: 64,
+         rays: 32}
+      - {type: side_scan, name: sides, rate: 5, position: [0, 0, 0.5], bins: 128, rays: 128}
+      - {type: multibeam, name: swath, rate: 5, position: [0, 0, 0.5], beams: 48}
+      - {type: radar_image, name: radar, rate: 1, position: [0, 0, -3], azimuths: 64, bins: 32,
+         range: 200}
+"""
+
+
+def sail(folder):
+    st.run(load_text(TEXT, Scenario), out=folder / "run.mcap")
+    return read(folder / "run.mcap")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return sail(tmp_path_factory.mktemp("sonars"))
+
+
+def test_arrays_are_recorded_as_they_were_made(run):
+    for name, shape in SHAPES.items():
+        arrays = run.payload("boat", name)[:]
+        assert arrays.shape[1:] == shape, name
+        rate = next(s.rate for s in run.header.vehicles[0].sensors if s.name == name)
+        assert len(arrays) == pytest.approx(2.0 * rate, abs=1.0)
+        assert np.isfinite(arrays[..., 0]).mean() > 0.9, name
+    bearings = run.samples("boat", "scanner").values[:, 1]
+    np.testing.assert_allclose(np.degrees(np.diff(bearings)), 1.8, atol=1e-6)
+    depth = run.payload("boat", "swath")[:][..., 2]
+    assert np.nanmedian(depth) == pytest.approx(11.5, abs=0.3)
+
+
+def test_messages_are_those_that_programs_expect(run):
+    with open(run.path, "rb") as file:
+        found = {c.topic: (s.name, m.data) for s, c, m in make_reader(file).iter_messages()}
+    kinds = {
+        "eyes/sonar_image": "marine_acoustic_msgs/msg/ProjectedSonarImage",
+        "scanner/echogram": "marine_acoustic_msgs/msg/RawSonarImage",
+        "sides/echogram": "marine_acoustic_msgs/msg/RawSonarImage",
+        "swath/cloud": "sensor_msgs/msg/PointCloud2",
+        "radar/image": "sensor_msgs/msg/Image",
+    }
+    for topic, kind in kinds.items():
+        assert found[f"/boat/{topic}"][0] == kind
+    name, data = found["/boat/eyes/sonar_image"]
+    message = TypeStore()._store.deserialize_cdr(data, name)
+    assert message.image.beam_count == 32
+    assert len(message.beam_directions) == 32
+    # Port first, and left is positive in ROS.
+    assert message.beam_directions[0].y > 0.8
+    assert message.ranges[-1] == pytest.approx(30.0 * (1.0 - 0.5 / 64))
+    assert message.ping_info.frequency == 750e3
+    levels = np.frombuffer(message.image.data.tobytes(), "<f4").reshape(64, 32)
+    np.testing.assert_array_equal(levels.T, run.payload("boat", "eyes")[:][-1])
+
+
+def test_the_same_seed_gives_the_same_bytes(run, tmp_path):
+    again = sail(tmp_path)
+    for name in SHAPES:
+        one, other = (r.payload("boat", name)[:] for r in (run, again))
+        np.testing.assert_array_equal(one, other)
