@@ -8,7 +8,7 @@ import numpy as np
 
 import craft
 from seatrial.compile.actuators import channels_of, expand
-from seatrial.compile.sensors import machinery, optical, ranging, water
+from seatrial.compile.sensors import acoustic, machinery, optical, ranging, water
 from seatrial.compile.sensors.context import Context
 from seatrial.geometry.rays import RayScene
 from seatrial.sensors.look import Look
@@ -16,6 +16,7 @@ from seatrial.sensors.noise import draws
 from seatrial.sensors.sensor import Mount
 from seatrial.spec.sensors import machinery as machinery_spec
 from seatrial.spec.sensors import optical as optical_spec
+from seatrial.spec.sensors import position as position_spec
 from seatrial.spec.sensors import ranging as ranging_spec
 from seatrial.spec.sensors import water as water_spec
 
@@ -31,6 +32,8 @@ BUILDERS = {
     "echo_sounder": (ranging_spec.EchoSounder, ranging.echo_sounder),
     "lidar": (optical_spec.Lidar, optical.lidar),
     "depth_camera": (optical_spec.DepthCamera, optical.depth_camera),
+    "lbl": (position_spec.Lbl, acoustic.lbl),
+    "usbl": (position_spec.Usbl, acoustic.usbl),
     "altimeter": (ranging_spec.Altimeter, ranging.altimeter),
 }
 
@@ -62,6 +65,7 @@ def fit(
     bottom="sand",
     rays=None,
     weather=None,
+    numbers=None,
     **described,
 ):
     """The built sensor of a type."""
@@ -80,6 +84,7 @@ def fit(
             bottom=bottom,
             rays=rays or RayScene(()),
             weather=weather,
+            numbers=numbers,
         )
         return build(spec, context)
 

@@ -184,7 +184,9 @@ class _Kinds:
         for i, participant in enumerate(scenario.vehicles):
             if self._find(participant) is None:
                 self._different.append((i, participant))
-        rays = self._rays(sorted(members, key=self.key))
+        in_fleets = sorted(members, key=self.key)
+        self._numbers = {member.name: i + 1 for i, member in enumerate(in_fleets)}
+        rays = self._rays(in_fleets)
         self._kinds = [self._compile(participant, i, rays) for i, participant in self._different]
 
     def _rays(self, members: list[Member]) -> RayScene:
@@ -267,7 +269,13 @@ class _Kinds:
             vehicles_touch(self._scenario),
         )
         sensors = FittedOut(
-            self._scenario, participant, vehicle.channels, self.ocean(dtype), dtype, rays
+            self._scenario,
+            participant,
+            vehicle.channels,
+            self.ocean(dtype),
+            dtype,
+            rays,
+            self._numbers,
         )
         return _Kind(vehicle, sensors)
 

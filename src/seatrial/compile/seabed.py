@@ -6,6 +6,7 @@ sides have one of a few numbers of nodes: other maps, places and seeds share the
 
 import math
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -71,7 +72,7 @@ def bottom_of(world: World, seed: int, reach: Reach | None = None) -> Bottom | N
         found = _from_map(world, described, reach)
     else:
         found = _made_up(described, seed, reach)
-    return Bottom(found, _depth_for_waves(found, reach))
+    return Bottom(found.with_room(), _depth_for_waves(found, reach))
 
 
 def _depth_for_waves(found: Terrain, reach: Reach | None) -> float:
@@ -105,7 +106,7 @@ def _made_up(made: spec.MadeUp, seed: int, reach: Reach | None) -> Terrain:
             whole.spacing,
             whole.depth[rows, columns],
         )
-    return whole.with_room()
+    return whole
 
 
 def _shaped(made: spec.MadeUp, north: Array, east: Array, x: Array, y: Array, seed: int) -> Array:
@@ -175,15 +176,15 @@ def _from_map(world: World, described: spec.SeabedMap, reach: Reach | None) -> T
     def refused(message: str, expected: str, mend: str) -> SpecError:
         return described.error(("map",), message, value=described.map, expected=expected, mend=mend)
 
-    try:
-        opened = open_map(file)
-    except (OSError, ValueError, KeyError) as error:
-        raise refused(
-            f"no map can be read from `{file}` ({error})",
-            "a file of `seatrial seabed import`",
-            "make it: seatrial seabed import SOUNDINGS --out " + file.name,
-        ) from None
-    with opened as source:
+    with ExitStack() as stack:
+        try:
+            source = stack.enter_context(open_map(file))
+        except (OSError, ValueError, KeyError) as error:
+            raise refused(
+                f"no map can be read from `{file}` ({error})",
+                "a file of `seatrial seabed import`",
+                "make it: seatrial seabed import SOUNDINGS --out " + file.name,
+            ) from None
         info = source.info
         _check_datum(world, described, info)
         rows, columns = slice(0, info.shape[0]), slice(0, info.shape[1])
@@ -201,7 +202,7 @@ def _from_map(world: World, described: spec.SeabedMap, reach: Reach | None) -> T
             "a map without holes",
             "import it again with `--holes fill`, or keep away from them",
         )
-    return found.with_room()
+    return found
 
 
 def _window(

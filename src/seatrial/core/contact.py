@@ -59,6 +59,7 @@ CANDIDATES = 8
 NOTHING, BOTTOM = -1, -2
 """Numbers of what a hull may touch: 0, 1, … are the bodies that are no vehicles, in their order,
 and −3, −4, … the vehicles of the run."""
+_LEAST = -(2**30)
 
 
 @pytree
@@ -222,24 +223,29 @@ def _bottom(model: Contact, seabed: bottoms.Seabed, balls: _Balls) -> _Surface:
 
 def _met(model: Contact, solids: Solids, balls: _Balls) -> _Surface:
     """The solid that is nearest to each ball."""
-    away, normal, row = shapes.distance(solids, balls.place)
-    shared = solids.position.ndim == 2
+    found, normal = shapes.distances(solids, balls.place)
+    nearest = shapes.nearest_of(found)
 
-    def of(values: jax.Array) -> jax.Array:
-        """Of the solid that each ball meets, from (M,) or (M, N)."""
-        return values[row] if shared else jnp.take_along_axis(values, row, axis=0)
+    def apart(values: jax.Array) -> jax.Array:
+        """(M,) or (M, N) with axes for the balls."""
+        shape = (values.shape[0], *(1,) * (found.ndim - values.ndim), *values.shape[1:])
+        return values.reshape(shape)
+
+    def largest(values: jax.Array, least: float) -> jax.Array:
+        return jnp.max(jnp.where(nearest, apart(values), least), axis=0)
 
     velocity = None
     if solids.velocity is not None:
-        vx, vy, vz = (of(v) for v in solids.velocity)
+        vx, vy, vz = (shapes.mean_of(nearest, apart(v)) for v in solids.velocity)
         velocity = (vx, vy, vz)
+    nx, ny, nz = (shapes.mean_of(nearest, n) for n in normal)
     return _Surface(
-        gap=away - model.radius,
-        normal=normal,
+        gap=jnp.min(found, axis=0) - model.radius,
+        normal=(nx, ny, nz),
         velocity=velocity,
-        stiffness=of(solids.stiffness[0]),
-        damping=of(solids.damping[0]),
-        partner=of(solids.body[0]),
+        stiffness=largest(solids.stiffness[0], 0.0),
+        damping=largest(solids.damping[0], 0.0),
+        partner=largest(solids.body[0], _LEAST),
     )
 
 
@@ -273,21 +279,17 @@ def _pressed(model: Contact, balls: _Balls, surface: _Surface) -> Load:
     force = add(scale(push, normal), scale(drag, slip))
     moment = cross(foot, force)
     sizes = jnp.sqrt(push * push + drag * drag * dot(slip, slip))
-    which = jnp.argmax(sizes, axis=0)[None]
     whole = jnp.shape(sizes)
-
-    def there(values: Scalar) -> jax.Array:
-        spread = jnp.broadcast_to(jnp.asarray(values), whole)
-        chosen: jax.Array = jnp.take_along_axis(spread, which, axis=0)[0]
-        return chosen
+    which = shapes.nearest_of(-sizes)
 
     def summed(vector: Vec3) -> Vec3:
         x, y, z = (jnp.sum(jnp.broadcast_to(v, whole), axis=0) for v in vector)
         return x, y, z
 
-    x, y, z = (there(p) for p in add(balls.centre, foot))
-    hardest = there(sizes)
-    partner = jnp.where(hardest > 0.0, there(surface.partner), NOTHING).astype(jnp.int32)
+    x, y, z = (shapes.mean_of(which, p) for p in add(balls.centre, foot))
+    hardest = jnp.max(sizes, axis=0)
+    named = jnp.max(jnp.where(which, surface.partner, _LEAST), axis=0)
+    partner = jnp.where(hardest > 0.0, named, NOTHING).astype(jnp.int32)
     size = jnp.sum(sizes, axis=0)
     struck = jnp.zeros_like(size) if surface.partner is BOTTOM else size
     return Load(summed(force), summed(moment), size, struck, hardest, (x, y, z), partner)

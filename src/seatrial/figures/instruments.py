@@ -92,9 +92,7 @@ def fan_picture(levels: Array, bearings: Array, reach: float) -> tuple[Array, tu
 def _colours(stops: tuple[str, ...]) -> Any:
     from matplotlib.colors import LinearSegmentedColormap
 
-    made = LinearSegmentedColormap.from_list("instrument", stops)
-    made.set_bad(SCREEN)
-    return made
+    return LinearSegmentedColormap.from_list("instrument", stops).with_extremes(bad=SCREEN)
 
 
 def _show(
