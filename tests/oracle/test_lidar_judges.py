@@ -107,7 +107,7 @@ def test_kiss_icp_finds_the_way_through_a_harbour(tour):
 
 @pytest.fixture(scope="module")
 def coast():
-    """A shore of hills to the north that rises to 25 m, with three sheds, and 64 beams before it."""
+    """A shore of hills that rises to 25 m in the north, with sheds, and a LiDAR of 64 beams."""
     rng = np.random.default_rng(7)
     north, east = np.meshgrid(np.arange(-60, 100, 2.0), np.arange(-90, 90, 2.0), indexing="ij")
     depth = 8.0 - 0.35 * np.maximum(north + 20.0, 0.0)
