@@ -85,9 +85,18 @@ def balls(vehicle: spec.Vehicle) -> tuple[Array, float]:
         wide = (BOW if foremost and stations > 1 else 1.0) * across
         rows = sorted({-wide, wide} | ({0.0} if last or stations == 1 else set()))
         places += [(x, y, z) for y in rows for z in sorted({-up, up})]
-    middle = keel_depth(vehicle) - 0.5 * vehicle.height
-    centred = np.array(places).T + np.array([[0.0], [0.0], [middle]])
-    return centred, radius
+    middle = [*_middle(vehicle), keel_depth(vehicle) - 0.5 * vehicle.height]
+    return np.array(places).T + np.array(middle)[:, None], radius
+
+
+def _middle(vehicle: spec.Vehicle) -> tuple[float, float]:
+    """Of the hull, forward and to starboard of the origin, m: that of its blocks, or the centre of
+    buoyancy."""
+    if isinstance(vehicle.buoyancy, spec.SubmergedBuoyancy):
+        return vehicle.buoyancy.centre[0], vehicle.buoyancy.centre[1]
+    blocks = vehicle.buoyancy.blocks
+    ends = [block.at[0] + side * 0.5 * block.length for block in blocks for side in (-1.0, 1.0)]
+    return 0.5 * (min(ends) + max(ends)), 0.0
 
 
 def lightest(
