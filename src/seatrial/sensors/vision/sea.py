@@ -24,8 +24,8 @@ NODES = 257
 """Of the grid, along each side."""
 WIDEST = 200.0
 """Half of its side at most, m: spacings of 1.6 m and less."""
-STEPS = 32
-"""In which a ray crosses the band of the waves."""
+STEPS = (4, 32)
+"""Least and most in which a ray crosses the band of the waves; one per cell of the grid between."""
 SECANTS = 3
 
 
@@ -107,19 +107,20 @@ class Sea:
         everyone = np.arange(len(rays))
         # Which side a ray begins on is told by its origin, not by where it enters the band.
         side = np.where(under(everyone, np.zeros(len(rays))) > 0.0, -1.0, 1.0)
-        stride = (far - near) / STEPS
+        steps = np.clip(np.ceil((far - near) / self.step), *STEPS)
+        stride = (far - near) / steps
         before, going = near.copy(), everyone
         value = side * under(everyone, near)
         found = np.full(len(rays), np.inf)
         low, high = np.empty(len(rays)), np.empty(len(rays))
-        for step in range(1, STEPS + 1):
+        for step in range(1, STEPS[1] + 1):
             at = near[going] + step * stride[going]
             now = side[going] * under(going, at)
             through = now >= 0.0
             hit = going[through]
             low[hit], high[hit] = value[going[through]], now[through]
             found[hit] = at[through]
-            stay = ~through
+            stay = ~through & (steps[going] > step)
             going = going[stay]
             value[going], before[going] = now[stay], at[stay]
             if not len(going):
