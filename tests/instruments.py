@@ -30,10 +30,11 @@ BUILDERS = {
     "shaft": (machinery_spec.Shaft, machinery.shaft),
     "battery": (machinery_spec.Battery, machinery.battery),
     "echo_sounder": (ranging_spec.EchoSounder, ranging.echo_sounder),
-    "lidar": (optical_spec.Lidar, optical.lidar),
-    "depth_camera": (optical_spec.DepthCamera, optical.depth_camera),
     "lbl": (position_spec.Lbl, acoustic.lbl),
     "usbl": (position_spec.Usbl, acoustic.usbl),
+    "modem": (position_spec.Modem, acoustic.modem),
+    "lidar": (optical_spec.Lidar, optical.lidar),
+    "depth_camera": (optical_spec.DepthCamera, optical.depth_camera),
     "altimeter": (ranging_spec.Altimeter, ranging.altimeter),
 }
 
@@ -66,6 +67,8 @@ def fit(
     rays=None,
     weather=None,
     numbers=None,
+    modems=None,
+    vehicle_name="",
     **described,
 ):
     """The built sensor of a type."""
@@ -82,9 +85,11 @@ def fit(
             channels=tuple(channels_of(expand(vehicle.actuators))),
             datum=(0.0, 0.0),
             bottom=bottom,
+            numbers=numbers,
+            modems=modems or {},
+            name=vehicle_name,
             rays=rays or RayScene(()),
             weather=weather,
-            numbers=numbers,
         )
         return build(spec, context)
 

@@ -8,9 +8,10 @@ import pytest
 from scipy import stats
 
 import craft
-from instruments import fit, normal, read, state
+from instruments import BUILDERS, fit, normal, read, state
 from seatrial.core.types import Traffic
 from seatrial.sensors.look import Look
+from seatrial.sensors.water.medium import absorption
 
 pytestmark = pytest.mark.usefixtures("x64")
 
@@ -190,3 +191,92 @@ def test_a_target_that_is_not_there_is_refused():
         fit("usbl", sea(), rate=0.5, target="shop", numbers={"ship": 1, "boat": 2})
     with pytest.raises(Exception, match="either `target`"):
         fit("usbl", sea(), rate=0.5)
+
+
+# --- modem ---------------------------------------------------------------------------------------
+
+TALK = {"rate": 0.1, "bits": 400, "bit_rate": 800.0}
+"""A cycle of 10 s, packets of half a second."""
+
+
+def beside(north, east):
+    return PLACE + np.array([north, east, 0.0])
+
+
+def received(places, n=1, drawn=None, slots=None, **how):
+    """Packets (M, 6, n) of modems at some places, as the first of them hears them."""
+    ocean = sea()
+    names = [f"v{i}" for i in range(len(places))]
+    numbers = {name: i + 1 for i, name in enumerate(names)}
+    cls, _ = BUILDERS["modem"]
+    described = {"type": "modem", "name": "modem"} | TALK | how
+    given = slots or [None] * len(places)
+    modems = {
+        name: cls.model_validate(described | ({} if s is None else {"slot": s}))
+        for name, s in zip(names, given, strict=True)
+    }
+    first = described | ({} if given[0] is None else {"slot": given[0]})
+    del first["type"], first["name"]
+    built = fit("modem", ocean, vehicle_name="v0", numbers=numbers, modems=modems, **first)
+    still = jnp.zeros(len(places))
+    traffic = Traffic(
+        jnp.asarray(np.array(places, float).T), jnp.zeros((3, len(places))), still, still, still,
+        jnp.arange(1, len(places) + 1), jnp.zeros(n, int),
+    )  # fmt: skip
+    look = Look(None, ocean, state(places[0], n=n), jnp.float64(0.0), traffic=traffic)
+    drawn = jnp.ones((built.sensor.draws, n)) if drawn is None else drawn(built.sensor.draws)
+    reading = built.sensor.measure(jnp.zeros((0, n)), look, drawn)
+    return np.asarray(reading.values).reshape(len(places), 6, n)
+
+
+def test_a_modem_hears_the_others_and_not_itself():
+    packets = received([PLACE, [130.0, 510.0, 70.0], [130.0, 210.0, 80.0]], place_noise=0.0)
+    np.testing.assert_array_equal(packets[:, 0, 0], [0.0, 2.0, 3.0])
+    np.testing.assert_allclose(packets[1, 3:, 0], [130.0, 510.0, 70.0])
+    speed = 1500.0
+    far = math.hypot(300.0, 40.0)
+    np.testing.assert_allclose(packets[1, 1, 0], far / speed, rtol=0.02)
+
+
+def test_the_snr_is_that_of_the_sonar_equation():
+    near, far = (
+        received([PLACE, beside(r, 0.0)], source_level=190.0)[1, 2, 0] for r in (100.0, 1e3)
+    )
+    alpha = float(absorption(25e3, np.array(10.0), np.array(35.0), np.array(30.0)))
+    noise = 60.0 + 10.0 * math.log10(4e3)
+    assert near == pytest.approx(190.0 - 40.0 - 100.0 * alpha - noise, abs=0.1)
+    assert near - far == pytest.approx(20.0 + 900.0 * alpha, abs=0.5)
+
+
+def test_packets_are_lost_as_often_as_their_bits_say():
+    there = beside(400.0, 0.0)
+    how = {"source_level": 160.3, "bits": 400}
+    packets = received([PLACE, there], COUNT, lambda rows: normal(rows, COUNT, seed=6), **how)
+    heard = packets[1, 0] > 0.0
+    ratio = 10.0 ** (0.1 * packets[1, 2, heard][0])
+    lost = 1.0 - (1.0 - 0.5 * math.exp(-0.5 * ratio)) ** 400
+    assert 0.05 < lost < 0.95
+    assert stats.binomtest(int(np.sum(~heard)), COUNT, lost).pvalue > ALARM
+    told = packets[1, 3, heard] - there[0]
+    assert stats.kstest(told, "norm").pvalue > ALARM
+
+
+def test_packets_that_are_heard_at_once_destroy_each_other():
+    """750 m take half a second: what was sent a packet's length later arrives at the same time."""
+    far, near = beside(750.0, 0.0), beside(0.0, 1.0)
+    loud = {"source_level": 200.0}
+    apart = received([PLACE, far, near], slots=[5.0, 0.0, 0.0], **loud)
+    np.testing.assert_array_equal(apart[1:, 0, 0] > 0.0, [True, True])
+    at_once = received([PLACE, far, near], slots=[5.0, 0.0, 0.5], **loud)
+    np.testing.assert_array_equal(at_once[1:, 0, 0] > 0.0, [False, False])
+    talking = received([PLACE, far, near], slots=[0.5, 0.0, 5.0], **loud)
+    np.testing.assert_array_equal(talking[1:, 0, 0] > 0.0, [False, True])
+
+
+def test_modems_that_do_not_fit_together_are_refused():
+    with pytest.raises(Exception, match="longer than a cycle"):
+        fit("modem", sea(), rate=2.0, bits=800, bit_rate=800.0)
+    cls, _ = BUILDERS["modem"]
+    other = cls.model_validate({"type": "modem", "name": "m", "frequency": 12e3} | TALK)
+    with pytest.raises(Exception, match="that of `b` are described differently"):
+        fit("modem", sea(), vehicle_name="a", numbers={"a": 1, "b": 2}, modems={"b": other}, **TALK)

@@ -16,10 +16,10 @@ from seatrial.compile.compiled_controllers import CompiledControllers
 from seatrial.compile.faults import compile_faults, fault_infos
 from seatrial.compile.limits import believable_speed
 from seatrial.compile.plausibility import check_start, doubtful_orders, within_reach
-from seatrial.compile.reach import reach_of
+from seatrial.compile.reach import bottom_within_reach
 from seatrial.compile.scene import bodies_of, ray_scene
 from seatrial.compile.schedule import schedule_of, settle_time_step
-from seatrial.compile.seabed import Bottom, bottom_of
+from seatrial.compile.seabed import Bottom
 from seatrial.compile.sensors.fitting import FittedOut, samples_underway
 from seatrial.compile.swarm import Member, members_of, vary_model
 from seatrial.compile.timetables import timetable_of
@@ -91,7 +91,7 @@ def described_by(scenario: str | Path | spec.Scenario | Plan) -> spec.Scenario:
 
 def _compile(described: spec.Scenario, controllers: CompiledControllers) -> Plan:
     timed = settle_time_step(described)
-    bottom = bottom_of(timed.world, timed.seed, reach_of(timed))
+    bottom = bottom_within_reach(timed)
     scenario = settle_trim(timed, bottom)
     members = [
         member

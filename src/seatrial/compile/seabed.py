@@ -24,7 +24,8 @@ from seatrial.spec.world import World
 
 Array = NDArray[np.float64]
 
-MOST_NODES = 2048 * 2048
+MOST_ALONG = 2048
+MOST_NODES = MOST_ALONG**2
 """Of a bottom in a compiled program: 32 MB in double precision."""
 SAME_PLACE = 1.0
 """Distance up to which the datums of a map and of a world are the same, m."""
@@ -62,7 +63,7 @@ class Bottom(NamedTuple):
 
 
 def bottom_of(world: World, seed: int, reach: Reach | None = None) -> Bottom | None:
-    """The bottom of a world as far as vehicles reach, or all of it; None for deep water."""
+    """The bottom of a world as far as vehicles reach, or its middle; None for deep water."""
     described = world.seabed
     if described is None:
         return None
@@ -187,7 +188,7 @@ def _from_map(world: World, described: spec.SeabedMap, reach: Reach | None) -> T
             ) from None
         info = source.info
         _check_datum(world, described, info)
-        rows, columns = slice(0, info.shape[0]), slice(0, info.shape[1])
+        rows, columns = (_middle(count) for count in info.shape)
         if reach is not None:
             _check_starts(info, reach, refused)
             rows, columns = _window(info.origin, info.spacing, info.shape, reach)
@@ -203,6 +204,12 @@ def _from_map(world: World, described: spec.SeabedMap, reach: Reach | None) -> T
             "import it again with `--holes fill`, or keep away from them",
         )
     return found
+
+
+def _middle(count: int) -> slice:
+    """So many nodes along a side as a program may hold, for whoever has no vehicles."""
+    first = max(0, (count - MOST_ALONG) // 2)
+    return slice(first, min(count, first + MOST_ALONG))
 
 
 def _window(

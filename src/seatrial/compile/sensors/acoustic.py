@@ -1,5 +1,6 @@
 """Positioning by sound: from description to sensor."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -7,12 +8,15 @@ from numpy.typing import NDArray
 
 from seatrial.compile.sensors.context import Built, Context
 from seatrial.compile.sensors.position import POSITION, Facts, dilution, solver_of
-from seatrial.compile.sensors.water import depths_of
+from seatrial.compile.sensors.water import depths_of, profile_of
 from seatrial.ocean import Ocean, water
-from seatrial.ocean.curves import Curve
+from seatrial.ocean.curves import Curve, curve
 from seatrial.pytree import constant
 from seatrial.sensors.position import lbl as long
+from seatrial.sensors.position import modem as chat
 from seatrial.sensors.position import usbl as short
+from seatrial.sensors.water.medium import absorption
+from seatrial.spec.scenario import Scenario
 from seatrial.spec.sensors import position as spec
 
 Array = NDArray[np.float64]
@@ -76,6 +80,84 @@ def usbl(described: spec.Usbl, context: Context) -> Built:
         (0.0,) * 6 if ideal else deviation,
         contacts=described.target is not None,
     )
+
+
+def modem(described: spec.Modem, context: Context) -> Built:
+    """Acoustic modem."""
+    own = {context.name: described}
+    numbers = context.numbers or {context.name: 1}
+    if context.name not in numbers:
+        raise described.error(
+            ("type",),
+            f"the vessels of the swarm `{context.name}` cannot talk: a modem's turn is its own",
+            expected="a modem on single vehicles",
+            mend="describe the vehicles one by one, or leave the modem out",
+        )
+    everybody = {name: m for name, m in (context.modems or own).items() if name in numbers}
+    for name, other in everybody.items():
+        if _alike(other) != _alike(described):
+            raise described.error(
+                ("type",),
+                f"this modem and that of `{name}` are described differently, so that they do not "
+                "understand each other",
+                expected="modems that differ in name, place and slot alone",
+                mend="give both the same numbers",
+            )
+    cycle, count = 1.0 / described.rate, len(everybody)
+    slots = [
+        cycle * i / count if other.slot is None else other.slot
+        for i, other in enumerate(everybody.values())
+    ]
+    z = depths_of(context.ocean)
+    here = profile_of(context.ocean, z)
+    alpha = absorption(described.frequency, here.celsius, here.salinity, z)
+    level = described.source_level - described.noise_level
+    device = chat.Device(
+        level=constant(level - 10.0 * math.log10(described.bandwidth), context.dtype),
+        absorption=curve(z, alpha, context.dtype, uniform=True),
+        travel=travel_of(context.ocean, context.dtype),
+        bits=constant(described.bits, context.dtype),
+        duration=constant(described.bits / described.bit_rate, context.dtype),
+        place_noise=constant(described.place_noise, context.dtype),
+    )
+    ideal = described.fidelity == "ideal"
+    sensor = chat.Modem(
+        mount=context.mount,
+        senders=constant([numbers[name] for name in everybody]),
+        slots=constant(slots, context.dtype),
+        device=None if ideal else device,
+    )
+    told = 0.0 if ideal else described.place_noise
+    return Built(
+        sensor,
+        tuple(f"{part}_{i + 1}" for i in range(count) for part in chat.PACKET),
+        ("1", "s", "dB", "m", "m", "m") * count,
+        (0.0, 0.0, 0.0, told, told, told) * count,
+        contacts=True,
+    )
+
+
+def modems_of(scenario: Scenario) -> dict[str, spec.Modem]:
+    """The modem of every vehicle of a scenario that has one."""
+    return {
+        participant.name: sensor
+        for participant in scenario.vehicles
+        for sensor in participant.fitted
+        if isinstance(sensor, spec.Modem)
+    }
+
+
+def _alike(described: spec.Modem) -> spec.Modem:
+    """Without what may differ between modems of a run."""
+    own: dict[str, Any] = {
+        "name": "any",
+        "slot": None,
+        "latency": 0.0,
+        "jitter": 0.0,
+        "fidelity": "full",
+    }
+    own |= {"position": (0.0, 0.0, 0.0), "roll": 0.0, "pitch": 0.0, "yaw": 0.0}
+    return described.model_copy(update=own)
 
 
 def travel_of(ocean: Ocean, dtype: np.dtype[Any]) -> Curve:

@@ -11,6 +11,7 @@ from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
 from seatrial.sensors.sensor import Mount, Sensor
 from seatrial.sensors.tap import DenseSensor
+from seatrial.spec.sensors.position import Modem
 from seatrial.spec.vehicle import Vehicle
 from seatrial.spec.world import Weather
 
@@ -42,6 +43,8 @@ class Context:
     """Of the vehicle."""
     numbers: Mapping[str, int] | None = None
     """Of all vehicles of the run, as in `Traffic.identity`; None outside of one."""
+    modems: Mapping[str, Modem] = field(default_factory=dict)
+    """Of the run, by the name of the vehicle."""
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,7 @@ _BUILDERS: dict[str, Callable[[Any, Context], Built]] = {
     "uwb": position.uwb,
     "lbl": acoustic.lbl,
     "usbl": acoustic.usbl,
+    "modem": acoustic.modem,
     "pressure": water.pressure,
     "dvl": water.dvl,
     "speed_log": water.speed_log,
@@ -122,10 +123,11 @@ class FittedOut:
                 datum=(scenario.world.datum.latitude_deg, scenario.world.datum.longitude_deg),
                 orientation=_quaternion(sensor),
                 bottom=ranging.bottom_of(scenario.world.seabed),
-                rays=rays or RayScene(()),
-                weather=scenario.world.weather,
                 name=participant.name,
                 numbers=numbers,
+                modems=acoustic.modems_of(scenario),
+                rays=rays or RayScene(()),
+                weather=scenario.world.weather,
             )
             built = _BUILDERS[_type(sensor)](sensor, context)
             self._built.append(built)

@@ -8,7 +8,7 @@ from seatrial.spec.sensors.contacts import Ais, Radar
 from seatrial.spec.sensors.inertial import Imu
 from seatrial.spec.sensors.machinery import Battery, Encoder, Shaft
 from seatrial.spec.sensors.optical import DepthCamera, Lidar
-from seatrial.spec.sensors.position import Ahrs, Compass, Gnss, Lbl, Magnetometer, Usbl, Uwb
+from seatrial.spec.sensors.position import Ahrs, Compass, Gnss, Lbl, Magnetometer, Modem, Usbl, Uwb
 from seatrial.spec.sensors.ranging import Altimeter, EchoSounder
 from seatrial.spec.sensors.sonar import (
     ImagingSonar,
@@ -28,6 +28,7 @@ Sensor = Annotated[
     | Uwb
     | Lbl
     | Usbl
+    | Modem
     | Pressure
     | Dvl
     | SpeedLog
