@@ -110,8 +110,8 @@ def _views(picture: Picture, info: SensorInfo, seed: int) -> Views:
 PICTURES = (
     Picture(
         "Imaging sonar",
-        "Looking ahead and down from 4 m over the bottom: a container with its shadow, boulders, "
-        "a mine on its tether.",
+        "Looking ahead and down from 4 m over the bottom: a container with its long shadow, "
+        "boulders, a pipeline to starboard, a mine to port, and far ahead the end of a wreck.",
         "wreck-site",
         {"type": "imaging_sonar", "rate": 5, "range": 35, "pitch_deg": -14, "rays": 384},
         start=(-56.0, 2.0, 16.0),
