@@ -35,6 +35,7 @@ BUILDERS = {
     "modem": (position_spec.Modem, acoustic.modem),
     "lidar": (optical_spec.Lidar, optical.lidar),
     "depth_camera": (optical_spec.DepthCamera, optical.depth_camera),
+    "obstacle_sonar": (ranging_spec.ObstacleSonar, ranging.obstacle_sonar),
     "altimeter": (ranging_spec.Altimeter, ranging.altimeter),
 }
 

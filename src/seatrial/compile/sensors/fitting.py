@@ -62,6 +62,7 @@ _BUILDERS: dict[str, Callable[[Any, Context], Built]] = {
     "side_scan": sonar.side_scan,
     "multibeam": sonar.multibeam,
     "altimeter": ranging.altimeter,
+    "obstacle_sonar": ranging.obstacle_sonar,
     "ais": contacts.ais,
     "radar": contacts.radar,
     "radar_image": sonar.radar_image,

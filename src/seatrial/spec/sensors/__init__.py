@@ -9,7 +9,7 @@ from seatrial.spec.sensors.inertial import Imu
 from seatrial.spec.sensors.machinery import Battery, Encoder, Shaft
 from seatrial.spec.sensors.optical import DepthCamera, Lidar
 from seatrial.spec.sensors.position import Ahrs, Compass, Gnss, Lbl, Magnetometer, Modem, Usbl, Uwb
-from seatrial.spec.sensors.ranging import Altimeter, EchoSounder
+from seatrial.spec.sensors.ranging import Altimeter, EchoSounder, ObstacleSonar
 from seatrial.spec.sensors.sonar import (
     ImagingSonar,
     MechanicalSonar,
@@ -45,6 +45,7 @@ Sensor = Annotated[
     | SideScan
     | Multibeam
     | Altimeter
+    | ObstacleSonar
     | Ais
     | Radar
     | RadarImage,
