@@ -268,7 +268,7 @@ def _datum(sources: list[Source], choices: Choices, notes: list[str]) -> tuple[f
     placed = [s for s in sources if not isinstance(s, Surface) and s.crs != LOCAL]
     if choices.datum is not None or not placed:
         return choices.datum
-    corners = []
+    corners: list[tuple[float, float]] = []
     for source in placed:
         x, y = source.x, source.y
         if isinstance(source, Raster):
