@@ -21,6 +21,7 @@ from seatrial.compile.scene import bodies_of, ray_scene
 from seatrial.compile.schedule import schedule_of, settle_time_step
 from seatrial.compile.seabed import Bottom
 from seatrial.compile.sensors.fitting import FittedOut, samples_underway
+from seatrial.compile.starts import check_afloat, check_clear
 from seatrial.compile.swarm import Member, members_of, vary_model
 from seatrial.compile.timetables import timetable_of
 from seatrial.compile.triggers import FaultContext
@@ -50,7 +51,6 @@ from seatrial.geometry.grid import HeightGrid
 from seatrial.geometry.rays import RayScene
 from seatrial.geometry.shapes import build_solids
 from seatrial.ocean import Ocean
-from seatrial.ocean.seabed import under
 from seatrial.programs import compile_program
 from seatrial.pytree import constant
 from seatrial.spec import scenario as spec
@@ -369,7 +369,8 @@ def _fleet(
         check_start(scenario, index)
         doubts += doubtful_orders(scenario, index)
     initial = _initial(scenario, members, vehicle, ocean, dtype)
-    _check_afloat(scenario, members, vehicle, ocean, initial)
+    check_afloat(scenario, members, vehicle.model.contact, ocean, initial)
+    check_clear(scenario, members, vehicle.model.contact, kinds.bodies, ocean, initial)
     legs: dict[str, tuple[LegInfo, ...]] = {}
     commander: Commander
     if first.mission:
@@ -453,38 +454,6 @@ def _initial(
     put_in = compile_program(launch, vehicle.model, ocean, described)
     launched: State = put_in(vehicle.model, ocean, described)
     return launched
-
-
-def _check_afloat(
-    scenario: spec.Scenario,
-    members: list[Member],
-    vehicle: CompiledVehicle,
-    ocean: Ocean,
-    initial: State,
-) -> None:
-    """Refuse vehicles that begin in the bottom, which would throw them up."""
-    contact = vehicle.model.contact
-    if ocean.seabed is None or contact is None:
-        return
-    position = np.asarray(initial.position, np.float64)
-    below, depths = position[2] + float(contact.extent), under(ocean.seabed, *position[:2])
-    for member, lowest, depth in zip(members, below.tolist(), depths.tolist(), strict=True):
-        if depth <= 0.0:
-            raise scenario.error(
-                ("vehicles", member.index, "start", "position"),
-                f"`{member.name}` begins on land, {-depth:.3g} m above the water",
-                value=list(member.position),
-                expected="a place where there is water",
-                mend="start it elsewhere",
-            )
-        if lowest > depth:
-            raise scenario.error(
-                ("vehicles", member.index, "start", "position"),
-                f"`{member.name}` begins {lowest - depth:.3g} m deep in the bottom",
-                value=list(member.participant.start.position),
-                expected=f"its lowest point, now at {lowest:.4g} m, above {depth:.4g} m",
-                mend="start it higher, or give the world a deeper `seabed`",
-            )
 
 
 def _participants(members: list[Member]) -> dict[int, spec.Participant]:

@@ -85,10 +85,12 @@ class Contact:
     mass: jax.Array
     """Least with which the hull, afloat, answers to a level push at one ball, kg."""
     others: Solids | None = None
-    """The vehicles nearest to each one, (c, K, N), where they were at `seen`; None for one that
+    """The vehicles nearest to each one, (c, K, N), where they were when `seen`; None for one that
     passes through others."""
+    kin: jax.Array | None = None
+    """(K, N) which of its own group each of them is; −1 for one of another group."""
     seen: jax.Array | None = None
-    """When, s."""
+    """(K, N) when each was seen, s."""
 
 
 class Load(NamedTuple):
@@ -144,6 +146,16 @@ def penetration(model: Contact, seabed: bottoms.Seabed, place: Vec3, turned: Rot
     """How deep the hull is in the bottom, negative above it, m."""
     ground = _bottom(model, seabed, _balls(model, place, turned))
     return jnp.max(-jnp.asarray(ground.gap), axis=0)
+
+
+def within(
+    model: Contact, solids: Solids, place: Vec3, turned: Rotation
+) -> tuple[jax.Array, jax.Array]:
+    """How deep the hull is in a solid, negative beside it, m, and which body that is."""
+    surface = _met(model, solids, _balls(model, place, turned))
+    gap = jnp.asarray(surface.gap)
+    named = jnp.where(shapes.nearest_of(gap), surface.partner, _LEAST)
+    return -jnp.min(gap, axis=0), jnp.max(named, axis=0)
 
 
 def wrench(model: Contact, ocean: Ocean, around: Surroundings, t: jax.Array) -> Wrench:

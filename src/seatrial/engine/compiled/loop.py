@@ -211,7 +211,9 @@ def control_period(
     traffic = gather(groups, states, t)
     if groups[0].touches_others:
         period = schedule.time_step * schedule.substeps
-        models = touching.with_neighbours([g.model for g in groups], states, t, period)
+        models = touching.with_neighbours(
+            [g.model for g in groups], states, t, period, schedule.time_step
+        )
         groups = tuple(replace(g, model=m) for g, m in zip(groups, models, strict=True))
     moving = [
         _move(*one, start, schedule, differentiable)
@@ -432,9 +434,10 @@ def integrate(
     ) -> tuple[State, jax.Array, Touch | None]:
         state, first, touch = at
         t = (index + i) * time_step
+        met = touching.refreshed(model, state, t)
         if touch is not None:
-            touch = touching.feel(touch, model, ocean, state, t, time_step)
-        after, rates = step_with_rates(model, ocean, state, orders, t, time_step)
+            touch = touching.feel(touch, met, ocean, state, t, time_step)
+        after, rates = step_with_rates(met, ocean, state, orders, t, time_step)
         return after, jnp.where(i == 0, rates, first), touch
 
     barrier: Any = jax.lax.optimization_barrier  # JAX gives it no types

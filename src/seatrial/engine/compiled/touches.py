@@ -1,9 +1,10 @@
 """Who may touch whom, and what was touched: vehicles as solids for each other, and their blows.
 
-Vehicles are solids for each other as they were at the beginning of a control period, moved on with
-the velocity that they had then. Both push with the same spring and damper, chosen so that pushing
-on what is known that late is stable: a swing of 0.7 rad per control period of the lighter of the
-two, half damped.
+Vehicles are solids for each other as they were a moment ago, moved on with the velocity that they
+had then: those of the same group, which step together, at the beginning of the time step, others at
+the beginning of the control period. Both push with the same spring and damper, chosen so that
+pushing on what is known that late is stable: a swing of 0.7 rad in that time of the lighter of the
+two, half damped. So vehicles of different kinds dent each other more than those of one kind.
 """
 
 from dataclasses import replace
@@ -11,6 +12,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from seatrial.core import contact
 from seatrial.core.contact import BOTTOM, Contact
@@ -21,7 +23,7 @@ from seatrial.spatial.rotations import rotation
 from seatrial.spatial.vectors import Twist, vec3
 
 SWING = 0.7
-"""rad per control period."""
+"""rad in the time that the other is known late."""
 NEIGHBOURS = 6
 """Vehicles that are looked at around each vehicle."""
 
@@ -71,84 +73,81 @@ def feel(
 
 
 def with_neighbours(
-    models: list[Model], states: list[State], t: jax.Array, period: float
+    models: list[Model], states: list[State], t: jax.Array, period: float, time_step: float
 ) -> list[Model]:
     """The Models of some groups in which each vehicle knows those that are nearest to it."""
-    hulls = [model.contact for model in models]
-    assert all(hull is not None for hull in hulls)
-    everybody = _everybody([h for h in hulls if h is not None], states, period)
-    found, first = [], 0
-    for model, state in zip(models, states, strict=True):
+    hulls = [model.contact for model in models if model.contact is not None]
+    shapes = [_shapes(hull, state) for hull, state in zip(hulls, states, strict=True)]
+    counts = [state.position.shape[-1] for state in states]
+    firsts = np.concatenate([[0], np.cumsum(counts)])
+    everybody: Solids = jax.tree.map(lambda *parts: jnp.concatenate(parts, axis=1), *shapes)
+    everybody = replace(everybody, body=BOTTOM - 1 - jnp.arange(sum(counts))[None])
+    found = []
+    for model, hull, state, first in zip(models, hulls, states, firsts, strict=False):
         count = state.position.shape[-1]
-        own = first + jnp.arange(count)
-        first += count
-        assert model.contact is not None
-        near = _nearest(everybody, state.position, own)
-        # The softer and the lighter of the two decides, for both.
-        mine = everybody.stiffness[:, own][:, None], everybody.damping[:, own][:, None]
-        near = replace(
-            near,
-            stiffness=jnp.minimum(near.stiffness, mine[0]),
-            damping=jnp.minimum(near.damping, mine[1]),
-        )
-        known = replace(model.contact, others=near, seen=t)
+        near, which = _nearest(everybody, state.position, first + jnp.arange(count))
+        kin = jnp.where((which >= first) & (which < first + count), which - first, -1)
+        swing = SWING / jnp.where(kin >= 0, time_step, period)
+        # The lighter of the two decides, for both; a shape brings its mass as its stiffness.
+        pressing = jnp.minimum(near.stiffness, hull.mass) * swing**2
+        near = replace(near, stiffness=pressing, damping=pressing / swing)
+        known = replace(hull, others=near, kin=kin, seen=jnp.broadcast_to(t, kin.shape))
         found.append(replace(model, contact=known))
     return found
 
 
-def _everybody(hulls: list[Contact], states: list[State], period: float) -> Solids:
-    """Boxes with rounded edges around the balls of every hull, (c, T)."""
-    rows: list[list[jax.Array]] = []
-    first = 0
-    for hull, state in zip(hulls, states, strict=True):
-        count = state.position.shape[-1]
-        turned = rotation(state.attitude)
-        low, high = jnp.min(hull.point, axis=1), jnp.max(hull.point, axis=1)
-        middle = jnp.stack(turned.to_world(vec3(0.5 * (low + high))))
-        swing = SWING / period
-        pressing = hull.mass * swing**2
+def refreshed(model: Model, state: State, t: jax.Array) -> Model:
+    """The Model with the neighbours of its own group where they are now."""
+    hull = model.contact
+    if hull is None or hull.others is None or hull.kin is None or hull.seen is None:
+        return model
+    now, same, which = _shapes(hull, state), hull.kin >= 0, jnp.maximum(hull.kin, 0)
 
-        def all_of(value: jax.Array, n: int = count) -> jax.Array:
-            return jnp.broadcast_to(jnp.reshape(value, (-1, 1)), (jnp.size(value), n))
+    def update(new: jax.Array, old: jax.Array) -> jax.Array:
+        return jnp.where(same, new[:, which], old)
 
-        rows.append(
-            [
-                state.position + middle,
-                jnp.stack([jnp.broadcast_to(jnp.asarray(r), (count,)) for r in turned]),
-                all_of(0.5 * (high - low)),
-                all_of(hull.radius),
-                all_of(hull.reach + jnp.linalg.norm(0.5 * (low + high))),
-                all_of(pressing),
-                all_of(pressing / swing),
-                (BOTTOM - 1 - first - jnp.arange(count))[None],
-                jnp.stack(turned.to_world(vec3(state.velocity))),
-            ]
-        )
-        first += count
-    wide = jnp.result_type(*(state.position for state in states))
-    position, axes, half, radius, reach, stiffness, damping, number, velocity = (
-        jnp.concatenate(parts, axis=1) for parts in zip(*rows, strict=True)
+    assert now.velocity is not None
+    assert hull.others.velocity is not None
+    others = replace(
+        hull.others,
+        position=update(now.position, hull.others.position),
+        axes=update(now.axes, hull.others.axes),
+        velocity=update(now.velocity, hull.others.velocity),
     )
+    return replace(model, contact=replace(hull, others=others, seen=jnp.where(same, t, hull.seen)))
+
+
+def _shapes(hull: Contact, state: State) -> Solids:
+    """Boxes with rounded edges around the balls of the hulls of a group, (c, N)."""
+    turned = rotation(state.attitude)
+    low, high = jnp.min(hull.point, axis=1), jnp.max(hull.point, axis=1)
+    middle = turned.to_world(vec3(0.5 * (low + high)))
+    like = state.position[:1]
+
+    def alike(value: jax.Array) -> jax.Array:
+        column = jnp.reshape(value, (-1, 1))
+        return jnp.broadcast_to(column, (column.shape[0], like.shape[1])).astype(like.dtype)
+
     return Solids(
-        position=position.astype(wide),
-        axes=axes.astype(wide),
-        half=half.astype(wide),
-        radius=radius.astype(wide),
-        upright=jnp.zeros_like(radius, wide),
-        reach=reach.astype(wide),
-        stiffness=stiffness.astype(wide),
-        damping=damping.astype(wide),
-        body=number.astype(jnp.int32),
-        velocity=velocity.astype(wide),
+        position=state.position + jnp.stack(middle),
+        axes=jnp.stack([jnp.broadcast_to(jnp.asarray(r), like[0].shape) for r in turned]),
+        half=alike(0.5 * (high - low)),
+        radius=alike(hull.radius),
+        upright=jnp.zeros_like(like),
+        reach=alike(hull.reach + jnp.linalg.norm(0.5 * (low + high))),
+        stiffness=alike(hull.mass),
+        damping=jnp.zeros_like(like),
+        body=jnp.zeros(like.shape, jnp.int32),
+        velocity=jnp.stack(turned.to_world(vec3(state.velocity))),
     )
 
 
-def _nearest(everybody: Solids, position: jax.Array, own: jax.Array) -> Solids:
-    """Those nearest to each vehicle but itself, (c, K, N)."""
+def _nearest(everybody: Solids, position: jax.Array, own: jax.Array) -> tuple[Solids, jax.Array]:
+    """Those nearest to each vehicle but itself, (c, K, N), and which they are, (K, N)."""
     total = everybody.position.shape[1]
     away = everybody.position[:, None] - position[:, :, None]
     gap = jnp.sqrt(jnp.sum(away * away, axis=0)) - everybody.reach
     gap = jnp.where(own[:, None] == jnp.arange(total), jnp.inf, gap)
     _, which = jax.lax.top_k(-gap, min(NEIGHBOURS, total - 1))
     rows: Solids = jax.tree.map(lambda values: values[:, which.T], everybody)
-    return rows
+    return rows, which.T

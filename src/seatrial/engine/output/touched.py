@@ -8,6 +8,8 @@ from seatrial.engine.frames import Array, Event
 
 MOST_TOUCHES = 20
 """Events that are kept of a vehicle: one that rubs along a wall in waves makes thousands."""
+PAUSE = 5.0
+"""Touches of the same thing with shorter pauses between them are one event, s."""
 
 
 @dataclass
@@ -16,9 +18,15 @@ class _Touched:
 
     time: float
     partner: int
+    last: float
+    """Time of the last frame that shows it."""
     impulse: float = 0.0
     force: float = -1.0
     place: list[float] = field(default_factory=list)
+
+    def is_over(self, time: float, touched: bool, partner: int) -> bool:
+        """Whether it has ended at a frame."""
+        return partner != self.partner if touched else time > self.last + PAUSE
 
     def told(self, partner: str) -> str:
         """For people."""
@@ -30,7 +38,7 @@ class _Touched:
 
 
 class Touches:
-    """What vehicles touched: one event from the first frame that shows it to the last in a row."""
+    """What vehicles touched: one event for touches of the same thing with short pauses."""
 
     def __init__(self, count: int, partners: dict[int, str]) -> None:
         self._partners = partners
@@ -45,15 +53,16 @@ class Touches:
         for i in np.flatnonzero(np.any(touched, axis=0) | going_on):
             for k, is_so in enumerate(touched[:, i]):
                 now = self._open[i]
-                if now is not None and (not is_so or now.partner != partner[k, i]):
+                if now is not None and now.is_over(float(time[k]), is_so, int(partner[k, i])):
                     if len(self._closed[i]) < MOST_TOUCHES:
                         self._closed[i].append(now)
                     now = None
                 if is_so:
                     impulse, force, *place = contact[k, i, :5].tolist()
                     if now is None:
-                        now = _Touched(float(time[k]), int(partner[k, i]))
+                        now = _Touched(float(time[k]), int(partner[k, i]), float(time[k]))
                     now.impulse += impulse
+                    now.last = float(time[k])
                     if force > now.force:
                         now.force, now.place = force, place
                 self._open[i] = now
