@@ -1,7 +1,6 @@
 """LiDARs before judges that nobody here wrote: odometry, registration, and a map of a maze."""
 
 import math
-from itertools import pairwise
 
 import jax
 import numpy as np
@@ -10,55 +9,38 @@ import pytest
 import craft
 import seatrial as st
 from instruments import fit
+from seatrial.compile.scene import bodies_of
 from seatrial.geometry.bodies import Body, rotation_matrix
 from seatrial.geometry.grid import height_grid
 from seatrial.geometry.rays import RayScene
 from seatrial.sensors.tap import Views
-from seatrial.spec.loading import load, load_text
+from seatrial.spec.loading import load
 from seatrial.spec.scenario import Scenario
-from seatrial.spec.sensors.optical import LidarModel
+from seatrial.spec.sensors.optical import Lidar, LidarModel
 
-HARBOUR = """
-kind: scenario
-name: tour
-seed: 5
-duration: 50
-time_step: 0.02
-world:
-  name: basin
-  seabed: {depth: 8}
-  waves: {spectrum: jonswap, significant_height: 0.1, peak_period: 2.5, spreading: long_crested}
-  bodies:
-    - {name: quay, wall: {points: [[-60, -45], [60, -45], [60, 45], [-60, 45]], height: 16,
-       thickness: 2}}
-    - {name: pier, pier: {length: 30, width: 4, piles: 10}, position: [40, 20, -2], heading_deg: 90}
-    - {name: jetty, pier: {length: 20, width: 3, piles: 8}, position: [-50, -25, -2],
-       heading_deg: 90}
-    - {name: breakwater, rock: {size: 5}, position: [0, 0, -1],
-       scatter: {count: 40, area: [[-58, 36], [58, 36], [58, 43], [-58, 43]]}}
-    - {name: mole, rock: {size: 4}, position: [0, 0, -1],
-       scatter: {count: 30, area: [[-58, -43], [58, -43], [58, -38], [-58, -38]]}}
-    - {name: barge, box: {size: [16, 5, 4]}, position: [-52, 15, 0], heading_deg: 80,
-       material: steel}
-vehicles:
-  - name: wamv
-    vehicle: wamv
-    start: {position: [-10, -26, 0], speed: 1.8}
-    commands: {left: 345, right: 300}
-    sensors:
-      - {type: lidar, name: lidar, rate: 5, position: [0, 0, -2.2], model: vlp16}
-"""
+
+def sailed(name, duration, **sensor):
+    """A run of the library with a LiDAR alone, told where it is."""
+    scenario = load(name, Scenario)
+    (vehicle,) = scenario.vehicles
+    lidar = Lidar(type="lidar", name="lidar", **sensor)
+    vehicle = vehicle.model_copy(update={"sensors": (lidar,), "feedback": "truth"})
+    return scenario.model_copy(update={"vehicles": (vehicle,), "duration": duration})
 
 
 @pytest.fixture(scope="module")
 def tour():
-    return st.run(load_text(HARBOUR, Scenario)).recording
+    """Into the harbour, with half of the columns: the clouds stay in memory."""
+    model = load("vlp16", LidarModel).model_copy(update={"columns": 900})
+    scenario = sailed("wamv-harbour-tour", 100.0, rate=5.0, position=(0, 0, -1.5), model=model)
+    return st.run(scenario).recording
 
 
 def poses_of(recording):
     """(K, 4, 4) of the LiDAR in the world, at its samples."""
-    (info,) = (s for s in recording.info("wamv").sensors if s.name == "lidar")
-    frames, times = recording.vehicle("wamv"), recording.samples("wamv", "lidar").time
+    boat = recording.header.vehicles[0]
+    (info,) = boat.sensors
+    frames, times = recording.vehicle(boat.name), recording.samples(boat.name, "lidar").time
     rows = np.rint(np.interp(times, frames.time.values, np.arange(frames.time.size))).astype(int)
     np.testing.assert_allclose(frames.time.values[rows], times, atol=1e-9)
     found = np.tile(np.eye(4), (len(rows), 1, 1))
@@ -71,8 +53,9 @@ def poses_of(recording):
 def undone(recording, k, points, late):
     """Points of sample k as from the pose at the end of its sweep: moved on for what the vehicle
     moved since each ray left, to first order in the time."""
-    (info,) = (s for s in recording.info("wamv").sensors if s.name == "lidar")
-    frames, t = recording.vehicle("wamv"), recording.samples("wamv", "lidar").time[k]
+    boat = recording.header.vehicles[0]
+    (info,) = boat.sensors
+    frames, t = recording.vehicle(boat.name), recording.samples(boat.name, "lidar").time[k]
     row = int(np.argmin(np.abs(frames.time.values - t)))
     turn = frames.angular_velocity.values[row]
     moves = frames.velocity.values[row] + np.cross(turn, np.array(info.position) + points)
@@ -81,13 +64,14 @@ def undone(recording, k, points, late):
 
 @pytest.mark.rest
 def test_kiss_icp_finds_the_way_through_a_harbour(tour):
-    """Odometry by the sweeps alone, their own motion undone by it, within 1 % of the distance."""
+    """Odometry by the sweeps alone, their own motion undone by it: north and east within 1 % of the
+    distance. Walls that stand 2 m out of the water hold the height less well."""
     from kiss_icp.config import KISSConfig
     from kiss_icp.kiss_icp import KissICP
 
     config = KISSConfig()
-    config.data.max_range, config.data.min_range, config.data.deskew = 80.0, 2.0, True
-    config.mapping.voxel_size = 0.8
+    config.data.max_range, config.data.min_range, config.data.deskew = 90.0, 2.0, True
+    config.mapping.voxel_size = 0.5
     odometry, clouds, found = KissICP(config), tour.payload("wamv", "lidar"), []
     for k in range(len(clouds)):
         points = clouds[k].astype(np.float64)
@@ -100,9 +84,11 @@ def test_kiss_icp_finds_the_way_through_a_harbour(tour):
     track = np.array(found)[:, :3, 3]
     distance = np.linalg.norm(np.diff(true[:, :3, 3], axis=0), axis=1).sum()
     assert distance > 80.0
-    error = np.linalg.norm(track - true[:, :3, 3], axis=1)
-    print(f"kiss-icp: {error[-1]:.3f} m off after {distance:.1f} m, {error.max():.3f} m at most")
-    assert error.max() < 0.01 * distance
+    error = track - true[:, :3, 3]
+    level, whole = (np.linalg.norm(part, axis=1).max() for part in (error[:, :2], error))
+    print(f"kiss-icp: {level:.3f} m off in the plane, {whole:.3f} m in space, of {distance:.1f} m")
+    assert level < 0.01 * distance
+    assert whole < 0.02 * distance
 
 
 @pytest.fixture(scope="module")
@@ -161,48 +147,17 @@ def test_small_gicp_registers_two_scans_to_a_centimetre(coast):
     assert np.arccos(0.5 * (np.trace(error[:3, :3]) - 1.0)) < math.radians(0.05)
 
 
-MAZE = """
-kind: scenario
-name: maze
-seed: 2
-duration: 50
-time_step: 0.02
-world:
-  name: maze
-  seabed: {depth: 3}
-  bodies:
-    - {name: outside, wall: {points: [[-12, -12], [12, -12], [12, 12], [-12, 12], [-12, -12]],
-       height: 6, thickness: 0.3}}
-    - {name: inside, wall: {points: [[-4, -12], [-4, -4], [4, -4]], height: 6, thickness: 0.3}}
-    - {name: other, wall: {points: [[12, 3], [5, 3], [5, 7]], height: 6, thickness: 0.3}}
-    - {name: third, wall: {points: [[-12, 5], [-6, 5]], height: 6, thickness: 0.3}}
-vehicles:
-  - name: wamv
-    vehicle: otter
-    start: {position: [0, 0, 0], speed: 0.6}
-    commands: {left_rpm: 420, right_rpm: 280}
-    sensors:
-      - {type: lidar, name: lidar, rate: 5, position: [0, 0, -0.6], model: tim571}
-"""
-WALLS = (
-    ((-12, -12), (12, -12), (12, 12), (-12, 12), (-12, -12)),
-    ((-4, -12), (-4, -4), (4, -4)),
-    ((12, 3), (5, 3), (5, 7)),
-    ((-12, 5), (-6, 5)),
-)
-"""Their middle lines."""
-THICK = 0.3
-
-
 @pytest.mark.rest
 def test_a_map_of_the_maze_has_its_walls_where_they_are():
     """Cells of 0.1 m that at least three rays ended in, by the true pose at the end of each sweep
     with the motion in it undone: 95 % of them within 0.15 m of the face of a wall."""
-    recording = st.run(load_text(MAZE, Scenario)).recording
-    scans = recording.payload("wamv", "lidar")
-    azimuth = np.radians(np.linspace(135.0, -135.0, 811))
+    model = load("tim571", LidarModel)
+    scenario = sailed("otter-maze", 160.0, rate=5.0, position=(0, 0, -0.5), model=model)
+    recording = st.run(scenario).recording
+    scans = recording.payload("otter", "lidar")
+    azimuth = np.linspace(model.first_azimuth, model.last_azimuth, model.columns)
     beams = np.column_stack([np.cos(azimuth), np.sin(azimuth), 0.0 * azimuth])
-    late = np.arange(-810, 1) * (0.75 / 5.0 / 811)
+    late = np.arange(1 - model.columns, 1) * (0.75 / 5.0 / model.columns)
     ends = []
     for k, pose in enumerate(poses_of(recording)):
         reach = scans[k][0].astype(np.float64)
@@ -211,16 +166,18 @@ def test_a_map_of_the_maze_has_its_walls_where_they_are():
         ends.append(local @ pose[:3, :3].T + pose[:3, 3])
     cells, hits = np.unique(np.floor(np.concatenate(ends)[:, :2] / 0.1), axis=0, return_counts=True)
     centres = 0.1 * (cells[hits >= 3] + 0.5)
-    away = np.min([to_line(centres, *ends) for line in WALLS for ends in pairwise(line)], axis=0)
-    good = np.mean(np.abs(away - 0.5 * THICK) < 0.15)
+    away = np.min([outside(body, centres) for body in bodies_of(scenario, 1)], axis=0)
+    good = np.mean(np.abs(away) < 0.15)
     print(f"maze: {good:.1%} of {len(centres)} cells within 0.15 m of a wall")
-    assert len(centres) > 800
+    assert len(centres) > 2000
     assert good > 0.95
 
 
-def to_line(points, start, end):
-    """Distance of points (P, 2) from a stretch."""
-    start, end = np.array(start, float), np.array(end, float)
-    way = end - start
-    share = np.clip((points - start) @ way / (way @ way), 0.0, 1.0)
-    return np.linalg.norm(points - start - share[:, None] * way, axis=1)
+def outside(body, points):
+    """How far places (P, 2) lie outside a box or a post that stands upright; negative within."""
+    place, matrix = body.pose(0.0)
+    local = (points - place[:2]) @ matrix[:2, :2]
+    if body.shape == "cylinder":
+        return np.linalg.norm(local, axis=1) - body.radius
+    over = np.abs(local) - 0.5 * np.array([body.length, body.beam])
+    return np.linalg.norm(np.maximum(over, 0.0), axis=1) + np.minimum(over.max(axis=1), 0.0)
