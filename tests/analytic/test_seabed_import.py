@@ -263,6 +263,38 @@ def test_decimal_commas_are_read_beside_other_separators(tmp_path):
         assert worst(imported(path)) < 2e-4
 
 
+def test_what_spreadsheets_write_is_read(tmp_path):
+    path = write_xyz(tmp_path / "a.csv", header="Latitude,Longitude,Depth")
+    quoted = "\r\n".join(
+        ",".join(f'"{field}"' for field in line.split(",")) for line in path.read_text().split()
+    )
+    path.write_bytes(b"\xef\xbb\xbf" + quoted.encode())
+    made = imported(path)
+    assert worst(made) < 2e-4
+    assert made.report.soundings == 800
+
+
+def test_a_survey_may_lie_across_the_date_line(tmp_path):
+    random = np.random.default_rng(1)
+    longitude = 180.0 + random.uniform(-0.01, 0.01, 500)
+    longitude[longitude > 180.0] -= 360.0
+    rows = zip(random.uniform(-17.01, -17.0, 500), longitude, strict=True)
+    path = tmp_path / "fiji.xyz"
+    path.write_text("\n".join(f"{a:.7f} {b:.7f} 30" for a, b in rows))
+    report = import_seabed([path], Choices(spacing=10.0)).report
+    assert abs(report.datum[1]) == pytest.approx(180.0, abs=1e-3)
+    assert report.extent_m[1] == pytest.approx(0.02 * 106_500.0, rel=0.05)
+
+
+def test_longitudes_may_be_counted_to_360(tmp_path):
+    latitude, longitude = np.random.default_rng(1).uniform((60, 354.99), (60.01, 355.0), (500, 2)).T
+    path = tmp_path / "a.xyz"
+    rows = zip(latitude, longitude, strict=True)
+    path.write_text("\n".join(f"{a:.7f} {b:.7f} {30 + 100 * (a - 60):.4f}" for a, b in rows))
+    made = import_seabed([path], Choices(datum=(60.0, -5.0)))
+    assert made.terrain.at(600.0, -200.0) == pytest.approx(30.0 + 100 * 600 / 111_415, abs=1e-3)
+
+
 def test_files_are_merged_and_the_first_raster_has_the_say(tmp_path):
     gebco(tmp_path / "a.nc")
     west = write_xyz(tmp_path / "deep.xyz", depth=lambda n, e: plane(n, e) + 5.0)

@@ -10,6 +10,7 @@ import seatrial as st
 from seatrial.bathymetry import synthetic
 from seatrial.compile.seabed import MOST_NODES, bottom_of
 from seatrial.engine.scene import Scene, read_scene, write_scene
+from seatrial.figures.seabed import shading
 from seatrial.geometry.grid import facet
 from seatrial.geometry.terrain import side_for, terrain, terrain_of
 from seatrial.seeding import generator
@@ -148,6 +149,15 @@ def test_hills_have_the_relief_and_the_spectrum_that_they_say():
     variance = [np.mean([np.mean((f[lag:] - f[:-lag]) ** 2) for f in fields]) for lag in (1, 2, 4)]
     slopes = np.diff(np.log2(variance)) / 2.0
     np.testing.assert_allclose(slopes, hurst, atol=0.15)
+
+
+def test_hills_are_bright_towards_the_north_west():
+    x, y = np.meshgrid(np.arange(-50.0, 51.0), np.arange(-50.0, 51.0), indexing="ij")
+    hill = 30.0 - 10.0 * np.exp(-(x**2 + y**2) / 400.0)
+    bright = shading(hill, 1.0, 1.0)
+    assert bright[60, 40] == bright.max() > 1.1  # north and west of the top
+    assert bright[40, 60] == bright.min() < 0.7
+    assert bright[0, 0] == pytest.approx(1.0, abs=1e-3)  # level
 
 
 def test_another_seed_is_another_bottom_and_the_same_seed_the_same():

@@ -1,5 +1,7 @@
 """What is made of beams that meet the bottom, against planes."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -132,3 +134,26 @@ def test_a_slow_climber_begins_early_where_the_bottom_rises_faster():
     assert not nothing.kept.any()
     unheard = terrain.begin(slow, 1, jnp.float64)
     assert not terrain.wanted(slow, unheard, north, asked).kept.any()
+
+
+def test_what_a_sonar_sees_ahead_puts_a_lid_on_the_depth():
+    """A return 20 m ahead, 4 m above the vehicle: at 0.2 m per m it must be 4 m + altitude up."""
+    angle = np.arctan2(-4.0, 20.0)
+    beams = np.array([[np.cos(angle), 0.0, np.sin(angle)], [1.0, 0.0, 0.0]])
+    sonar = terrain.Lookout(
+        jnp.zeros(3), jnp.asarray(beams), *jnp.asarray([0.2, 0.0]), place=1, box=1
+    )
+    how = dataclasses.replace(settings(four_beams()), lookout=sonar)
+    believed = at([0.0, 0.0, 12.0], velocity=(1.5, 0.0, 0.0))
+    plane = terrain.begin(how, 1, jnp.float64)._replace(
+        mean=jnp.asarray([[30.0], [0.0], [0.0]]), heard=jnp.ones(1, bool)
+    )
+    far = jnp.asarray([[np.hypot(20.0, 4.0)], [0.0]])
+    seen = terrain.look_ahead(sonar, plane, believed, far, jnp.ones(1, bool), jnp.zeros(1))
+    asked = jnp.asarray([5.0])
+    assert float(terrain.wanted(how, plane, believed, asked).depth[0]) == pytest.approx(25.0)
+    assert float(terrain.wanted(how, seen, believed, asked).depth[0]) == pytest.approx(7.0)
+    nearer = move(how, seen, believed, 1.0)
+    assert float(nearer.lid[0]) == pytest.approx(12.0 - 0.2 * 1.5)
+    clear = terrain.look_ahead(sonar, nearer, believed, 0.0 * far, jnp.ones(1, bool), jnp.zeros(1))
+    assert float(terrain.wanted(how, clear, believed, asked).depth[0]) == pytest.approx(25.0)

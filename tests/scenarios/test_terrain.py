@@ -60,6 +60,25 @@ def test_a_rov_keeps_its_altitude_to_centimetres_where_the_truth_is_fed_back():
     assert np.mean(np.abs(found - 5.0)) < 0.1
 
 
+BANK = (
+    "{name: bank, seabed: {depth: 30}, bodies: [{name: bank, box: {size: [20, 80, 6]}, "
+    "position: [110, 0, 27], material: rock}]}"
+)
+"""A step of 6 m across the way, higher than the altitude that is asked for."""
+
+
+def test_a_sonar_that_looks_ahead_takes_an_auv_over_a_step():
+    task = "{do: goto, waypoints: [[170, 0]], altitude: 4, acceptance: 6}"
+    ahead = "{type: obstacle_sonar, name: ahead, rate: 5, range: 60}"
+    extra = f"sensors: [{ahead}]"
+    run = st.run(described(task=task, world=BANK, extra=extra, duration=110))
+    place = run.recording.vehicle("craft")["position"].values
+    over = place[(place[:, 0] > 98.0) & (place[:, 0] < 122.0)]
+    assert run.status == "completed"
+    assert np.max(over[:, 2]) < 24.0 - 1.5
+    assert place[place[:, 0] < 40.0, 2].max() > 25.0  # not by staying high all the way
+
+
 REFUSED = {
     "no sensor tells it": (
         {"feedback": "estimate", "vehicle": "bluerov2"},

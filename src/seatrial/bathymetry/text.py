@@ -26,6 +26,8 @@ from seatrial.bathymetry.sources import (
 )
 
 LONGEST_LINE = 4096
+BYTE_ORDER_MARK = "\u00ef\u00bb\u00bf"
+"""Of UTF-8, read as Latin 1."""
 MOST_BAD = 0.05
 """Share of lines that may hold no sounding."""
 REPORTED = 5
@@ -181,10 +183,10 @@ class _Reader:
             )
 
     def _sounding(self, text: str, number: int) -> tuple[float, float, float] | None:
-        text = text.lstrip("\ufeff\u00ef\u00bb\u00bf").strip()
+        text = text.removeprefix(BYTE_ORDER_MARK).strip()
         if not text or text[0] in "#%" or text.startswith("//"):
             return None
-        fields = split(text)
+        fields = split(text.replace('"', ""))
         if not self._begun:
             self._begun = True
             if self._begin(fields, text, number):

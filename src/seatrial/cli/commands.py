@@ -397,6 +397,14 @@ def bench_closed_loop(
     bench.show_runs(timing.closed_loop_cases(duration), as_json)
 
 
+@bench_app.command("rays")
+def bench_rays(as_json: JsonOption = False) -> None:
+    """Time LiDAR, sonars and depth camera in a basin, beside Embree itself on the same rays."""
+    from seatrial.cli import bench
+
+    bench.show_rays(as_json)
+
+
 @sensors_app.command("check")
 def sensors_check(
     vehicle: Annotated[str, typer.Argument(help="A vehicle file, or a library name.")],

@@ -16,10 +16,10 @@ from seatrial.compile.compiled_controllers import CompiledControllers
 from seatrial.compile.faults import compile_faults, fault_infos
 from seatrial.compile.limits import believable_speed
 from seatrial.compile.plausibility import check_start, doubtful_orders, within_reach
-from seatrial.compile.reach import reach_of
+from seatrial.compile.reach import bottom_within_reach
 from seatrial.compile.scene import bodies_of, ray_scene
 from seatrial.compile.schedule import schedule_of, settle_time_step
-from seatrial.compile.seabed import Bottom, bottom_of
+from seatrial.compile.seabed import Bottom
 from seatrial.compile.sensors.fitting import FittedOut, samples_underway
 from seatrial.compile.starts import check_afloat, check_clear
 from seatrial.compile.swarm import Member, members_of, vary_model
@@ -91,7 +91,7 @@ def described_by(scenario: str | Path | spec.Scenario | Plan) -> spec.Scenario:
 
 def _compile(described: spec.Scenario, controllers: CompiledControllers) -> Plan:
     timed = settle_time_step(described)
-    bottom = bottom_of(timed.world, timed.seed, reach_of(timed))
+    bottom = bottom_within_reach(timed)
     scenario = settle_trim(timed, bottom)
     members = [
         member
@@ -184,7 +184,9 @@ class _Kinds:
         for i, participant in enumerate(scenario.vehicles):
             if self._find(participant) is None:
                 self._different.append((i, participant))
-        rays = self._rays(sorted(members, key=self.key))
+        in_fleets = sorted(members, key=self.key)
+        self._numbers = {member.name: i + 1 for i, member in enumerate(in_fleets)}
+        rays = self._rays(in_fleets)
         self._kinds = [self._compile(participant, i, rays) for i, participant in self._different]
 
     def _rays(self, members: list[Member]) -> RayScene:
@@ -267,7 +269,13 @@ class _Kinds:
             vehicles_touch(self._scenario),
         )
         sensors = FittedOut(
-            self._scenario, participant, vehicle.channels, self.ocean(dtype), dtype, rays
+            self._scenario,
+            participant,
+            vehicle.channels,
+            self.ocean(dtype),
+            dtype,
+            rays,
+            self._numbers,
         )
         return _Kind(vehicle, sensors)
 

@@ -92,9 +92,7 @@ def fan_picture(levels: Array, bearings: Array, reach: float) -> tuple[Array, tu
 def _colours(stops: tuple[str, ...]) -> Any:
     from matplotlib.colors import LinearSegmentedColormap
 
-    made = LinearSegmentedColormap.from_list("instrument", stops)
-    made.set_bad(SCREEN)
-    return made
+    return LinearSegmentedColormap.from_list("instrument", stops).with_extremes(bad=SCREEN)
 
 
 def _show(
@@ -260,9 +258,11 @@ def _lidar(axes: "Axes", shot: Shot) -> None:
 
 
 def _depth_camera(axes: "Axes", shot: Shot) -> None:
-    depth = np.where(shot.payload[-1] > 0.0, shot.payload[-1], np.nan)
-    low, high = np.nanquantile(depth[np.isfinite(depth)], [0.01, 0.98])
-    axes.imshow(depth, cmap="turbo_r", vmin=low, vmax=high)
+    from matplotlib.colors import LogNorm
+
+    depth = np.where(np.isfinite(shot.payload[-1]), shot.payload[-1], np.nan)
+    low, high = np.nanquantile(depth, [0.01, 0.995])
+    axes.imshow(depth, cmap="turbo_r", norm=LogNorm(low, high))
     axes.set_axis_off()
 
 

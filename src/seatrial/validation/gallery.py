@@ -110,11 +110,11 @@ def _views(picture: Picture, info: SensorInfo, seed: int) -> Views:
 PICTURES = (
     Picture(
         "Imaging sonar",
-        "Looking ahead and down from 4 m over the bottom: a container with its shadow, boulders, "
-        "a mine on its tether.",
+        "Looking ahead and down from 4 m over the bottom: a container with its long shadow, "
+        "boulders, a pipeline to starboard, a mine to port, and far ahead the end of a wreck.",
         "wreck-site",
         {"type": "imaging_sonar", "rate": 5, "range": 35, "pitch_deg": -14, "rays": 384},
-        start=(-60.0, 0.0, 16.0),
+        start=(-56.0, 2.0, 16.0),
     ),
     Picture(
         "Side-scan waterfall",
@@ -155,22 +155,21 @@ PICTURES = (
     ),
     Picture(
         "LiDAR cloud",
-        "Sweeps of 64 beams along the pier of the roadstead, put together by the true poses and "
-        "coloured by height.",
-        "roadstead",
+        "Sweeps of 64 beams from three places in a harbour, put together by their true poses and "
+        "coloured by height: moles, piers, boats at their moorings.",
+        "harbour",
         {"type": "lidar", "rate": 10, "model": "os1_64"},
-        start=(-196.0, 85.0, -2.5),
-        heading=60.0,
-        speed=15.0,
-        samples=40,
+        start=(0.0, 0.0, -3.0),
+        speed=1.5,
+        samples=2,
+        lines=(-40.0, 5.0, 18.0),
     ),
     Picture(
         "Depth image",
-        "Towards the head of the pier, with the shed on it and waves before it: near in red, far "
-        "in blue.",
-        "roadstead",
-        {"type": "depth_camera", "rate": 10, "range": 150, "fidelity": "ideal"},
-        start=(-196.0, 70.0, -2.5),
-        heading=40.0,
+        "Towards a pier of the same harbour and the boats beside it: near in red, far in blue.",
+        "harbour",
+        {"type": "depth_camera", "rate": 10, "range": 90, "pitch_deg": -12, "fidelity": "ideal"},
+        start=(-6.0, 10.0, -5.0),
+        heading=50.0,
     ),
 )
