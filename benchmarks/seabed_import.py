@@ -23,7 +23,7 @@ def write_survey(path: Path, count: int) -> None:
     side = 2000.0
     beams = 100
     pings = -(-count // beams)
-    along = np.linspace(0.0, 20.0 * side, pings)
+    along = np.linspace(0.0, 20.0 * side, pings, endpoint=False)
     line, way = np.divmod(along, side)
     way = np.where(line % 2, side - way, way)
     across = (line[:, None] + np.linspace(-0.55, 0.55, beams)) * side / 20.0
