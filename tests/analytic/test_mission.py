@@ -5,11 +5,16 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from seatrial.compile.autonomy.legs import legs_of
 from seatrial.engine.command import sample_queue
 from seatrial.engine.compiled.suite import Sample
+from seatrial.errors import SpecError
 from seatrial.gnc import mission as legs
+from seatrial.gnc.guidance import patterns
 from seatrial.gnc.types import Estimate
 from seatrial.spatial.rotations import from_euler
+from seatrial.spec.loading import load_text
+from seatrial.spec.scenario import Scenario
 
 
 @pytest.fixture(autouse=True)
@@ -215,3 +220,38 @@ def test_a_sample_that_is_not_valid_is_never_delivered():
     box = sample_queue.post(box, sample(1.0, 0.0, valid=0.0), jnp.asarray(True), jnp.float64(0.0))
     _, arrival = sample_queue.collect(box, jnp.float64(1.0))
     assert not bool(arrival.arrived[0])
+
+
+def test_a_pipeline_is_followed_from_its_nearer_end_at_the_distance_asked_for():
+    line = np.array([[0.0, 0.0], [100.0, 0.0], [100.0, 50.0]])  # to north, then to east
+    moved = patterns.beside(line, 4.0)
+    np.testing.assert_allclose(moved, [[0.0, 4.0], [96.0, 4.0], [96.0, 50.0]], atol=1e-9)
+    np.testing.assert_allclose(patterns.beside(line, -4.0)[1], [104.0, -4.0], atol=1e-9)
+    text = """
+kind: scenario
+name: inspection
+duration: 60
+world:
+  name: field
+  seabed: {depth: 30}
+  bodies:
+    - name: line
+      pipe: {waypoints: [[0, 0, 0], [100, 0, 0], [100, 50, 0]], diameter: 0.5}
+      position: [20, 10]
+      heading_deg: 90
+      on_bottom: true
+vehicles:
+  - name: craft
+    vehicle: bluerov2
+    feedback: truth
+    sensors: []
+    start: {position: [60, 110, 20]}
+    mission: [{do: follow, pipeline: line, depth: 25, speed: 0.3}]
+"""
+    scenario = load_text(text, Scenario)
+    found = legs_of(scenario, scenario.vehicles[0], 0.3, holds=True)
+    corners = [[-30.0, 110.0, 25.0], [20.0, 110.0, 25.0], [20.0, 10.0, 25.0]]
+    np.testing.assert_allclose([leg.end for leg in found], corners, atol=1e-9)
+    wrong = load_text(text.replace("pipeline: line", "pipeline: lien"), Scenario)
+    with pytest.raises(SpecError, match=r"(?s)no pipeline `lien`.*did you mean `line`"):
+        legs_of(wrong, wrong.vehicles[0], 0.3, holds=True)

@@ -172,6 +172,17 @@ class Loiter(Task):
     """Seen from above."""
 
 
+class Follow(Task):
+    """Follow a pipeline of the world from end to end, as it is charted; the nearer end first."""
+
+    do: Literal["follow"]
+    """Selects this task."""
+    pipeline: str
+    """Name of a body of the world that is a `pipe`."""
+    offset: Metres = 0.0
+    """Beside it, to starboard of the way it is followed."""
+
+
 class Hold(Task):
     """Stay at a place; a vehicle that cannot hold station comes back whenever it drifts off."""
 
@@ -225,7 +236,7 @@ class Velocity(Task):
 
 
 AnyTask = Annotated[
-    Goto | Survey | ExpandingSquare | Loiter | Hold | Surface | Dock | Velocity,
+    Goto | Survey | ExpandingSquare | Loiter | Follow | Hold | Surface | Dock | Velocity,
     Field(discriminator="do"),
 ]
 

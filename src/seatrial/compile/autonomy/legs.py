@@ -13,6 +13,7 @@ from seatrial.gnc.guidance.path import sample
 from seatrial.gnc.guidance.smoothing import fillet, smooth
 from seatrial.spec import mission as spec
 from seatrial.spec.scenario import Participant, Scenario
+from seatrial.spec.wording import did_you_mean
 
 Array = NDArray[np.float64]
 
@@ -82,7 +83,11 @@ def legs_of(scenario: Scenario, participant: Participant, speed: float, holds: b
         elif isinstance(task, spec.Dock):
             legs += _dock(task, common)
         else:
-            points = _points(task, datum)
+            points = (
+                _along(scenario, participant, number, task, last)
+                if isinstance(task, spec.Follow)
+                else _points(task, datum)
+            )
             if isinstance(task, spec.Goto) and task.smooth is not None:
                 points = _smoothed(task, np.vstack([last, points]), length)
             legs += [
@@ -121,6 +126,33 @@ def _points(
         depths = np.full(len(task.places), task.depth)
         return patterns.from_latitude_longitude(np.column_stack([task.places, depths]), datum)
     return np.array([_point(waypoint, task.depth) for waypoint in task.waypoints])
+
+
+def _along(
+    scenario: Scenario, participant: Participant, number: int, task: spec.Follow, start: Array
+) -> Array:
+    """Corners of a pipeline, moved to the side where it is followed beside."""
+    pipes = {b.name: b for b in scenario.world.bodies if b.pipe is not None}
+    if task.pipeline not in pipes:
+        raise participant.error(
+            ("mission", number, "pipeline"),
+            f"there is no pipeline `{task.pipeline}` in `{scenario.world.name}`",
+            value=task.pipeline,
+            expected=f"one of {', '.join(pipes)}" if pipes else "a world with a `pipe` in `bodies`",
+            mend=did_you_mean(task.pipeline, pipes) or "name a body of the world that is a `pipe`",
+        )
+    body = pipes[task.pipeline]
+    assert body.pipe is not None
+    turn = np.array(
+        [
+            [math.cos(body.heading), -math.sin(body.heading)],
+            [math.sin(body.heading), math.cos(body.heading)],
+        ]
+    )
+    line = np.array([corner[:2] for corner in body.pipe.waypoints]) @ turn.T + body.position[:2]
+    if np.linalg.norm(line[-1] - start[:2]) < np.linalg.norm(line[0] - start[:2]):
+        line = line[::-1]
+    return np.column_stack([patterns.beside(line, task.offset), np.full(len(line), task.depth)])
 
 
 def _smoothed(task: spec.Goto, points: Array, length: float) -> Array:

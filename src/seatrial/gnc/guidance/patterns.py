@@ -155,3 +155,18 @@ def _axes(heading: float) -> tuple[Array, Array]:
 
 def _at_depth(points: Array, depth: float) -> Array:
     return np.concatenate([points, np.full((len(points), 1), depth)], axis=1)
+
+
+def beside(line: Array, offset: float) -> Array:
+    """A line of corners (K, 2) moved by `offset` to starboard of its way; at a corner along the
+    middle of both sides, as far as keeps the distance to either (at most three times it)."""
+    ways = np.diff(line, axis=0)
+    ways = ways / np.linalg.norm(ways, axis=1, keepdims=True)
+    starboard = np.column_stack([-ways[:, 1], ways[:, 0]])
+    before, after = np.vstack([starboard[:1], starboard]), np.vstack([starboard, starboard[-1:]])
+    middle = before + after
+    size = np.sum(middle * middle, axis=1, keepdims=True)
+    # |middle| = 2 cos(half the turn); the corner lies offset / cos(half the turn) along it.
+    stretch = 2.0 / np.maximum(size, 4.0 / 9.0)
+    moved: Array = line + offset * stretch * middle
+    return moved
