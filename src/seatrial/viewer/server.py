@@ -204,7 +204,6 @@ def application(stage: Stage, token: str | None) -> "Starlette":
     @contextlib.asynccontextmanager
     async def life(app: Starlette) -> AsyncIterator[None]:
         watching = asyncio.create_task(house.watch_stage())
-        stage.start()
         yield
         watching.cancel()
 
@@ -232,6 +231,7 @@ def serve(stage: Stage, host: str, port: int, token: str | None) -> None:
         ws_ping_timeout=20.0,
         timeout_graceful_shutdown=2,
     )
+    stage.start()
     try:
         uvicorn.Server(config).run()
     finally:
