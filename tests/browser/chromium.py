@@ -1,6 +1,7 @@
 """Headless Chromium for tests and screenshots, and a server of the page in this process."""
 
 import json
+import runpy
 import shutil
 import subprocess
 import threading
@@ -23,10 +24,11 @@ class Chromium:
     """Pages by name; every method waits for its answer."""
 
     def __init__(self) -> None:
-        node = shutil.which("node") or "node"
+        _, environment = runpy.run_path(str(ROOT / "web" / "build.py"))["node"]()
         self._process = subprocess.Popen(
-            [node, str(HERE / "browser.mjs")],
+            [shutil.which("node", path=environment["PATH"]), str(HERE / "browser.mjs")],
             cwd=HERE,
+            env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -61,13 +63,17 @@ class Chromium:
     def ready(self, page: str = "a") -> None:
         """Wait for the first picture."""
         self.until(
-            "seatrial.page()?.buffer.last !== undefined && seatrial.page().world.time >= 0", page
+            "window.seatrial?.page()?.buffer.last !== undefined && seatrial.page().world.time >= 0",
+            page,
         )
 
     def quit(self) -> None:
         assert self._process.stdin is not None
         self._process.stdin.close()
-        self._process.wait(20)
+        try:
+            self._process.wait(20)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
 
 
 class Served:

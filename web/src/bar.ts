@@ -84,8 +84,8 @@ export class Bar {
         { class: "group right" },
         camera,
         sun,
-        button("▣", "screenshot", () => actions.screenshot()),
-        button("⛓", "copy a link to this view", () => actions.link()),
+        button("picture", "save a picture", () => actions.screenshot()),
+        button("link", "copy a link to this view", () => actions.link()),
       ),
     );
     root.replaceChildren(...parts);

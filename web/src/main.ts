@@ -166,6 +166,7 @@ class Page {
 }
 
 let page: Page | null = null;
+const shownOnDemand = { on: false };
 let saying = 0;
 
 function say(text: string, seconds: number): void {
@@ -198,7 +199,7 @@ const connection = new Connection(addressOf(location), {
 });
 
 function tick(): void {
-  page?.frame();
+  if (!shownOnDemand.on) page?.frame();
   requestAnimationFrame(tick);
 }
 requestAnimationFrame(tick);
@@ -225,5 +226,5 @@ byId("view").addEventListener("click", (e) => {
   if (page && page.hello.mode === "live" && (page.waypointMode || e.shiftKey)) page.sendTo(e.clientX, e.clientY);
 });
 
-// What the browser tests look at.
-Object.assign(window, { seatrial: { page: () => page, connection } });
+// What the browser tests and the screenshots look at.
+Object.assign(window, { seatrial: { page: () => page, connection, shownOnDemand } });

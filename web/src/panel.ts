@@ -174,7 +174,7 @@ export class Panel {
     const card = this.hello.vehicles[this.selected]!;
     const [roll, pitch, yaw] = euler(of("attitude"));
     const velocity = of("velocity");
-    if (this.root.offsetParent === null || now - this.drawn < 0.1) return;
+    if (!this.root.getClientRects().length || now - this.drawn < 0.1) return;
     this.drawn = now;
     const p = of("position");
     const speed = Math.hypot(velocity[0]!, velocity[1]!);

@@ -28,8 +28,10 @@ const vec3 ABSORPTION = vec3(0.22, 0.058, 0.045);
 const vec3 DOWNWELLING = vec3(0.16, 0.035, 0.026);
 const vec3 WATER_LIGHT = vec3(0.020, 0.190, 0.255);
 vec3 waterLight(float depth) { return WATER_LIGHT * exp(-DOWNWELLING * max(depth, 0.0)); }
-/* Colour of something at "there" as seen from "eye", both in metres with y up. */
-vec3 throughWater(vec3 colour, vec3 eye, vec3 there, vec3 haze) {
+/* Colour of something at "there" as seen from "eye", y up, under water that stands at a level. */
+vec3 throughWater(vec3 colour, vec3 eye, vec3 there, vec3 haze, float level) {
+  eye.y -= level;
+  there.y -= level;
   float path = distance(eye, there);
   float wet = eye.y < 0.0 && there.y < 0.0 ? 1.0
     : eye.y > 0.0 && there.y < 0.0 ? there.y / (there.y - eye.y)
@@ -43,7 +45,7 @@ vec3 throughWater(vec3 colour, vec3 eye, vec3 there, vec3 haze) {
 }
 `;
 
-/** All of three's own materials see the water in this way in place of a fog. */
+/** All of three's own materials see the water in place of a fog, whose `near` is its level. */
 export function patchFog(): void {
   THREE.ShaderChunk.fog_pars_vertex = "varying vec3 vFogPlace;";
   THREE.ShaderChunk.fog_vertex = /* glsl */ `
@@ -53,9 +55,9 @@ export function patchFog(): void {
     #endif
     vFogPlace = (modelMatrix * fogPlace).xyz;
   `;
-  THREE.ShaderChunk.fog_pars_fragment = `varying vec3 vFogPlace; uniform vec3 fogColor; ${WATER}`;
+  THREE.ShaderChunk.fog_pars_fragment = `varying vec3 vFogPlace; uniform vec3 fogColor; uniform float fogNear; ${WATER}`;
   THREE.ShaderChunk.fog_fragment =
-    "gl_FragColor.rgb = throughWater(gl_FragColor.rgb, cameraPosition, vFogPlace, fogColor);";
+    "gl_FragColor.rgb = throughWater(gl_FragColor.rgb, cameraPosition, vFogPlace, fogColor, fogNear);";
 }
 
 /** Direction to the sun from its height and azimuth, rad, in three's axes. */
@@ -80,6 +82,7 @@ export function skyDome(shared: Record<string, THREE.IUniform>): THREE.Mesh {
       ${SKY}
       ${WATER}
       varying vec3 vDirection;
+      uniform float eyeDepth;
       float hash(vec2 p) { return fract(sin(dot(p, vec2(127.1, 311.7))) * 43758.5453); }
       float noise(vec2 p) {
         vec2 i = floor(p), f = fract(p);
@@ -90,8 +93,8 @@ export function skyDome(shared: Record<string, THREE.IUniform>): THREE.Mesh {
       void main() {
         vec3 direction = normalize(vDirection);
         vec3 colour;
-        if (cameraPosition.y < -0.3) {
-          colour = waterLight(-cameraPosition.y - 12.0 * min(direction.y, 0.0) + 2.0);
+        if (eyeDepth > 0.0) {
+          colour = waterLight(eyeDepth - 12.0 * min(direction.y, 0.0) + 2.0);
         } else {
           colour = skyColour(direction);
           if (direction.y > 0.02) {

@@ -172,6 +172,7 @@ export class Water {
         #ifdef FINE
         ${SEA}
         #endif
+        uniform float eyeDepth;
         uniform float ripples;
         uniform float crest;
         uniform float ripplePhase;
@@ -202,7 +203,7 @@ export class Water {
           vec3 normal = normalize(vec3(-slope.x, 1.0, -slope.y));
           vec3 colour;
           float opaque = 1.0;
-          if (cameraPosition.y < vPlace.y && !gl_FrontFacing) {
+          if (eyeDepth > 0.0) {
             // from below: sky within Snell's window, the water's own light beyond it
             vec3 down = -normal;
             float inside = max(dot(toEye, down), 0.0);
@@ -213,7 +214,7 @@ export class Water {
             above += sine < 1.0 ? sunColour() * 4.0 * pow(max(dot(out_, sunDirection), 0.0), 220.0)
               : vec3(0.0);
             colour = mix(waterLight(5.0) * 1.2, above + waterLight(0.0) * 0.5, window);
-            colour = throughWater(colour, cameraPosition, vPlace - vec3(0.0, 0.01, 0.0), colour);
+            colour = throughWater(colour, cameraPosition, vPlace, colour, vPlace.y + 0.01);
           } else {
             float facing = max(dot(toEye, normal), 0.02);
             float rough = sqrt(left);

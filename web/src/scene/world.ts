@@ -47,9 +47,12 @@ export class World {
   time = 0;
   private readonly bottom: Bottom;
   private readonly bodies: Bodies;
-  private readonly shared = { sunDirection: { value: new THREE.Vector3(0, 1, 0) } };
+  private readonly shared = {
+    sunDirection: { value: new THREE.Vector3(0, 1, 0) },
+    eyeDepth: { value: -1 },
+  };
   private readonly sunlight = new THREE.DirectionalLight(0xffffff, 2.6);
-  private readonly skylight = new THREE.HemisphereLight(0xbcd4f0, 0x35505a, 1.5);
+  private readonly skylight = new THREE.HemisphereLight(0xc8daf0, 0x4a6068, 2.4);
   private readonly dome: THREE.Mesh;
   private readonly marker: THREE.Mesh;
   private readonly names: HTMLElement[] = [];
@@ -166,6 +169,10 @@ export class World {
     const eye = this.cameras.camera.position;
     const centre = this.cameras.eye.kind === "map" ? eye : eye.clone().lerp(p, 0.6);
     this.water.update(centre.x, centre.z, time);
+    this.shared.eyeDepth.value = this.sea.elevation(eye.x, eye.z, time) - eye.y;
+    const floats = this.hello.vehicles[selected]!.craft === "surface";
+    const keel = floats ? 0.5 * (this.hello.vehicles[selected]!.height || 0.5) : 0;
+    (this.scene.fog as THREE.Fog).near = this.sea.elevation(p.x, p.z, time) - keel;
     this.bottom.update(time, eye.x, eye.z);
     this.sunlight.target.position.set(0, 0, 0);
     this.renderer.render(this.scene, this.cameras.camera);
