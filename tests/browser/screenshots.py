@@ -17,7 +17,7 @@ VIEWS = {
         "demo",
         {},
         20.0,
-        "vehicle=otter&camera=chase&around=0.7&above=0.13&distance=5.5&sun=low",
+        "vehicle=otter&camera=orbit&around=0.75&above=0.12&distance=5.5&sun=low",
     ),
     "bottom": (
         "remus100-survey",

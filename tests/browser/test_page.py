@@ -139,9 +139,11 @@ def test_pause_step_and_speed(opened, browser):
     browser("push", selector="#play")
     browser.until("seatrial.page().buffer.last.playing")
     assert opened.stage.speed == 5.0
+    browser("choose", selector="#speed", value="0.1")
+    browser.until("seatrial.page().buffer.last.speed < 0.2")
     browser("push", selector="#reset")
     browser.until("seatrial.page().buffer.last.run === 2")
-    assert browser.until("seatrial.page().buffer.last.time < 20")
+    assert browser.js("seatrial.page().buffer.last.time") < 3.0
 
 
 def test_a_lost_connection_is_told_and_comes_back(opened, browser):
@@ -199,4 +201,34 @@ def test_a_recording_is_scrubbed_to_the_right_state(plan, browser, tmp_path):
             assert np.allclose(shown(browser, "position"), now.position.values, atol=1e-5)
             assert np.allclose(shown(browser, "attitude"), now.attitude.values, atol=1e-6)
         assert browser("errors") == []
+        browser("close")
+
+
+def test_a_click_on_the_water_sends_the_vessel_there(browser):
+    mission = [{"do": "velocity", "surge": 1.0, "duration": 600}]
+    craft = {"name": "otter", "vehicle": "otter", "feedback": "truth", "mission": mission}
+    plan = st.compile_scenario(st.Scenario(duration=60.0, vehicles=[craft]))
+    with Engine(plan, stepped=True) as engine, serving(Live(engine, Controllers({}))) as served:
+        browser("open", url=f"{served.url}{COARSE}#camera=map&distance=60")
+        browser.ready()
+        browser("push", selector="#waypoint")
+        browser("click", x=500, y=150)  # above and to the right of the middle: ahead, to starboard
+        browser.until("seatrial.page().world.marker.visible")
+        north, _, east = browser.js("[...seatrial.page().world.marker.position]")
+        assert min(north, east) > 5.0
+        browser.until(
+            "document.querySelector('#events').textContent.includes('sent to a waypoint')"
+        )
+        bearing = np.arctan2(east, north)
+        browser("choose", selector="#speed", value="5")
+
+        def off():
+            w, x, y, z = shown(browser, "attitude")
+            heading = np.arctan2(2 * (x * y + w * z), 1 - 2 * (y * y + z * z))
+            return abs((heading - bearing + np.pi) % (2 * np.pi) - np.pi)
+
+        deadline = time.monotonic() + 60.0
+        while off() > 0.3:
+            assert time.monotonic() < deadline, off()
+            time.sleep(0.2)
         browser("close")

@@ -79,7 +79,6 @@ export class Chart {
 
   clear(): void {
     this.data = [[], ...this.series.names.map(() => [])];
-    this.plot?.setData(this.data as uPlot.AlignedData);
   }
 
   add(time: number, numbers: Float32Array): void {
@@ -98,8 +97,9 @@ export class Chart {
     const times = this.data[0]!;
     const end = times[times.length - 1] ?? 0;
     this.plot.batch(() => {
-      this.plot!.setData(this.data as uPlot.AlignedData, span === 0);
-      if (span > 0) this.plot!.setScale("x", { min: Math.max(times[0] ?? 0, end - span), max: Math.max(end, 1) });
+      this.plot!.setData(this.data as uPlot.AlignedData, false);
+      const start = Math.max(times[0] ?? 0, end - span);
+      this.plot!.setScale("x", { min: span > 0 ? start : (times[0] ?? 0), max: Math.max(end, start + 1) });
     });
   }
 

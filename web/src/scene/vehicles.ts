@@ -82,7 +82,7 @@ export class Trail {
   ) {
     const shape = new THREE.BufferGeometry();
     shape.setAttribute("position", new THREE.BufferAttribute(this.points, 3));
-    const material = new THREE.LineBasicMaterial({ color: colour, transparent: true, opacity: 0.85 });
+    const material = new THREE.LineBasicMaterial({ color: colour, transparent: true, opacity: 0.6, depthTest: false });
     this.line = new THREE.Line(shape, material);
     this.line.frustumCulled = false;
     this.line.renderOrder = 3;

@@ -193,12 +193,14 @@ export class Water {
           vec2 slope = sea.yz;
           for (int i = 0; i < 5; i++) { // ripples too short for the physics: for the eye alone
             float angle = 2.1 + 2.399963 * float(i);
-            float k = 4.0 * pow(1.55, float(i));
+            float k = 5.0 * pow(1.7, float(i));
             float here = 1.0 - smoothstep(0.7, 1.8, k * spacing);
             vec2 along = vec2(cos(angle), sin(angle));
             float turn = k * dot(along, vPlace.xz) - sqrt(9.81 * k) * ripplePhase;
-            turn += 1.7 * sin(0.37 * k * dot(vec2(-along.y, along.x), vPlace.xz));
-            slope += here * sqrt(0.25 * ripples) * along * cos(turn);
+            vec2 across = vec2(-along.y, along.x);
+            turn += 2.3 * sin(0.31 * k * dot(across, vPlace.xz) + 1.9 * float(i));
+            float patch_ = 0.5 + 0.5 * sin(0.13 * k * dot(across + 0.6 * along, vPlace.xz) + ripplePhase);
+            slope += here * sqrt(0.35 * ripples) * patch_ * along * cos(turn);
           }
           vec3 normal = normalize(vec3(-slope.x, 1.0, -slope.y));
           vec3 colour;

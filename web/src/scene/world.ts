@@ -54,7 +54,7 @@ export class World {
   private readonly sunlight = new THREE.DirectionalLight(0xffffff, 2.6);
   private readonly skylight = new THREE.HemisphereLight(0xc8daf0, 0x4a6068, 2.4);
   private readonly dome: THREE.Mesh;
-  private readonly marker: THREE.Mesh;
+  readonly marker: THREE.Mesh;
   private readonly names: HTMLElement[] = [];
   private slow = 0;
   private frames = 0;
