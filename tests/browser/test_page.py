@@ -209,10 +209,11 @@ def test_a_click_on_the_water_sends_the_vessel_there(browser):
     craft = {"name": "otter", "vehicle": "otter", "feedback": "truth", "mission": mission}
     plan = st.compile_scenario(st.Scenario(duration=60.0, vehicles=[craft]))
     with Engine(plan, stepped=True) as engine, serving(Live(engine, Controllers({}))) as served:
-        browser("open", url=f"{served.url}{COARSE}#camera=map&distance=60")
+        url = f"{served.url}{COARSE}#camera=map&distance=60"
+        browser("open", url=url, width=1000, height=600)
         browser.ready()
         browser("push", selector="#waypoint")
-        browser("click", x=500, y=150)  # above and to the right of the middle: ahead, to starboard
+        browser("click", x=600, y=200)  # above and to the right of the middle: ahead, to starboard
         browser.until("seatrial.page().world.marker.visible")
         north, _, east = browser.js("[...seatrial.page().world.marker.position]")
         assert min(north, east) > 5.0

@@ -10,10 +10,10 @@ vec3 skyColour(vec3 direction) {
   float low = 1.0 - smoothstep(0.0, 0.45, sunDirection.y);
   float towards = max(dot(normalize(direction), sunDirection), 0.0);
   vec3 zenith = mix(vec3(0.09, 0.24, 0.58), vec3(0.07, 0.15, 0.36), low);
-  vec3 horizon = mix(vec3(0.62, 0.74, 0.86), vec3(0.74, 0.62, 0.55), low);
+  vec3 horizon = mix(vec3(0.62, 0.74, 0.86), vec3(0.80, 0.58, 0.44), low);
   vec3 colour = mix(horizon, zenith, 1.0 - exp(-4.2 * height));
-  vec3 glow = mix(vec3(0.9, 0.85, 0.75), vec3(1.25, 0.62, 0.28), low);
-  colour += glow * (0.30 * pow(towards, 6.0) * exp(-2.6 * height) + 0.35 * pow(towards, 90.0));
+  vec3 glow = mix(vec3(0.9, 0.85, 0.75), vec3(1.45, 0.58, 0.20), low);
+  colour += glow * (0.38 * pow(towards, 5.0) * exp(-2.2 * height) + 0.35 * pow(towards, 90.0));
   return colour;
 }
 vec3 sunColour() {
