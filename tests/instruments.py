@@ -8,7 +8,7 @@ import numpy as np
 
 import craft
 from seatrial.compile.actuators import channels_of, expand
-from seatrial.compile.sensors import machinery, optical, ranging, water
+from seatrial.compile.sensors import acoustic, machinery, optical, ranging, water
 from seatrial.compile.sensors.context import Context
 from seatrial.geometry.rays import RayScene
 from seatrial.sensors.look import Look
@@ -16,6 +16,7 @@ from seatrial.sensors.noise import draws
 from seatrial.sensors.sensor import Mount
 from seatrial.spec.sensors import machinery as machinery_spec
 from seatrial.spec.sensors import optical as optical_spec
+from seatrial.spec.sensors import position as position_spec
 from seatrial.spec.sensors import ranging as ranging_spec
 from seatrial.spec.sensors import water as water_spec
 
@@ -29,8 +30,12 @@ BUILDERS = {
     "shaft": (machinery_spec.Shaft, machinery.shaft),
     "battery": (machinery_spec.Battery, machinery.battery),
     "echo_sounder": (ranging_spec.EchoSounder, ranging.echo_sounder),
+    "lbl": (position_spec.Lbl, acoustic.lbl),
+    "usbl": (position_spec.Usbl, acoustic.usbl),
+    "modem": (position_spec.Modem, acoustic.modem),
     "lidar": (optical_spec.Lidar, optical.lidar),
     "depth_camera": (optical_spec.DepthCamera, optical.depth_camera),
+    "obstacle_sonar": (ranging_spec.ObstacleSonar, ranging.obstacle_sonar),
     "altimeter": (ranging_spec.Altimeter, ranging.altimeter),
 }
 
@@ -62,6 +67,9 @@ def fit(
     bottom="sand",
     rays=None,
     weather=None,
+    numbers=None,
+    modems=None,
+    vehicle_name="",
     **described,
 ):
     """The built sensor of a type."""
@@ -78,6 +86,9 @@ def fit(
             channels=tuple(channels_of(expand(vehicle.actuators))),
             datum=(0.0, 0.0),
             bottom=bottom,
+            numbers=numbers,
+            modems=modems or {},
+            name=vehicle_name,
             rays=rays or RayScene(()),
             weather=weather,
         )

@@ -188,16 +188,17 @@ def test_the_load_tells_place_and_partner():
         with jax.enable_x64(True):
             at = craft.state(model, position)
             around = surroundings(model, ocean, at, jnp.float64(0.0))
-            return contact.load(model.contact, ocean, around, jnp.float64(0.0))
+            pose = around.position, around.rotation, around.velocity
+            return contact.load(model.contact, ocean, *pose, jnp.float64(0.0))
 
     wall = told((4.01, 0, 5))
-    assert int(wall.partner) == 1
+    assert int(wall.partner) == 0
     assert float(wall.place[0]) == pytest.approx(5.01, abs=1e-6)
     assert float(wall.force[0]) == pytest.approx(-float(wall.size), rel=1e-6)
     bottom = told((0, 0, 7.81))
     assert int(bottom.partner) == contact.BOTTOM
     assert float(bottom.place[2]) == pytest.approx(8.01, abs=1e-6)
-    assert int(told((0, 0, 3.0)).partner) == 0
+    assert int(told((0, 0, 3.0)).partner) == contact.NOTHING
 
 
 def test_gradients_through_a_contact_are_finite():
@@ -220,8 +221,15 @@ def test_gradients_through_a_contact_are_finite():
     assert slope_at == pytest.approx((ahead - behind) / 2e-5, rel=0.05, abs=1e-3)
 
 
-@pytest.mark.parametrize(("size", "least"), [((0.6, 0.6, 0.6), 1), ((2.0, 0.3, 0.3), 9),
-                                             ((2.0, 1.0, 0.4), 16), ((170.0, 23.0, 15.0), 30)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("size", "least"),
+    [
+        ((0.6, 0.6, 0.6), 1),
+        ((2.0, 0.3, 0.3), 9),
+        ((2.0, 1.0, 0.4), 16),
+        ((170.0, 23.0, 15.0), 30),
+    ],
+)
 def test_balls_fill_a_hull_to_its_sides_and_no_farther(size, least):
     described = crate(size=size, mass=1000.0)
     points, radius = balls(described)

@@ -98,8 +98,8 @@ def test_the_surface_ends_the_view_from_both_sides(depth):
     attitude = (math.cos(pitch), 0.0, math.sin(pitch), 0.0)
     built = camera(bodies=(), ocean=ocean)
     found, _ = image(built, (3.0, 4.0, depth), attitude, 10, ocean)
-    world = built.dense.directions @ rotation_matrix(attitude).T
-    reach = (found.ravel() / built.dense.directions[:, 0])[:, None]
+    world = built.dense.directions.T @ rotation_matrix(attitude).T
+    reach = (found.ravel() / built.dense.directions[0])[:, None]
     x, y, z = (np.array([3.0, 4.0, depth]) + reach * world).T
     with jax.enable_x64(True):
         zeta = np.asarray(ocean_waves.elevation(ocean.waves, x, y, 2.0))

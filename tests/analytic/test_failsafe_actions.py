@@ -39,6 +39,7 @@ def mission():
         side=one,
         count=jnp.full(COUNT, 1),
         flat=False,
+        altitude=4.0 * one,
     )
 
 
@@ -74,7 +75,8 @@ def test_each_action_is_another_leg_and_a_warning_is_none():
     assert found.speed.tolist() == pytest.approx([1.5, 1.5, 0.75, *(5 * [1.5])])
     ends = [END, END, END, PLACE, START, (30.0, 0.0, 0.0), (30.0, 0.0, 0.0), PLACE]
     np.testing.assert_allclose(found.end.T, ends)
-    assert np.isnan(np.asarray(found.heading)).tolist() == 3 * [False] + 5 * [True]
+    for given in (found.heading, found.altitude):
+        assert np.isnan(np.asarray(given)).tolist() == 3 * [False] + 5 * [True]
     for part, before in zip(found, own, strict=True):
         np.testing.assert_array_equal(part[..., :2], before[..., :2])
 

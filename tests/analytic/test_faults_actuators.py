@@ -76,6 +76,7 @@ def strike(*texts, count=1, seed=1, duration=100.0, water_depth=None):
             vehicle=vehicle,
             compiled=compiled,
             sensors=(),
+            views={},
             duration=duration,
             water_depth=water_depth,
             seed=seed,

@@ -67,22 +67,26 @@ def views(count=1, position=(0.0, 0.0, -3.0), attitude=(1.0, 0.0, 0.0, 0.0), fir
     return Views(number=first + np.arange(count), keys=keys, **rows)
 
 
+def beams_of(built):
+    """(C, B, 3) directions."""
+    return np.moveaxis(built.dense.directions.astype(np.float64), 0, -1)
+
+
 def cloud(built, ocean=CALM, **given):
     """Points (C, B, 6) of one sweep."""
     dense = built.dense
     array = dense.expand(views(**given), ocean).payload[0]
-    return array.reshape(*dense.directions.shape[:2], 6).astype(np.float64)
+    return array.reshape(*dense.directions.shape[1:], 6).astype(np.float64)
 
 
 # --- geometry ------------------------------------------------------------------------------------
 
 
 def test_the_beams_point_where_the_model_says():
-    dense = lidar(fidelity="ideal").dense
-    d = dense.directions
-    np.testing.assert_allclose(np.linalg.norm(d, axis=2), 1.0, atol=1e-15)
-    np.testing.assert_allclose(d[90, 4], [1.0, 0.0, 0.0], atol=1e-15)  # ahead, level
-    np.testing.assert_allclose(d[135, 4], [0.0, 1.0, 0.0], atol=1e-15)  # clockwise: to starboard
+    d = beams_of(lidar(fidelity="ideal"))
+    np.testing.assert_allclose(np.linalg.norm(d, axis=2), 1.0, atol=1e-7)
+    np.testing.assert_allclose(d[90, 4], [1.0, 0.0, 0.0], atol=1e-7)  # ahead, level
+    np.testing.assert_allclose(d[135, 4], [0.0, 1.0, 0.0], atol=1e-7)  # clockwise: to starboard
     assert d[90, 0, 2] == pytest.approx(math.sin(math.radians(20)))  # the lowest looks down
     sector = lidar(first_azimuth=1.0, last_azimuth=-0.5, columns=31).dense
     assert sector.azimuth[0] == 1.0
@@ -95,7 +99,7 @@ def test_the_ideal_lidar_draws_the_wall():
     built = lidar(fidelity="ideal")
     points = cloud(built, position=(2.0, 5.0, -4.0), attitude=turn)
     world = points[..., :3] @ rotation_matrix(turn).T + np.array([2.0, 5.0, -4.0])
-    expected = built.dense.directions @ rotation_matrix(turn).T
+    expected = beams_of(built) @ rotation_matrix(turn).T
     with np.errstate(divide="ignore", invalid="ignore"):
         reach = 18.0 / expected[..., 0]
     y, z = (c + reach * expected[..., i] for c, i in ((5.0, 1), (-4.0, 2)))
@@ -183,7 +187,7 @@ def test_rays_meet_the_waves_that_carry_the_boat(height):
     origins = np.tile(place, (2000, 1))
     sea = sea_at(ocean, place[:2], t, 100.0)
     found = sea.crossing(origins, directions, np.full(2000, 100.0))
-    assert np.all(np.isfinite(found.distance))
+    np.testing.assert_array_equal(found.ray, np.arange(2000))
     x, y, z = (origins + found.distance[:, None] * directions).T
     with jax.enable_x64(True):
         zeta = np.asarray(ocean_waves.elevation(ocean.waves, x, y, t))
@@ -256,7 +260,7 @@ def ranges(count=1, attitude=(1.0, 0.0, 0.0, 0.0), at=20.0, material="concrete",
     built = lidar([wall(at, material)], columns=5000, **{**QUIET, **SQUARE, **model})
     still = {"velocity": np.zeros(3), "turn": np.zeros(3)}
     array = built.dense.expand(views(count, attitude=attitude, **still), CALM).payload
-    true = at / (built.dense.directions @ rotation_matrix(attitude).T)[:, 0, 0]
+    true = at / (beams_of(built) @ rotation_matrix(attitude).T)[:, 0, 0]
     return array[:, 0].astype(np.float64), array[:, 1].astype(np.float64), true
 
 
@@ -307,8 +311,8 @@ def test_drops_are_told_nearby_and_more_of_them_in_denser_fog():
         points = cloud(built)
         reach = np.linalg.norm(points[..., :3], axis=2)
         shares.append(np.isfinite(reach).mean())
-        assert np.nanmax(reach, initial=0.0) <= 1.0  # ten times the least range
-    assert 0.0 <= shares[0] < shares[1] < shares[2]
+        assert np.nanmax(reach, initial=0.0) <= 10.1
+    assert shares[0] < 0.01 < shares[1] < shares[2]
     assert shares[2] > 0.5
 
 

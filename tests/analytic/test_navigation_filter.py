@@ -87,6 +87,7 @@ def _all_aids():
         "depth": crooked(depth, drift),
         "compass": crooked(compass, *[drift] * 5),
         "ranges": aiding.Ranges(arm, anchors, jnp.ones(2), judged(0.9, 1, 1), slow(), first=0),
+        "beacon": aiding.Beacon(arm, mounted, jnp.ones(3), judged(0.9, 3), slow()),
         "attitude": aiding.Attitude(quaternion, jnp.ones(3), judged(0.9, 3), three),
         "field": aiding.Field(
             mounted, jnp.asarray([2.0, 0.3, 4.0]), jnp.ones(3), judged(0.9, 3), three
@@ -96,7 +97,8 @@ def _all_aids():
 
 
 @pytest.mark.parametrize("name", ["gnss", "dvl over ground", "dvl through water", "depth",
-                                  "compass", "ranges", "attitude", "field", "level"])  # fmt: skip
+                                  "compass", "ranges", "beacon", "attitude", "field",
+                                  "level"])  # fmt: skip
 @pytest.mark.parametrize("age", [None, 0.01])
 def test_measurement_rows_are_the_derivative_of_the_measurement(name, age):
     aid = _all_aids()[name]
@@ -110,6 +112,15 @@ def test_measurement_rows_are_the_derivative_of_the_measurement(name, age):
     if name == "attitude":  # the row is that of a small difference
         turned = jnp.concatenate([jnp.ones(1), jnp.full(3, 1e-7)])[:, None]
         values = aiding.multiply(turned, aiding.multiply(then.attitude, aid.mounting[:, None]))
+    if name == "beacon":  # likewise
+        place = jnp.asarray([[4.0], [-6.0], [3.0]])
+        way = then.rotation.to_body(tuple(place[i] - then.position[i] for i in range(3)))
+        seen = aiding.frame(aid.matrix).to_body(
+            tuple(w - a for w, a in zip(way, aid.arm, strict=True))
+        )
+        level = jnp.hypot(seen[0], seen[1])
+        angles = [jnp.arctan2(seen[1], seen[0]), jnp.arctan2(seen[2], level)]
+        values = jnp.concatenate([jnp.stack([jnp.hypot(level, seen[2]), *angles]), place])
     if name.startswith("dvl"):
         values = values.at[3].set(2.0 if "water" in name else 1.0)
 

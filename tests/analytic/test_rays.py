@@ -9,6 +9,7 @@ from seatrial.geometry.bodies import Body, Timetable
 from seatrial.geometry.grid import facet, height_grid
 from seatrial.geometry.materials import MATERIAL_NAMES, MATERIALS, material_column
 from seatrial.geometry.rays import BOTTOM, NOTHING, RayScene
+from seatrial.validation import ray_timing
 
 NORTH, EAST, DOWN = np.eye(3)
 LEVEL = np.array([1.0, 0.0, 0.0, 0.0])
@@ -256,3 +257,17 @@ def test_every_material_has_its_row():
         assert 0.0 < material.reflectance < 1.0
         assert 0.0 < material.reflection < 1.0
         assert 0.0 < material.radar <= 1.0
+
+
+@pytest.mark.rest
+def test_the_bench_times_every_sensor_beside_embree(monkeypatch):
+    """Shares and factors are left to a quiet machine; rays are counted exactly."""
+    monkeypatch.setattr("seatrial.validation.ray_timing.REPEATS", 1)
+    rows = {row["sensor"]: row for row in ray_timing.ray_rows()}
+    assert rows["lidar_64x1024"]["rays"] == 10 * 64 * 1024
+    assert rows["depth_camera_640x480"]["rays"] == 5 * 640 * 480
+    together = sum(rows[name]["rays"] for name in ray_timing.TOGETHER)
+    assert rows["together"]["rays"] == together
+    for row in rows.values():
+        assert row["rays_per_s"] == pytest.approx(row["rays"] * row["real_time_factor"])
+        assert row["share_of_raw"] == pytest.approx(row["rays_per_s"] / row["raw_rays_per_s"])

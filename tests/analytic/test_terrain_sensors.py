@@ -9,7 +9,9 @@ import pytest
 
 import craft
 from instruments import fit, normal, read, state
+from seatrial.geometry.bodies import Body
 from seatrial.geometry.grid import height_grid
+from seatrial.geometry.shapes import build_solids
 from seatrial.ocean.seabed import Seabed
 from seatrial.sensors.noise.draws import uniform
 from seatrial.sensors.tap import Views
@@ -200,3 +202,63 @@ def test_a_sounder_that_looks_up_hears_no_bottom():
     built = fit("echo_sounder", ocean, rate=5.0, fidelity="ideal")
     found = built.dense.expand(views((0.0, 0.0, 10.0), (0.0, math.pi, 0.0)), ocean)
     assert not found.valid.any()
+
+
+# --- obstacle sonar ------------------------------------------------------------------------------
+
+FAN = np.radians(np.linspace(-30.0, 30.0, 24))
+"""Angles of the beams below the horizon."""
+
+
+def walled():
+    """40 m of water with a box 4 m thick, 200 m long and 20 m high, its face 20 m north."""
+    wall = Body(
+        "wall", "box", length=4.0, beam=200.0, height=20.0, position=np.array([22.0, 0, 30])
+    )
+    flat = craft.ocean_of(seabed={"depth": 40.0})
+    return dataclasses.replace(flat, solids=build_solids([wall]))
+
+
+@pytest.mark.parametrize("fidelity", ["ideal", "nominal"])
+def test_the_fan_of_an_obstacle_sonar_meets_wall_and_bottom_where_geometry_says(fidelity):
+    ocean = walled()
+    built = fit(
+        "obstacle_sonar", ocean, rate=5.0, fidelity=fidelity, noise=0.0, position=[0.5, 0, 0]
+    )
+    values, valid, _ = read(built, ocean, state((0.0, 0.0, 30.0)))
+    # 19.5 m to the face; the box stands from 20 m on, and the bottom is 10 m below.
+    with np.errstate(divide="ignore"):
+        bottom = np.where(FAN > 0.0, 10.0 / np.sin(FAN), np.inf)
+    face = 19.5 / np.cos(FAN)
+    height = face * np.sin(FAN)
+    meets = np.where(height > -10.0, np.minimum(face, bottom), bottom)
+    expected = np.where(meets <= 40.0, meets, 0.0)
+    assert (expected > 0.0).sum() > 15
+    assert (expected == 0.0).any()
+    np.testing.assert_allclose(values[:, 0], expected, rtol=2e-3)
+    assert valid.all()
+
+
+def test_the_obstacle_sonar_sees_a_bank_of_the_map():
+    slope = 0.8
+    ocean = sea(lambda n, e: 40.0 - np.clip(slope * (n - 10.0), 0.0, 30.0))
+    built = fit("obstacle_sonar", ocean, rate=5.0, fidelity="ideal")
+    values, _, _ = read(built, ocean, state((0.0, 0.0, 30.0)))
+    level = 10.0 + 10.0 / slope  # where the bank is as high as the sonar
+    ahead = values[np.abs(FAN).argmin(), 0]
+    assert ahead == pytest.approx(level, rel=0.05)
+
+
+def test_noise_and_lost_beams_of_the_obstacle_sonar_are_as_described():
+    ocean, n = walled(), 1000
+    built = fit("obstacle_sonar", ocean, rate=5.0, noise=0.2, dropout=0.1)
+    exact, _, _ = read(fit("obstacle_sonar", ocean, rate=5.0, fidelity="ideal"), ocean,
+                       state((0.0, 0.0, 30.0)))  # fmt: skip
+    drawn = normal(built.sensor.draws, n, seed=7)
+    values, _, _ = read(built, ocean, state((0.0, 0.0, 30.0), n=n), drawn=drawn)
+    seen = exact[:, 0] > 0.0
+    error = (values - exact)[seen]
+    heard = values[seen] > 0.0
+    assert np.std(error[heard]) == pytest.approx(0.2, rel=0.03)
+    share = 1.0 - np.mean(heard)
+    assert abs(share - 0.1) < 5.0 * math.sqrt(0.1 * 0.9 / heard.size)

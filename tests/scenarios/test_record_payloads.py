@@ -45,7 +45,14 @@ DEPTH = dense("range_camera", PayloadInfo("image", (24, 32), "float32", "m"), ("
 LIDAR = dense(
     "lidar", PayloadInfo("cloud", (50, 4), "float32", "m", ("x", "y", "z", "intensity")), ("count",)
 )
-SENSORS = (SONAR, CAMERA, DEPTH, LIDAR)
+SCANNER = dense(
+    "scanner",
+    PayloadInfo("scan", (2, 30), "float32", "m", ("range", "intensity")),
+    first_azimuth=(1.0,),
+    last_azimuth=(-1.0,),
+    sweep_time=(0.1,),
+)
+SENSORS = (SONAR, CAMERA, DEPTH, LIDAR, SCANNER)
 BOAT = dataclasses.replace(
     rf.BOAT,
     sensors=(*SENSORS, rs.SENSORS[0]),
@@ -153,11 +160,26 @@ def test_another_reader_of_ros_finds_the_same_bytes(vehicle, info, run, recordin
     assert len(found) == len(truth.time)
     for k, (time, message) in enumerate(found):
         stamp = message.header.stamp
-        assert stamp.sec * 1_000_000_000 + stamp.nanosec == round(truth.time[k] * 1e9)
+        lasts = info.facts.get("sweep_time", (0.0,))[0]  # a scan has the stamp of its first ray
+        begun = max(round(truth.time[k] * 1e9) - round(lasts * 1e9), 0)
+        assert stamp.sec * 1_000_000_000 + stamp.nanosec == begun
         assert time == round(truth.arrival[k] * 1e9)
         assert message.header.frame_id == f"{namespace}/{info.name}"
-        check = {"echogram": check_sonar, "image": check_image, "cloud": check_cloud}
+        check = {
+            "echogram": check_sonar,
+            "image": check_image,
+            "cloud": check_cloud,
+            "scan": check_scan,
+        }
         check[info.payload.kind](message, info, truth.payload[k])
+
+
+def check_scan(message, info, array):
+    assert connection_type(message) == "sensor_msgs/msg/LaserScan"
+    np.testing.assert_array_equal(message.ranges, array[0])
+    np.testing.assert_array_equal(message.intensities, array[1])
+    assert (message.angle_min, message.angle_max) == (-1.0, 1.0)
+    assert message.time_increment == pytest.approx(0.1 / 30)
 
 
 def check_sonar(message, info, array):

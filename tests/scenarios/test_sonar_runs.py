@@ -5,6 +5,9 @@ import pytest
 from mcap.reader import make_reader
 
 import seatrial as st
+from seatrial.compile.scenario import compile_scenario
+from seatrial.geometry.bodies import rotation_matrix
+from seatrial.ocean.seabed import under
 from seatrial.record.reader import read
 from seatrial.ros.layout import TypeStore
 from seatrial.spec.loading import load_text
@@ -100,3 +103,49 @@ def test_the_same_seed_gives_the_same_bytes(run, tmp_path):
     for name in SHAPES:
         one, other = (r.payload("boat", name)[:] for r in (run, again))
         np.testing.assert_array_equal(one, other)
+
+
+SURVEY = """
+kind: scenario
+name: survey
+seed: 4
+duration: 4.0
+time_step: 0.02
+world:
+  name: hills
+  seabed: {shape: fractal, depth: 15, relief: 1.0, largest: 60, spacing: 2, extent: [200, 200]}
+  waves: {spectrum: jonswap, significant_height: 0.4, peak_period: 3.0, frequencies: 12}
+  water: {profile: table, depth: [0, 5, 20], temperature: [18, 12, 10], salinity: [35, 35, 35]}
+vehicles:
+  - name: boat
+    vehicle: otter
+    commands: {left_rpm: 800, right_rpm: 750}
+    sensors:
+      - {type: multibeam, name: swath, rate: 5, position: [0.2, 0.1, 0.4], roll_deg: 5, beams: 64,
+         fidelity: ideal}
+"""
+
+
+def test_soundings_of_a_rolling_boat_lie_on_the_map(tmp_path):
+    """Every one within 0.1 % of the depth, by the true poses: mounting, attitude, place and the
+    bending of rays are all in it."""
+    scenario = load_text(SURVEY, Scenario)
+    st.run(scenario, out=tmp_path / "run.mcap")
+    run = read(tmp_path / "run.mcap")
+    data, times = run.vehicle("boat"), run.samples("boat", "swath").time
+    (sensor,) = (s for s in run.header.vehicles[0].sensors if s.name == "swath")
+    frames = [int(np.argmin(np.abs(data["time"].values - t))) for t in times]
+    assert np.abs(data["time"].values[frames] - times).max() < 1e-9
+    turned = rotation_matrix(np.array(sensor.orientation))
+    points = []
+    for frame, cloud in zip(frames, run.payload("boat", "swath")[:], strict=True):
+        body = rotation_matrix(data["attitude"].values[frame])
+        there = cloud[:, :3].astype(float) @ turned.T + np.array(sensor.position)
+        points.append(data["position"].values[frame] + there @ body.T)
+    points = np.concatenate(points)
+    points = points[np.isfinite(points[:, 0])]
+    assert np.ptp(data["euler"].values[:, 0]) > 0.01  # she rolls
+    bottom = compile_scenario(scenario).fleets[0].ocean.seabed
+    depth = under(bottom, points[:, 0], points[:, 1])
+    assert len(points) > 1000
+    assert np.abs(points[:, 2] / depth - 1.0).max() < 1e-3

@@ -9,13 +9,14 @@ highest triangle over it.
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.bathymetry.projection import Plane
-from seatrial.bathymetry.sources import GEOGRAPHIC, Progress, Raster, Soundings, refuse
+from seatrial.bathymetry.sources import GEOGRAPHIC, Progress, Raster, refuse
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -23,6 +24,12 @@ Bools = NDArray[np.bool_]
 GAP = 5.0
 """A node farther from all soundings than this times what usually lies between them, or than this
 times the grid's spacing, is a hole."""
+NARROWEST = 0.01
+"""Least standard deviation of places across the line that fits them best, m."""
+PAIRS = 4_000_000
+"""Of triangles and nodes that are looked at together."""
+EDGE = 1e-9
+"""How far outside of a triangle a node may lie that is on its edge, as a share of its size."""
 ROWS = 256
 """Of the grid that are interpolated at once."""
 
@@ -73,7 +80,7 @@ def nodes_over(low: Array, high: Array, spacing: float) -> Nodes:
 def usual_spacing(low: Array, high: Array, count: int) -> float:
     """About one sounding for each node, in round metres: 1, 2 or 5 times a power of ten."""
     area = float(np.prod(np.maximum(high - low, 1e-3)))
-    return round_up(math.sqrt(area / max(count, 1)))
+    return round_up(0.75 * math.sqrt(area / max(count, 1)))
 
 
 def round_up(spacing: float) -> float:
@@ -99,44 +106,114 @@ def unique(points: Points) -> tuple[Points, int, int]:
 
 
 def block_means(points: Points, nodes: Nodes) -> Points:
-    """One point for all that are nearest to the same node of the endless grid."""
+    """One point for all that are nearest to the same node of the endless grid.
+
+    The corners of the survey's convex hull stay points of their own, or it would shrink.
+    """
     row = np.rint(points.north / nodes.spacing).astype(np.int64)
     column = np.rint(points.east / nodes.spacing).astype(np.int64)
     row, column = row - row.min(), column - column.min()
     block = row * (int(column.max()) + 1) + column
     _, which, counts = np.unique(block, return_inverse=True, return_counts=True)
-    return Points(*(np.bincount(which, a) / counts for a in points))
+    means = Points(*(np.bincount(which, a) / counts for a in points))
+    corners = _hull(points)
+    return Points(*(np.concatenate([m, a[corners]]) for m, a in zip(means, points, strict=True)))
 
 
-def interpolate(points: Points, nodes: Nodes, file: Soundings, progress: Progress) -> Layer:
+def _hull(points: Points) -> NDArray[np.int64]:
+    from scipy.spatial import ConvexHull, QhullError
+
+    try:
+        return np.asarray(ConvexHull(np.column_stack(points[:2])).vertices, np.int64)
+    except (QhullError, ValueError):
+        return np.zeros(0, np.int64)  # on one line, which is refused where it is triangulated
+
+
+def interpolate(points: Points, nodes: Nodes, file: Path, progress: Progress) -> Layer:
     """Linear over the Delaunay triangles of the points."""
-    from scipy.interpolate import LinearNDInterpolator
-    from scipy.spatial import Delaunay, QhullError, cKDTree
+    from scipy.ndimage import distance_transform_edt
+    from scipy.spatial import Delaunay, QhullError
 
     middle = np.array([points.north.mean(), points.east.mean()])
     places = np.column_stack([points.north, points.east]) - middle
     try:
-        triangles = Delaunay(places)
+        # Rounding leaves a little width to points on one line.
+        narrow = np.linalg.svd(np.cov(places.T), compute_uv=False)[1] < NARROWEST**2
+        if len(places) < 3 or narrow:
+            raise ValueError
+        faces = Delaunay(places).simplices.astype(np.int64)
     except (QhullError, ValueError):
         refuse(
-            file.file,
+            file,
             f"{len(places)} different places that span no area",
             expected="at least three soundings that are not on one line",
         )
     progress(0.5)
-    linear = LinearNDInterpolator(triangles, points.depth)
-    tree = cKDTree(places)
-    beside = tree.query(places[:: max(1, len(places) // 10_000)], k=2)[0][:, 1]
-    gap = GAP * max(float(np.median(beside)), nodes.spacing)
-    depth, hole = np.empty(nodes.shape), np.empty(nodes.shape, bool)
-    for first in range(0, nodes.shape[0], ROWS):
-        rows = slice(first, first + ROWS)
-        some = np.stack(np.meshgrid(nodes.north[rows], nodes.east, indexing="ij"), -1) - middle
-        depth[rows] = linear(some)
-        far = tree.query(some, distance_upper_bound=gap)[0]
-        hole[rows] = np.isinf(far) | np.isnan(depth[rows])
-        progress(0.5 + 0.5 * min(1.0, (first + ROWS) / nodes.shape[0]))
-    return Layer(depth, hole)
+    corners = np.column_stack([points.east, points.north, points.depth])[faces]
+    depth = over_triangles(corners, nodes.north, nodes.east)
+    progress(0.9)
+    usual = float(np.median(np.linalg.norm(corners[:, 1, :2] - corners[:, 0, :2], axis=1)))
+    away = distance_transform_edt(~_occupied(points, nodes)) * nodes.spacing
+    return Layer(depth, np.isnan(depth) | (away > GAP * max(usual, nodes.spacing)))
+
+
+def _occupied(points: Points, nodes: Nodes) -> Bools:
+    """(A, B) nodes that are the nearest to a point."""
+    found = np.zeros(nodes.shape, bool)
+    row, column = (
+        np.clip(np.rint((places - axis[0]) / nodes.spacing).astype(np.int64), 0, len(axis) - 1)
+        for places, axis in ((points.north, nodes.north), (points.east, nodes.east))
+    )
+    found[row, column] = True
+    return found
+
+
+def over_triangles(corners: Array, north: Array, east: Array) -> Array:
+    """(A, B) greatest value of triangles (F, 3, 3), east, north, value, over each node; NaN
+    where there is none.
+
+    Every triangle is looked at for the nodes of the rectangle around it, by its barycentric
+    coordinates, many at once.
+    """
+    found = np.full((len(north), len(east)), -np.inf)
+    first_row = np.searchsorted(north, corners[:, :, 1].min(axis=1) - EDGE)
+    rows = np.searchsorted(north, corners[:, :, 1].max(axis=1) + EDGE, side="right") - first_row
+    first_column = np.searchsorted(east, corners[:, :, 0].min(axis=1) - EDGE)
+    columns = (
+        np.searchsorted(east, corners[:, :, 0].max(axis=1) + EDGE, side="right") - first_column
+    )
+    pairs = rows * columns
+    touched = np.flatnonzero(pairs)
+    ends = np.cumsum(pairs[touched])
+    begin = 0
+    while begin < len(touched):
+        done = ends[begin - 1] if begin else 0
+        end = max(begin + 1, int(np.searchsorted(ends, done + PAIRS)))
+        some = touched[begin:end]
+        triangle = np.repeat(some, pairs[some])
+        firsts = np.concatenate([[0], np.cumsum(pairs[some])[:-1]])
+        within = np.arange(len(triangle)) - np.repeat(firsts, pairs[some])
+        i = first_row[triangle] + within // columns[triangle]
+        j = first_column[triangle] + within % columns[triangle]
+        a, b, c = (corners[triangle, k] for k in range(3))
+        u, v, inside = _barycentric(a, b, c, np.stack([east[j], north[i]], axis=1))
+        here = a[:, 2] + u * (b[:, 2] - a[:, 2]) + v * (c[:, 2] - a[:, 2])
+        np.maximum.at(found, (i[inside], j[inside]), here[inside])
+        begin = end
+    found[np.isinf(found)] = np.nan
+    return found
+
+
+def _barycentric(a: Array, b: Array, c: Array, p: Array) -> tuple[Array, Array, Bools]:
+    """Shares of the second and third corner at places (N, 2), and whether those are inside."""
+    area = _cross(b - a, c - a)
+    wide = np.where(area == 0.0, 1.0, area)
+    u, v = _cross(p - a[:, :2], c - a) / wide, _cross(b - a, p - a[:, :2]) / wide
+    return u, v, (area != 0.0) & (u >= -EDGE) & (v >= -EDGE) & (u + v <= 1.0 + EDGE)
+
+
+def _cross(a: Array, b: Array) -> Array:
+    return np.asarray(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0])
 
 
 def sample_raster(raster: Raster, z: Array, nodes: Nodes, plane: Plane) -> Layer:

@@ -268,12 +268,14 @@ def _datum(sources: list[Source], choices: Choices, notes: list[str]) -> tuple[f
     placed = [s for s in sources if not isinstance(s, Surface) and s.crs != LOCAL]
     if choices.datum is not None or not placed:
         return choices.datum
-    corners = []
+    corners: list[tuple[float, float]] = []
     for source in placed:
         x, y = source.x, source.y
         if isinstance(source, Raster):
             x, y = (a.ravel() for a in np.meshgrid(x[[0, -1]], y[[0, -1]]))
         longitude, latitude = geographic(x, y, source.crs)
+        first = corners[0][1] if corners else float(longitude[0])
+        longitude = first + np.remainder(longitude - first + 180.0, 360.0) - 180.0  # over 180°
         corners += [(latitude.min(), longitude.min()), (latitude.max(), longitude.max())]
     box = np.array(corners)
     latitude, longitude = 0.5 * (box.min(axis=0) + box.max(axis=0))
@@ -388,14 +390,15 @@ def _layers(
         if isinstance(source, Raster):
             layers.append(gridding.sample_raster(source, source.z, nodes, plane))
         elif isinstance(source, Surface):
-            depth = surfaces.heights(source, nodes.north, nodes.east)
+            upright = source.vertices * [1.0, 1.0, -1.0]  # the highest is the least deep
+            depth = -gridding.over_triangles(upright[source.faces], nodes.north, nodes.east)
             layers.append(Layer(depth, np.isnan(depth)))
         elif not surveyed:
             surveyed = True
             assert points is not None
             used = gridding.block_means(points, nodes) if choices.method == "grid" else points
             gridded = _part(progress, "gridding")
-            layers.append(gridding.interpolate(used, nodes, source, gridded))
+            layers.append(gridding.interpolate(used, nodes, source.file, gridded))
     return layers
 
 

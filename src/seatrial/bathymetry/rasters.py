@@ -5,6 +5,7 @@ terabyte.
 """
 
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -104,12 +105,22 @@ def _guessed(path: Path, x: Array, y: Array) -> str:
 def read_geotiff(path: Path, crs: str | None) -> Raster:
     """The first band of a GeoTIFF, or of another raster that GDAL reads."""
     import rasterio
-    from rasterio.errors import RasterioError, RasterioIOError
+    from rasterio.errors import NotGeoreferencedWarning, RasterioError, RasterioIOError
 
     try:
-        with rasterio.open(path) as file:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NotGeoreferencedWarning)
+            opened = rasterio.open(path)
+        with opened as file:
             check_count(path, file.width * file.height, "nodes")
             place = file.transform
+            if place.is_identity:
+                refuse(
+                    path,
+                    "it does not say where on Earth it lies",
+                    expected="a GeoTIFF with its place and reference system",
+                    mend="export it again with them, or as soundings (XYZ)",
+                )
             if place.b or place.d:
                 refuse(path, "its rows do not run from west to east", mend="warp it north up")
             z = cleaned(file.read(1), file.nodata)

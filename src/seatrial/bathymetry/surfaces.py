@@ -14,10 +14,6 @@ Array = NDArray[np.float64]
 
 LARGEST_FILE = 4_000_000_000
 """Bytes."""
-PAIRS = 4_000_000
-"""Of triangles and nodes that are looked at together."""
-EDGE = 1e-9
-"""How far outside of a triangle a node may lie that is on its edge, as a share of its size."""
 
 
 def read_mesh(path: Path) -> Surface:
@@ -71,51 +67,3 @@ def _check_header(path: Path) -> None:
             expected="a whole file",
             mend="was it cut short?",
         )
-
-
-def heights(surface: Surface, north: Array, east: Array) -> Array:
-    """(A, B) z of the highest triangle over each node, in the surface's own sign; NaN where none.
-
-    Every triangle is looked at for the nodes of the rectangle around it, by its barycentric
-    coordinates, many at once.
-    """
-    up = surface.positive != "down"
-    z = np.full((len(north), len(east)), -np.inf)
-    corners = surface.vertices[surface.faces]
-    value = corners[:, :, 2] if up else -corners[:, :, 2]
-    first_row = np.searchsorted(north, corners[:, :, 1].min(axis=1) - EDGE)
-    rows = np.searchsorted(north, corners[:, :, 1].max(axis=1) + EDGE, side="right") - first_row
-    first_column = np.searchsorted(east, corners[:, :, 0].min(axis=1) - EDGE)
-    columns = (
-        np.searchsorted(east, corners[:, :, 0].max(axis=1) + EDGE, side="right") - first_column
-    )
-    pairs = rows * columns
-    touched = np.flatnonzero(pairs)
-    ends = np.cumsum(pairs[touched])
-    begin = 0
-    while begin < len(touched):
-        done = ends[begin - 1] if begin else 0
-        end = max(begin + 1, int(np.searchsorted(ends, done + PAIRS)))
-        some = touched[begin:end]
-        triangle = np.repeat(some, pairs[some])
-        within = np.arange(len(triangle)) - np.repeat(
-            np.concatenate([[0], np.cumsum(pairs[some])[:-1]]), pairs[some]
-        )
-        i = first_row[triangle] + within // columns[triangle]
-        j = first_column[triangle] + within % columns[triangle]
-        a, b, c = (corners[triangle, k, :2] for k in range(3))
-        p = np.stack([east[j], north[i]], axis=1)
-        area = _cross(b - a, c - a)
-        wide = np.where(area == 0.0, 1.0, area)
-        u, v = _cross(p - a, c - a) / wide, _cross(b - a, p - a) / wide
-        inside = (area != 0.0) & (u >= -EDGE) & (v >= -EDGE) & (u + v <= 1.0 + EDGE)
-        low, middle, high = (value[triangle, k] for k in range(3))
-        here = low + u * (middle - low) + v * (high - low)
-        np.maximum.at(z, (i[inside], j[inside]), here[inside])
-        begin = end
-    z[np.isinf(z)] = np.nan
-    return z if up else -z
-
-
-def _cross(a: Array, b: Array) -> Array:
-    return np.asarray(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0])

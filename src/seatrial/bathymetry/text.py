@@ -8,9 +8,12 @@ unless they are many.
 
 import math
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from seatrial.bathymetry.sources import (
     GEOGRAPHIC,
@@ -23,12 +26,14 @@ from seatrial.bathymetry.sources import (
 )
 
 LONGEST_LINE = 4096
+BYTE_ORDER_MARK = "\u00ef\u00bb\u00bf"
+"""Of UTF-8, read as Latin 1."""
 MOST_BAD = 0.05
 """Share of lines that may hold no sounding."""
 REPORTED = 5
 """Lines of a sort that are named."""
-CHUNK = 1 << 20
-"""Lines between two words on the progress."""
+BLOCK = 1 << 20
+"""Bytes that are read at once."""
 
 NAMES = {
     "latitude": ("lat", "latitude", "latdeg", "latitudedeg", "latdd", "ylat"),
@@ -45,6 +50,10 @@ NAMES = {
 VERTICAL = {"depth": "down", "elevation": "up", "z": None}
 
 Columns = dict[str, int]
+Table = NDArray[np.float64]
+"""(N, 3) x, y and z."""
+Lines = NDArray[np.int64]
+"""(N,) numbers of the lines that they stand in."""
 
 
 def read_text(
@@ -81,39 +90,78 @@ class _Reader:
             self._settle(list(columns), 0)
 
     def read(self, progress: Progress) -> Soundings:
-        size = self._path.stat().st_size
-        rows: list[tuple[float, float, float]] = []
-        parts: list[np.ndarray] = []
-        lines: list[int] = []
-        line_parts: list[np.ndarray] = []
+        """All soundings of the file, block by block."""
+        size = max(self._path.stat().st_size, 1)
+        tables, places = [np.zeros((0, 3))], [np.zeros(0, np.int64)]
+        number = count = 0
         with self._path.open("rb") as file:
             self._check_text(file.read(65536))
             file.seek(0)
-            number = 0
-            while raw := file.readline(LONGEST_LINE):
-                number += 1
-                if len(raw) == LONGEST_LINE:
-                    refuse(
-                        self._path,
-                        f"a line of more than {LONGEST_LINE} characters",
-                        expected="a sounding on every line",
-                        mend="is it a text file?",
-                        line=number,
-                    )
-                found = self._sounding(raw.decode("latin-1"), number)
-                if found is not None:
-                    rows.append(found)
-                    lines.append(number)
-                if len(rows) == CHUNK:
-                    parts.append(np.array(rows))
-                    line_parts.append(np.array(lines))
-                    rows, lines = [], []
-                    progress(file.tell() / max(size, 1))
-                    check_count(self._path, CHUNK * len(parts), "soundings")
-        table = np.concatenate([*parts, np.array(rows).reshape(-1, 3)])
-        places = np.concatenate([*line_parts, np.array(lines, np.int64)]).astype(np.int64)
-        self._check_bad(len(table), number)
-        return self._sorted_out(table, places)
+            for block in self._blocks(file):
+                lines = block.count(b"\n")
+                table, where = self._fast(block, lines) or self._slow(block, number)
+                tables.append(table)
+                places.append(number + where)
+                number += lines
+                count += len(table)
+                check_count(self._path, max(count, 1), "soundings")
+                progress(file.tell() / size)
+        self._check_bad(count, max(number, 1))
+        return self._sorted_out(np.concatenate(tables), np.concatenate(places))
+
+    def _blocks(self, file: BinaryIO) -> Iterator[bytes]:
+        """Whole lines, about a megabyte at a time."""
+        rest, number = b"", 0
+        while chunk := file.read(BLOCK):
+            rest += chunk
+            end = rest.rfind(b"\n") + 1
+            if len(rest) - end > LONGEST_LINE:
+                refuse(
+                    self._path,
+                    f"a line of more than {LONGEST_LINE} characters",
+                    expected="a sounding on every line",
+                    mend="is it a text file?",
+                    line=number + rest.count(b"\n") + 1,
+                )
+            if end:
+                yield rest[:end]
+                number += rest.count(b"\n")
+                rest = rest[end:]
+        if rest:
+            yield rest + b"\n"
+
+    def _fast(self, block: bytes, lines: int) -> tuple[Table, Lines] | None:
+        """A block in which every line is a sounding, with one separator for all; else None."""
+        if not self._begun or self._where is None:
+            return None
+        separators = [s for s in (b",", b";", b"\t", b" ") if s in block]
+        if b"," in separators[:-1] and separators != [b",", b" "]:
+            return None  # commas may be decimal points
+        use = [self._where[key] for key in ("x", "y", "z")]
+        comma_or_semicolon = separators[0].decode() if separators[:1] in ([b","], [b";"]) else None
+        try:
+            table = np.loadtxt(
+                block.decode("latin-1").splitlines(),
+                delimiter=comma_or_semicolon,
+                usecols=use,
+                comments=None,
+                ndmin=2,
+            )
+        except (ValueError, IndexError):
+            return None
+        if len(table) != lines or not (np.abs(table[:, 2]) <= GREATEST_DEPTH).all():
+            return None
+        return (table, np.arange(1, lines + 1)) if np.isfinite(table).all() else None
+
+    def _slow(self, block: bytes, before: int) -> tuple[Table, Lines]:
+        """Line by line; those without a sounding are noted."""
+        rows, where = [], []
+        for i, raw in enumerate(block.split(b"\n")[:-1], 1):
+            found = self._sounding(raw.decode("latin-1"), before + i)
+            if found is not None:
+                rows.append(found)
+                where.append(i)
+        return np.array(rows, np.float64).reshape(-1, 3), np.array(where, np.int64)
 
     def _check_text(self, start: bytes) -> None:
         if not start.strip(b"\0 \r\n\t"):
@@ -135,10 +183,10 @@ class _Reader:
             )
 
     def _sounding(self, text: str, number: int) -> tuple[float, float, float] | None:
-        text = text.lstrip("\ufeff\u00ef\u00bb\u00bf").strip()
+        text = text.removeprefix(BYTE_ORDER_MARK).strip()
         if not text or text[0] in "#%" or text.startswith("//"):
             return None
-        fields = split(text)
+        fields = split(text.replace('"', ""))
         if not self._begun:
             self._begun = True
             if self._begin(fields, text, number):
@@ -225,7 +273,7 @@ class _Reader:
             several = f"{len(where)} line{'s' if len(where) > 1 else ''}"
             self._notes.append(f"{several} left out, {what}: line {named}")
 
-    def _sorted_out(self, table: np.ndarray, lines: np.ndarray) -> Soundings:
+    def _sorted_out(self, table: Table, lines: Lines) -> Soundings:
         assert self._names is not None
         x, y, z = table.T
         first, _, vertical = self._names
@@ -261,7 +309,7 @@ class _Reader:
         return Soundings(self._path, x, y, z, crs or LOCAL, VERTICAL[vertical], lines, tuple(notes))
 
 
-def _geographic(x: np.ndarray, y: np.ndarray) -> bool:
+def _geographic(x: Table, y: Table) -> bool:
     return bool(np.abs(x).max() <= 360.0 and np.abs(y).max() <= 90.0)
 
 

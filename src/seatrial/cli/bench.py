@@ -20,6 +20,18 @@ def show_steps(cases: list[Case], as_json: bool) -> None:
     )
 
 
+def show_rays(as_json: bool) -> None:
+    """Time every sensor that casts rays, and some together."""
+    from seatrial.validation.ray_timing import ray_rows
+
+    _show(
+        ray_rows(),
+        f"{'sensor':>24}  rays/s of all cores  of raw Embree  × real time",
+        "{sensor:>24}{rays_per_s:>21,.0f}{share_of_raw:>15.0%}{real_time_factor:>13,.2f}",
+        as_json,
+    )
+
+
 def show_runs(cases: dict[str, tuple[Scenario, Helm | None]], as_json: bool) -> None:
     """Time a whole run of every case."""
     _show(

@@ -437,6 +437,14 @@ def bench_closed_loop(
     bench.show_runs(timing.closed_loop_cases(duration), as_json)
 
 
+@bench_app.command("rays")
+def bench_rays(as_json: JsonOption = False) -> None:
+    """Time LiDAR, sonars and depth camera in a basin, beside Embree itself on the same rays."""
+    from seatrial.cli import bench
+
+    bench.show_rays(as_json)
+
+
 @sensors_app.command("check")
 def sensors_check(
     vehicle: Annotated[str, typer.Argument(help="A vehicle file, or a library name.")],
@@ -449,6 +457,17 @@ def sensors_check(
     from seatrial.cli.sensors import show_check
 
     show_check(vehicle, out, seed)
+
+
+@sensors_app.command("gallery")
+def sensors_gallery(
+    out: Annotated[Path, typer.Option(help="Page to write (.html).")] = Path("gallery.html"),
+    seed: Annotated[int, typer.Option(help="Seed of sea, bottom and noise.", min=0)] = 0,
+) -> None:
+    """Draw what sonars, radar, LiDAR and depth camera see of library worlds, on one page."""
+    from seatrial.cli.sensors import show_gallery
+
+    show_gallery(out, seed)
 
 
 @waves_app.command("precompute")

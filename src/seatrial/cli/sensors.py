@@ -1,13 +1,15 @@
-"""`seatrial sensors check`: every sensor of a vehicle, listed and drawn."""
+"""`seatrial sensors`: every sensor of a vehicle, and a gallery of those that draw."""
 
 from pathlib import Path
 
 import typer
 
 from seatrial.cli.progress import working
+from seatrial.figures.gallery import write_gallery
 from seatrial.figures.plot import save
 from seatrial.spec.loading import load
 from seatrial.spec.vehicle import Vehicle
+from seatrial.validation.gallery import PICTURES, take
 from seatrial.validation.sensor_check import check_sensors
 
 
@@ -21,3 +23,14 @@ def show_check(name: str, out: Path | None, seed: int) -> None:
     for sensor, _ in checked.pairs:
         typer.echo(f"{sensor.name:>14}  {sensor.type:<13} {sensor.rate:6g} Hz")
     typer.echo(f"figure: {out}")
+
+
+def show_gallery(out: Path, seed: int) -> None:
+    """Draw what sonars, radar, LiDAR and depth camera see of worlds of the library."""
+    shots = []
+    for picture in PICTURES:
+        with working(f"{picture.title}, in {picture.world}"):
+            shots.append(take(picture, seed))
+    with working("drawing"):
+        write_gallery(shots, out)
+    typer.echo(f"{len(shots)} pictures: {out}")

@@ -41,12 +41,18 @@ def keel_depth(vehicle: spec.Vehicle) -> float:
 
 
 def build_contact(
-    vehicle: spec.Vehicle, rigid: Array, time_step: float, integrator: str, dtype: np.dtype[Any]
+    vehicle: spec.Vehicle,
+    rigid: Array,
+    added: Array,
+    time_step: float,
+    integrator: str,
+    dtype: np.dtype[Any],
 ) -> Contact:
-    """`rigid` is the mass matrix without added mass: the lightest that the hull is."""
+    """Springs are chosen for the mass matrix `rigid` without added mass: the lightest that the hull
+    is; those between vehicles for the whole."""
     points, radius = balls(vehicle)
     omega = min(STIFFEST[integrator] / time_step, FASTEST)
-    pressed, rubbed = lightest(points, radius, rigid)
+    pressed, rubbed, alone = lightest(points, radius, rigid, added)
     stiffness = pressed * omega**2
     carrying = np.sum(points[2] > points[2].max() - 0.5 * radius)
     skin = min(_weight(vehicle) / (float(carrying) * stiffness), THICKEST_SKIN)
@@ -57,6 +63,7 @@ def build_contact(
         extent=constant(keel_depth(vehicle), dtype),
         stiffness=constant(stiffness, dtype),
         damping=constant(2.0 * DAMPING_RATIO * stiffness / omega, dtype),
+        mass=constant(alone, dtype),
         grip=constant(2.0 * DAMPING_RATIO * rubbed * omega, dtype),
         skin=constant(skin, dtype),
     )
@@ -78,19 +85,31 @@ def balls(vehicle: spec.Vehicle) -> tuple[Array, float]:
         wide = (BOW if foremost and stations > 1 else 1.0) * across
         rows = sorted({-wide, wide} | ({0.0} if last or stations == 1 else set()))
         places += [(x, y, z) for y in rows for z in sorted({-up, up})]
-    middle = keel_depth(vehicle) - 0.5 * vehicle.height
-    centred = np.array(places).T + np.array([[0.0], [0.0], [middle]])
-    return centred, radius
+    middle = [*_middle(vehicle), keel_depth(vehicle) - 0.5 * vehicle.height]
+    return np.array(places).T + np.array(middle)[:, None], radius
 
 
-def lightest(points: Array, radius: float, rigid: Array) -> tuple[float, float]:
+def _middle(vehicle: spec.Vehicle) -> tuple[float, float]:
+    """Of the hull, forward and to starboard of the origin, m: that of its blocks, or the centre of
+    buoyancy."""
+    if isinstance(vehicle.buoyancy, spec.SubmergedBuoyancy):
+        return vehicle.buoyancy.centre[0], vehicle.buoyancy.centre[1]
+    blocks = vehicle.buoyancy.blocks
+    ends = [block.at[0] + side * 0.5 * block.length for block in blocks for side in (-1.0, 1.0)]
+    return 0.5 * (min(ends) + max(ends)), 0.0
+
+
+def lightest(
+    points: Array, radius: float, rigid: Array, added: Array
+) -> tuple[float, float, float]:
     """Least mass with which a hull answers to equal springs at the balls of one of its six sides,
-    per ball, kg: to springs across that side, and along it, by which it may also roll.
+    per ball, kg: to springs across that side, and along it, by which it may also roll; and afloat
+    to a level push at a single ball.
 
     It is 1 over the largest eigenvalue of M⁻¹ Σ J Jᵀ with J = [d, r × d] for the direction d.
     """
-    inverse = np.linalg.inv(rigid)
-    found: list[list[float]] = [[], []]
+    inverse, afloat = np.linalg.inv(rigid), np.linalg.inv(rigid + added)
+    found: list[list[float]] = [[], [], []]
     for axis in range(3):
         for side in (-1.0, 1.0):
             outer = side * points[axis]
@@ -101,7 +120,10 @@ def lightest(points: Array, radius: float, rigid: Array) -> tuple[float, float]:
                 rows = np.hstack([np.tile(direction, (len(turning), 1)), turning])
                 answer = float(np.linalg.eigvals(inverse @ rows.T @ rows).real.max())
                 found[along != axis].append(1.0 / answer)
-    return min(found[0]), min(found[1])
+                if axis < 2 and along < 2:
+                    found[2] += (1.0 / np.einsum("ai,ij,aj->a", rows, afloat, rows)).tolist()
+    across, rubbed, alone = (min(masses) for masses in found)
+    return across, rubbed, alone
 
 
 def _weight(vehicle: spec.Vehicle) -> float:

@@ -32,7 +32,7 @@ from seatrial.spec.wording import did_you_mean
 
 Array = NDArray[np.float64]
 
-LOSES_LOCK = ("gnss", "dvl", "uwb")
+LOSES_LOCK = ("gnss", "dvl", "uwb", "lbl")
 """Types of sensor that follow something and can lose it."""
 
 

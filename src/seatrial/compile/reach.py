@@ -5,9 +5,10 @@ from numpy.typing import NDArray
 
 from seatrial.compile.autonomy.legs import legs_of
 from seatrial.compile.limits import own_speed
-from seatrial.compile.seabed import Reach
+from seatrial.compile.seabed import Bottom, Reach, bottom_of
 from seatrial.compile.swarm import members_of
 from seatrial.spec.scenario import Participant, Scenario
+from seatrial.spec.seabed import Seabed
 from seatrial.spec.world import Current
 
 Array = NDArray[np.float64]
@@ -16,6 +17,13 @@ MARGIN = 200.0
 """Around what vehicles can reach, or do on their missions, m."""
 STRAYING = 0.5
 """More room around a mission, as a share of its extent."""
+
+
+def bottom_within_reach(scenario: Scenario) -> Bottom | None:
+    """The bottom of a scenario's world, so far as its vehicles can come."""
+    world = scenario.world
+    same_everywhere = world.seabed is None or isinstance(world.seabed, Seabed)
+    return bottom_of(world, scenario.seed, None if same_everywhere else reach_of(scenario))
 
 
 def reach_of(scenario: Scenario) -> Reach:

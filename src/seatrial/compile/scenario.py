@@ -16,11 +16,12 @@ from seatrial.compile.compiled_controllers import CompiledControllers
 from seatrial.compile.faults import compile_faults, fault_infos
 from seatrial.compile.limits import believable_speed
 from seatrial.compile.plausibility import check_start, doubtful_orders, within_reach
-from seatrial.compile.reach import reach_of
+from seatrial.compile.reach import bottom_within_reach
 from seatrial.compile.scene import bodies_of, ray_scene
 from seatrial.compile.schedule import schedule_of, settle_time_step
-from seatrial.compile.seabed import Bottom, bottom_of
+from seatrial.compile.seabed import Bottom
 from seatrial.compile.sensors.fitting import FittedOut, samples_underway
+from seatrial.compile.starts import check_afloat, check_clear
 from seatrial.compile.swarm import Member, members_of, vary_model
 from seatrial.compile.timetables import timetable_of
 from seatrial.compile.triggers import FaultContext
@@ -50,11 +51,11 @@ from seatrial.geometry.grid import HeightGrid
 from seatrial.geometry.rays import RayScene
 from seatrial.geometry.shapes import build_solids
 from seatrial.ocean import Ocean
-from seatrial.ocean.seabed import under
 from seatrial.programs import compile_program
 from seatrial.pytree import constant
 from seatrial.spec import scenario as spec
 from seatrial.spec.loading import dump, load
+from seatrial.spec.sensors.contacts import Ais, Radar
 from seatrial.spec.vehicle import Vehicle
 
 DType = np.dtype[Any]
@@ -90,7 +91,7 @@ def described_by(scenario: str | Path | spec.Scenario | Plan) -> spec.Scenario:
 
 def _compile(described: spec.Scenario, controllers: CompiledControllers) -> Plan:
     timed = settle_time_step(described)
-    bottom = bottom_of(timed.world, timed.seed, reach_of(timed))
+    bottom = bottom_within_reach(timed)
     scenario = settle_trim(timed, bottom)
     members = [
         member
@@ -183,7 +184,9 @@ class _Kinds:
         for i, participant in enumerate(scenario.vehicles):
             if self._find(participant) is None:
                 self._different.append((i, participant))
-        rays = self._rays(sorted(members, key=self.key))
+        in_fleets = sorted(members, key=self.key)
+        self._numbers = {member.name: i + 1 for i, member in enumerate(in_fleets)}
+        rays = self._rays(in_fleets)
         self._kinds = [self._compile(participant, i, rays) for i, participant in self._different]
 
     def _rays(self, members: list[Member]) -> RayScene:
@@ -263,9 +266,16 @@ class _Kinds:
             self._scenario.integrator,
             loaded,
             self._scenario.time_step,
+            vehicles_touch(self._scenario),
         )
         sensors = FittedOut(
-            self._scenario, participant, vehicle.channels, self.ocean(dtype), dtype, rays
+            self._scenario,
+            participant,
+            vehicle.channels,
+            self.ocean(dtype),
+            dtype,
+            rays,
+            self._numbers,
         )
         return _Kind(vehicle, sensors)
 
@@ -359,7 +369,8 @@ def _fleet(
         check_start(scenario, index)
         doubts += doubtful_orders(scenario, index)
     initial = _initial(scenario, members, vehicle, ocean, dtype)
-    _check_afloat(scenario, members, vehicle, ocean, initial)
+    check_afloat(scenario, members, vehicle.model.contact, ocean, initial)
+    check_clear(scenario, members, vehicle.model.contact, kinds.bodies, ocean, initial)
     legs: dict[str, tuple[LegInfo, ...]] = {}
     commander: Commander
     if first.mission:
@@ -387,11 +398,21 @@ def _fleet(
         passing=passing,
         controller=None,
         varied=varied,
+        touches_others=vehicles_touch(scenario),
     )
     # All arrays at once, not at every call of a program.
     group, ocean = jax.device_put((group, ocean))
     sensors = tuple(info.name for info in kind.sensors.infos)
     return Fleet(names, group, ocean, sensors, legs, kind.sensors.dense)
+
+
+def vehicles_touch(scenario: spec.Scenario) -> bool:
+    """Whether vehicles push each other: as the scenario says, or where they meet anyway."""
+    alone = len(scenario.vehicles) == 1 and scenario.vehicles[0].count == 1
+    if alone or scenario.vehicles_touch is not None:
+        return bool(scenario.vehicles_touch) and not alone
+    looking = any(isinstance(s, Ais | Radar) for p in scenario.vehicles for s in p.fitted)
+    return looking or scenario.stop_when_collided
 
 
 def _limits(scenario: spec.Scenario, vehicle: Vehicle, ocean: Ocean) -> Limits:
@@ -400,6 +421,9 @@ def _limits(scenario: spec.Scenario, vehicle: Vehicle, ocean: Ocean) -> Limits:
         spin=constant(MOST_SPIN),
         stop_when_grounded=scenario.stop_when_grounded,
         stop_when_capsized=scenario.stop_when_capsized,
+        collision=None
+        if scenario.collision_impulse is None
+        else constant(scenario.collision_impulse),
         stop_when_collided=scenario.stop_when_collided,
     )
 
@@ -430,38 +454,6 @@ def _initial(
     put_in = compile_program(launch, vehicle.model, ocean, described)
     launched: State = put_in(vehicle.model, ocean, described)
     return launched
-
-
-def _check_afloat(
-    scenario: spec.Scenario,
-    members: list[Member],
-    vehicle: CompiledVehicle,
-    ocean: Ocean,
-    initial: State,
-) -> None:
-    """Refuse vehicles that begin in the bottom, which would throw them up."""
-    contact = vehicle.model.contact
-    if ocean.seabed is None or contact is None:
-        return
-    position = np.asarray(initial.position, np.float64)
-    below, depths = position[2] + float(contact.extent), under(ocean.seabed, *position[:2])
-    for member, lowest, depth in zip(members, below.tolist(), depths.tolist(), strict=True):
-        if depth <= 0.0:
-            raise scenario.error(
-                ("vehicles", member.index, "start", "position"),
-                f"`{member.name}` begins on land, {-depth:.3g} m above the water",
-                value=list(member.position),
-                expected="a place where there is water",
-                mend="start it elsewhere",
-            )
-        if lowest > depth:
-            raise scenario.error(
-                ("vehicles", member.index, "start", "position"),
-                f"`{member.name}` begins {lowest - depth:.3g} m deep in the bottom",
-                value=list(member.participant.start.position),
-                expected=f"its lowest point, now at {lowest:.4g} m, above {depth:.4g} m",
-                mend="start it higher, or give the world a deeper `seabed`",
-            )
 
 
 def _participants(members: list[Member]) -> dict[int, spec.Participant]:

@@ -6,6 +6,7 @@ sides have one of a few numbers of nodes: other maps, places and seeds share the
 
 import math
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -23,7 +24,8 @@ from seatrial.spec.world import World
 
 Array = NDArray[np.float64]
 
-MOST_NODES = 2048 * 2048
+MOST_ALONG = 2048
+MOST_NODES = MOST_ALONG**2
 """Of a bottom in a compiled program: 32 MB in double precision."""
 SAME_PLACE = 1.0
 """Distance up to which the datums of a map and of a world are the same, m."""
@@ -61,7 +63,7 @@ class Bottom(NamedTuple):
 
 
 def bottom_of(world: World, seed: int, reach: Reach | None = None) -> Bottom | None:
-    """The bottom of a world as far as vehicles reach, or all of it; None for deep water."""
+    """The bottom of a world as far as vehicles reach, or its middle; None for deep water."""
     described = world.seabed
     if described is None:
         return None
@@ -71,7 +73,7 @@ def bottom_of(world: World, seed: int, reach: Reach | None = None) -> Bottom | N
         found = _from_map(world, described, reach)
     else:
         found = _made_up(described, seed, reach)
-    return Bottom(found, _depth_for_waves(found, reach))
+    return Bottom(found.with_room(), _depth_for_waves(found, reach))
 
 
 def _depth_for_waves(found: Terrain, reach: Reach | None) -> float:
@@ -105,7 +107,7 @@ def _made_up(made: spec.MadeUp, seed: int, reach: Reach | None) -> Terrain:
             whole.spacing,
             whole.depth[rows, columns],
         )
-    return whole.with_room()
+    return whole
 
 
 def _shaped(made: spec.MadeUp, north: Array, east: Array, x: Array, y: Array, seed: int) -> Array:
@@ -175,18 +177,18 @@ def _from_map(world: World, described: spec.SeabedMap, reach: Reach | None) -> T
     def refused(message: str, expected: str, mend: str) -> SpecError:
         return described.error(("map",), message, value=described.map, expected=expected, mend=mend)
 
-    try:
-        opened = open_map(file)
-    except (OSError, ValueError, KeyError) as error:
-        raise refused(
-            f"no map can be read from `{file}` ({error})",
-            "a file of `seatrial seabed import`",
-            "make it: seatrial seabed import SOUNDINGS --out " + file.name,
-        ) from None
-    with opened as source:
+    with ExitStack() as stack:
+        try:
+            source = stack.enter_context(open_map(file))
+        except (OSError, ValueError, KeyError) as error:
+            raise refused(
+                f"no map can be read from `{file}` ({error})",
+                "a file of `seatrial seabed import`",
+                "make it: seatrial seabed import SOUNDINGS --out " + file.name,
+            ) from None
         info = source.info
         _check_datum(world, described, info)
-        rows, columns = slice(0, info.shape[0]), slice(0, info.shape[1])
+        rows, columns = (_middle(count) for count in info.shape)
         if reach is not None:
             _check_starts(info, reach, refused)
             rows, columns = _window(info.origin, info.spacing, info.shape, reach)
@@ -201,7 +203,13 @@ def _from_map(world: World, described: spec.SeabedMap, reach: Reach | None) -> T
             "a map without holes",
             "import it again with `--holes fill`, or keep away from them",
         )
-    return found.with_room()
+    return found
+
+
+def _middle(count: int) -> slice:
+    """So many nodes along a side as a program may hold, for whoever has no vehicles."""
+    first = max(0, (count - MOST_ALONG) // 2)
+    return slice(first, min(count, first + MOST_ALONG))
 
 
 def _window(

@@ -97,7 +97,7 @@ def compile_vehicle(
         crossflow=crossflow,
         wind=_wind(vehicle, dtype) if ocean.wind is not None else None,
         excitation=excitation,
-        contact=build_contact(vehicle, rigid, time_step, integrator, dtype)
+        contact=build_contact(vehicle, rigid, added, time_step, integrator, dtype)
         if ocean.seabed is not None or ocean.solids is not None or in_traffic
         else None,
         integrator=integrator,

@@ -30,6 +30,10 @@ class Block(NamedTuple):
     beginning up to its end; inertial sensors feel its beginning, not its end."""
     status: tuple[NDArray[np.int32], ...]
     """(T, N) of each fleet, codes of `judging.STATUS`."""
+    contact: tuple[Array, ...]
+    """(T, N, 6) of each fleet: impulse of all touches since the frame before (N s), the largest
+    force (N), its place (NED, m) and what it came from, a number of `core.contact.BOTTOM`;
+    (T, N, 0) of vehicles that can touch nothing."""
 
 
 def block_size(plan: Plan) -> int:
@@ -71,13 +75,14 @@ def block_of(
     seen = by_fleet(plan, parts, [tuple(o.seen for o in members) for members in outcomes])
     taken = by_fleet(plan, parts, [tuple(o.taken for o in members) for members in outcomes])
     time: Array = np.asarray(frames, np.float64) * plan.header.frame_period
-    groups, status = [], []
+    groups, status, contact = [], [], []
     for fleet, observation, samples in zip(plan.fleets, seen, taken, strict=True):
         arrays = {
             name: np.moveaxis(a[: len(frames)], -1, 1)
             for name, a in zip(Observation._fields, observation, strict=True)
         }
         status.append(arrays.pop("status"))
+        contact.append(arrays.pop("contact"))
         measured = measured_in(fleet, samples, first, periods, schedule)
         groups.append(GroupFrames(fleet.names, VehicleFrames(**arrays), measured))
-    return Block(Frames(time, tuple(groups)), tuple(status))
+    return Block(Frames(time, tuple(groups)), tuple(status), tuple(contact))

@@ -145,6 +145,12 @@ class Body:
             return np.array([north, east, place[2]]), turned
         return place if self.ride is None else place + self.ride.at(t), turned
 
+    def footprint(self, t: float) -> Array:
+        """(K, 2) corners, north and east, of the convex outline that it shows from above at a
+        time."""
+        place, turned = self.pose(t)
+        return _convex(self.mesh().moved(place, turned).vertices[:, :2])
+
     def mesh(self) -> Mesh:
         """Its surface in its own axes; a hull that states no height is as high as it is wide."""
         if self.shape == "box":
@@ -164,6 +170,24 @@ class Body:
             return Mesh(self.vertices, np.asarray(self.faces, np.int64))
         half = 0.5 * (self.height or self.beam)
         return meshes.prism(0.5 * HULL * (self.length, self.beam), -half, half)
+
+
+def _convex(points: Array) -> Array:
+    """Corners of the convex outline of points (V, 2), in order, by Andrew's monotone chain."""
+    ordered = np.unique(points.round(9), axis=0)
+
+    def chain(places: Array) -> list[Array]:
+        kept: list[Array] = []
+        for p in places:
+            while len(kept) > 1:
+                (a, b), (c, d) = kept[-1] - kept[-2], p - kept[-2]
+                if a * d - b * c > 0.0:
+                    break
+                kept.pop()
+            kept.append(p)
+        return kept[:-1]
+
+    return np.array([*chain(ordered), *chain(ordered[::-1])])
 
 
 def rotation_matrix(attitude: Array | None) -> Array:

@@ -41,8 +41,11 @@ class Hits(NamedTuple):
 
     distance: Array
     """(R,) along the ray, m; infinite where there is nothing."""
+    cosine: Array
+    """(R,) of the incidence, between ray and normal, from 0 to 1."""
     normal: Array
-    """(R, 3) of the surface there, towards the side that the ray comes from; unit, NED."""
+    """(R, 3) of the surface there, towards the side that the ray comes from; unit, NED. Empty,
+    (0, 3), where nobody asked for it."""
     body: Whole
     """(R,) index of the body, `BOTTOM` or `NOTHING`."""
     material: Whole
@@ -62,7 +65,7 @@ class RayScene:
         self.bodies = tuple(bodies)
         self.vehicles = [i for i, body in enumerate(self.bodies) if body.shape == "vehicle"]
         """Places of the bodies that move as `cast` is told."""
-        self._bottom = bottom
+        self.bottom = bottom
         self._floor = material_index(bottom_material)
         self._material = np.array([_material(body) for body in self.bodies] + [0], np.int32)
         self._built = False
@@ -77,33 +80,40 @@ class RayScene:
         directions: Floats,
         t: float | Array = 0.0,
         others: Array | None = None,
-        reach: float = np.inf,
+        reach: float | Array = np.inf,
+        normals: bool = True,
     ) -> Hits:
-        """What rays from `origins` (R, 3), NED, along unit vectors (R, 3) meet within `reach`.
+        """What rays from `origins` (R, 3), NED, along unit vectors (R, 3) meet within `reach`,
+        which is one distance for all, or (R,).
 
         `t` is when, s: for all, or (R,) for each, so that what passes during a sweep is seen where
         it then was. `others` (V, 7) are the poses of the vehicles among the bodies, in their order,
-        position and quaternion; a row of NaN, or no `others`, is a vehicle that is not seen.
+        position and quaternion; a row of NaN, or no `others`, is a vehicle that is not seen. Rays
+        that all begin at one place are best given as a broadcast array, directions as the
+        transpose of (3, R) in single precision. Without `normals` it is faster.
         """
         self._build()
         still = self._still
         if still is None:
-            found = _nothing(len(origins))
+            found = _nothing(len(origins), normals)
         else:
             met = still.triangles.meet(origins, directions, reach)
             found = Hits(
                 met.distance,
-                met.normal,
+                np.abs(met.along),
+                still.triangles.normals(met) if normals else np.empty((0, 3)),
                 still.owner.take(met.face, mode="wrap"),
                 still.material.take(met.face, mode="wrap"),
             )
         if self._tiles is not None:
             for tile, rays in self._tiles.reached(origins, directions, reach):
-                limit = np.minimum(found.distance[rays], reach)
+                limit = np.minimum(found.distance[rays], _some(reach, rays))
                 met = tile.meet(origins[rays], directions[rays], limit)
-                _keep(found, rays, met, BOTTOM, self._floor)
-        if isinstance(self._bottom, float | int):
-            self._flat(found, float(self._bottom), origins, directions, reach)
+                nearer = _keep(found, rays, met, BOTTOM, self._floor)
+                if normals:
+                    found.normal[rays[nearer]] = tile.normals(met)[nearer]
+        if isinstance(self.bottom, float | int):
+            self._flat(found, float(self.bottom), origins, directions, reach)
         self._moved(found, origins, directions, t, others, reach)
         return found
 
@@ -122,8 +132,8 @@ class RayScene:
                     standing.append(shape)
                     owners.append(np.full(len(shape.faces), i, np.int32))
                     materials.append(np.full(len(shape.faces), self._material[i], np.int32))
-            if isinstance(self._bottom, HeightGrid):
-                nodes = extended(self._bottom)
+            if isinstance(self.bottom, HeightGrid):
+                nodes = extended(self.bottom)
                 if 2 * nodes[2].size <= MOST_FACES:
                     shape = meshes.surface(*nodes)
                     standing.append(shape)
@@ -139,7 +149,7 @@ class RayScene:
             self._built = True
 
     def _flat(
-        self, found: Hits, depth: float, origins: Array, directions: Floats, reach: float
+        self, found: Hits, depth: float, origins: Array, directions: Floats, reach: float | Array
     ) -> None:
         """A level bottom; a ray that begins below it meets it at once."""
         down = directions[:, 2]
@@ -148,7 +158,9 @@ class RayScene:
             distance = height / down
         rays = np.flatnonzero((down > 0.0) & (distance < np.minimum(found.distance, reach)))
         found.distance[rays] = distance[rays]
-        found.normal[rays] = (0.0, 0.0, -1.0)
+        found.cosine[rays] = down[rays]
+        if len(found.normal):
+            found.normal[rays] = (0.0, 0.0, -1.0)
         found.body[rays] = BOTTOM
         found.material[rays] = self._floor
 
@@ -159,36 +171,44 @@ class RayScene:
         directions: Floats,
         t: float | Array,
         others: Array | None,
-        reach: float,
+        reach: float | Array,
     ) -> None:
         """What moves: only rays that can reach the sphere around a body are moved into its axes."""
         if not self._moving or not len(origins):
             return
-        middle = origins.mean(axis=0)
-        spread = float(np.linalg.norm(origins - middle, axis=1).max())
+        low, high = (np.array([f(origins[:, c]) for c in range(3)]) for f in (np.min, np.max))
+        farthest = float(np.max(reach))
+        middle, spread = 0.5 * (low + high), 0.5 * float(np.linalg.norm(high - low))
         for moving in self._moving:
             pose = moving.pose(t, others, self.vehicles)
             if pose is None:
                 continue
             positions, matrix = pose
-            place = positions.mean(axis=0)
-            drift = float(np.linalg.norm(positions - place, axis=1).max())
-            away = place + matrix @ moving.triangles.centre - middle
+            low, high = (np.array([f(positions[:, c]) for c in range(3)]) for f in (np.min, np.max))
+            away = 0.5 * (low + high) + matrix @ moving.triangles.centre - middle
+            drift = 0.5 * float(np.linalg.norm(high - low))
             size = moving.triangles.radius + spread + drift
             far = float(np.linalg.norm(away))
-            if far - size > reach:
+            if far - size > farthest:
                 continue
             rays = np.arange(len(origins))
             if far > size:
-                # The cone that touches the sphere.
-                rays = np.flatnonzero(directions @ away > np.sqrt(far**2 - size**2))
+                # The cone that touches the sphere, a little wider for the sake of rounding.
+                edge = np.sqrt(far**2 - size**2) - 1e-4 * far
+                # Column by column: a product of matrices would wait for threads of its own.
+                x, y, z = (float(a) * directions[:, c] for c, a in enumerate(away))
+                rays = np.flatnonzero(x + y + z > edge)
+            if not len(rays):
+                continue
             then = positions if len(positions) == 1 else positions[rays]
             start = (origins[rays] - then) @ matrix
             along = directions[rays] @ matrix
-            limit = np.minimum(found.distance[rays], reach)
+            limit = np.minimum(found.distance[rays], _some(reach, rays))
             met = moving.triangles.meet(start, along, limit)
-            met = met._replace(normal=met.normal @ matrix.T)
-            _keep(found, rays, met, moving.place, int(self._material[moving.place]))
+            nearer = _keep(found, rays, met, moving.place, int(self._material[moving.place]))
+            if len(found.normal):
+                normal = moving.triangles.normals(met)[nearer]
+                found.normal[rays[nearer]] = normal @ matrix.T
 
 
 class _Still(NamedTuple):
@@ -226,23 +246,31 @@ class _Moving(NamedTuple):
         return (row[None, :3], rotation_matrix(row[3:7])) if np.all(np.isfinite(row)) else None
 
 
-def _nothing(count: int) -> Hits:
+def _nothing(count: int, normals: bool) -> Hits:
     return Hits(
         np.full(count, np.inf),
-        np.zeros((count, 3)),
+        np.zeros(count),
+        np.zeros((count if normals else 0, 3)),
         np.full(count, NOTHING, np.int32),
         np.zeros(count, np.int32),
     )
 
 
-def _keep(found: Hits, rays: NDArray[np.int64], met: Met, body: int, material: int) -> None:
-    """Note what some rays met where it is nearer than what they had met."""
+def _some(reach: float | Array, rays: NDArray[np.int64]) -> float | Array:
+    return reach if isinstance(reach, float) else reach[rays]
+
+
+def _keep(
+    found: Hits, rays: NDArray[np.int64], met: Met, body: int, material: int
+) -> NDArray[np.int64]:
+    """Note what some rays met where it is nearer than what they had met; tells where that was."""
     nearer = np.flatnonzero(met.distance < found.distance[rays])
     rays = rays[nearer]
     found.distance[rays] = met.distance[nearer]
-    found.normal[rays] = met.normal[nearer]
+    found.cosine[rays] = np.abs(met.along[nearer])
     found.body[rays] = body
     found.material[rays] = material
+    return nearer
 
 
 def _material(body: Body) -> int:

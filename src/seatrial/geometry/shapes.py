@@ -182,14 +182,24 @@ def distance(solids: Solids, point: Vec3) -> tuple[jax.Array, Vec3, jax.Array]:
     on further axes others for each.
     """
     found, normal = distances(solids, point)
-    nearest = jnp.argmin(found, axis=0)
+    nearest = nearest_of(found)
+    x, y, z = (mean_of(nearest, n) for n in normal)
+    rows = jnp.arange(found.shape[0], dtype=jnp.int32).reshape(-1, *(1,) * (found.ndim - 1))
+    return jnp.min(found, axis=0), (x, y, z), jnp.max(jnp.where(nearest, rows, 0), axis=0)
 
-    def chosen(values: jax.Array) -> jax.Array:
-        there: jax.Array = jnp.take_along_axis(values, nearest[None], axis=0)[0]
-        return there
 
-    x, y, z = (chosen(jnp.broadcast_to(n, found.shape)) for n in normal)
-    return chosen(found), (x, y, z), nearest
+def nearest_of(found: jax.Array) -> jax.Array:
+    """(M, ...) which solid is the nearest to each point: one of them, or several as near.
+
+    Whoever wants something of it reduces over this choice (`mean_of`): on a CPU, looking it up by
+    its number costs several times more.
+    """
+    return found == jnp.min(found, axis=0)
+
+
+def mean_of(chosen: jax.Array, values: Scalar) -> jax.Array:
+    """Mean over the first axis of what is chosen."""
+    return jnp.sum(jnp.where(chosen, values, 0.0), axis=0) / jnp.sum(chosen, axis=0)
 
 
 def distances(solids: Solids, point: Vec3) -> tuple[jax.Array, Vec3]:

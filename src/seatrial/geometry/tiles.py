@@ -41,7 +41,7 @@ class Tiles:
         self._lock = Lock()
 
     def reached(
-        self, origins: Array, directions: NDArray[np.floating[Any]], reach: float
+        self, origins: Array, directions: NDArray[np.floating[Any]], reach: float | Array
     ) -> Iterator[tuple[Triangles, NDArray[np.int64]]]:
         """The tiles that some rays (R, 3) pass within `reach`, and which rays: near ones first."""
         # A ray passes between the least and the greatest depth for a while, and it can meet the

@@ -30,8 +30,8 @@ class Met(NamedTuple):
 
     distance: Array
     """(R,) m, infinite where they meet nothing."""
-    normal: Array
-    """(R, 3) unit, against the ray; 0 where they meet nothing."""
+    along: Array
+    """(R,) n·d, negative on faces that look towards where the ray comes from; 0 for nothing."""
     face: Whole
     """(R,) −1 where they meet nothing."""
 
@@ -51,7 +51,9 @@ class Triangles:
         normals = mesh.normals
         offsets = np.einsum("fc,fc->f", normals, local[mesh.faces[:, 0]])
         # The last row is met by rays that meet nothing (face −1): no direction, infinitely far.
-        self._planes = np.vstack([np.column_stack([normals, offsets]), [0.0, 0.0, 0.0, np.inf]])
+        self._normals = np.vstack([normals, np.zeros(3)])
+        self._columns = [np.ascontiguousarray(c) for c in self._normals.T]
+        self._offsets = np.append(offsets, np.inf)
         self._scene = EmbreeScene()
         TriangleMesh(self._scene, local.astype(np.float32), mesh.faces.astype(np.int32))
         # The structure is built with the first ray, which must not happen in two threads at once.
@@ -64,14 +66,27 @@ class Triangles:
 
         A `reach` by ray is an array (R,).
         """
-        local = origins - self.centre
         limit = reach if isinstance(reach, float) else reach.astype(np.float32)
-        single = np.ascontiguousarray(directions, np.float32)
-        face: Whole = self._scene.run(local.astype(np.float32), single, limit)
-        planes = self._planes.take(face, axis=0, mode="wrap")
-        nx, ny, nz = planes[:, 0], planes[:, 1], planes[:, 2]
-        along = nx * directions[:, 0] + ny * directions[:, 1] + nz * directions[:, 2]
-        above = planes[:, 3] - (nx * local[:, 0] + ny * local[:, 1] + nz * local[:, 2])
+        single = np.asarray(directions, np.float32)
+        local: Array = origins - self.centre
+        if origins.strides[0] == 0:  # all from one place
+            local = np.broadcast_to(local[0], origins.shape)
+        start = local.astype(np.float32)
+        face: Whole = self._scene.run(start, single, limit)
+        which = face.astype(np.intp)
+        above = self._offsets.take(which, mode="wrap")
+        along = np.zeros(len(face))
+        for c, normals in enumerate(self._columns):
+            normal = normals.take(which, mode="wrap")
+            along += normal * directions[:, c]
+            above -= normal * (local[0, c] if origins.strides[0] == 0 else local[:, c])
         # Both have the same sign but for rounding; a ray in the plane itself has no distance to it.
-        distance = np.abs(above) / np.maximum(np.abs(along), GRAZING)
-        return Met(distance, planes[:, :3] * -np.sign(along)[:, None], face)
+        distance = np.abs(above)
+        distance /= np.maximum(np.abs(along), GRAZING)
+        return Met(distance, along, face)
+
+    def normals(self, met: Met) -> Array:
+        """(R, 3) unit, of what rays met, against the ray; 0 where they met nothing."""
+        return np.asarray(
+            self._normals.take(met.face, axis=0, mode="wrap") * -np.sign(met.along)[:, None]
+        )

@@ -112,3 +112,12 @@ def scale_wrench(s: Scalar, w: Wrench) -> Wrench:
 def safe_norm(a: Vec3, tiny: float = 1e-12) -> Scalar:
     """Length of a vector with a finite gradient at zero."""
     return jnp.sqrt(dot(a, a) + tiny * tiny)
+
+
+def across(a: Vec3) -> tuple[Vec3, Vec3]:
+    """Two unit vectors square to a unit vector and to each other."""
+    upright = jnp.abs(jnp.asarray(a[2])) > 0.9
+    other = (jnp.where(upright, 1.0, 0.0), 0.0, jnp.where(upright, 0.0, 1.0))
+    first = cross(a, other)
+    first = scale(1.0 / safe_norm(first), first)
+    return first, cross(a, first)

@@ -14,6 +14,7 @@ from seatrial.spec.base import (
     Radians,
     Seconds,
     Spec,
+    Unit,
 )
 from seatrial.spec.failsafes import Failsafes
 from seatrial.spec.faults import Fault, LinkLoss
@@ -287,8 +288,16 @@ class Scenario(Spec):
     stop_when_capsized: bool = True
     """Whether a vehicle that has been upside down for five seconds ends its run, or goes on."""
     stop_when_collided: bool = False
-    """Whether vehicles that touch each other, or a moving obstacle, end their runs there; otherwise
-    they pass through each other. All vehicles are then computed together, on one core."""
+    """Whether vehicles that touch each other, an obstacle or a body of the world end their runs
+    there; otherwise they push each other and go on. All vehicles are then computed together, on one
+    core."""
+    collision_impulse: Annotated[Number, Field(gt=0), Unit("N s")] | None = None
+    """Impulse of touches within a control period beyond which `stop_when_collided` counts them as a
+    collision; any touch when left out."""
+    vehicles_touch: bool | None = None
+    """Whether vehicles push each other or pass through each other. When left out they push where
+    they are computed together anyway: with `stop_when_collided`, and where a sensor looks for other
+    vehicles. Swarms that do not are faster."""
     stop_when_done: bool = True
     """Whether the run ends when every vehicle has ended its mission, or lasts for its `duration`;
     one with a vehicle that has no mission lasts."""
@@ -315,6 +324,11 @@ class Scenario(Spec):
             raise ValueError(
                 f"`frame_period` ({self.frame_period:g} s) is longer than `duration` "
                 f"({self.duration:g} s): nothing but the start would be recorded"
+            )
+        if self.collision_impulse is not None and not self.stop_when_collided:
+            raise ValueError(
+                "`collision_impulse` says when `stop_when_collided` ends a run: set that too, or "
+                "leave it out"
             )
         names = [p.name for p in self.vehicles]
         twice = sorted({n for n in names if names.count(n) > 1})

@@ -224,13 +224,18 @@ def sensor_cases(duration: float) -> dict[str, tuple[Scenario, Helm | None]]:
 
 def closed_loop_cases(duration: float | None) -> dict[str, tuple[Scenario, Helm | None]]:
     """Sookshma on its waypoints with sensors and filter, by its autopilot and by a compiled
-    controller of a user's own, and the same fed back the truth."""
+    controller of a user's own, and the same fed back the truth; a survey over a map of the bottom
+    with terrain following."""
     described = with_overrides(load("sookshma-waypoints", Scenario), duration=duration)
     told = described.vehicles[0].model_copy(update={"feedback": "truth", "sensors": ()})
     return {
         "sensors and filter": (described, None),
         "sensors and filter, a compiled controller of one's own": (described, Helm()),
         "feedback of the truth": (described.model_copy(update={"vehicles": (told,)}), None),
+        "terrain following": (
+            with_overrides(load("remus100-seabed-survey", Scenario), duration=duration),
+            None,
+        ),
     }
 
 

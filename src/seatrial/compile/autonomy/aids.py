@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.compile.autonomy.twin import DynamicsTwin
+from seatrial.compile.sensors.fitting import lateness
 from seatrial.compile.sensors.position import gnss_errors
 from seatrial.conventions import GRAVITY, SEAWATER_DENSITY
-from seatrial.engine.compiled.suite import MOST_JITTER
 from seatrial.gnc.navigation import aiding
 from seatrial.gnc.navigation.consistency import threshold
 from seatrial.gnc.navigation.kalman import Test
@@ -23,7 +23,10 @@ from seatrial.spec import navigation as spec
 
 Array = NDArray[np.float64]
 
-KNOWN = ("gnss", "uwb", "pressure", "ctd", "dvl", "speed_log", "compass", "ahrs", "magnetometer")
+KNOWN = (
+    "gnss", "uwb", "lbl", "usbl", "pressure", "ctd", "dvl", "speed_log", "compass", "ahrs",
+    "magnetometer",
+)  # fmt: skip
 """Types of sensors that can aid."""
 
 MEMORY = 10.0
@@ -100,6 +103,8 @@ class Makers:
         table: dict[str, Callable[[Any, SensorInfo, float], aiding.Aid]] = {
             "gnss": self._gnss,
             "uwb": self._uwb,
+            "lbl": self._uwb,
+            "usbl": self._usbl,
             "pressure": self._pressure,
             "ctd": self._ctd,
             "dvl": self._dvl,
@@ -108,8 +113,10 @@ class Makers:
             "ahrs": self._ahrs,
             "magnetometer": self._magnetometer,
         }
-        if info.type not in table or (self._direct and info.type == "magnetometer"):
+        if info.type not in table or (self._direct and info.type in ("magnetometer", "usbl")):
             return None
+        if info.type == "usbl" and not self._dives:
+            return None  # a ship looks for her vehicles, not for herself
         return table[info.type](sensor, info, factor)
 
     def dynamics(
@@ -184,8 +191,19 @@ class Makers:
             first=3,
         )
 
+    def _usbl(self, sensor: Any, info: SensorInfo, factor: float) -> aiding.Beacon:
+        distance, angle, place = (info.deviation[i] for i in (0, 1, 3))
+        least = [_LEAST["position"], _LEAST["angle"], 0.0]
+        return aiding.Beacon(
+            arm=self._arm(info),
+            matrix=constant(matrix_of(info).ravel()),
+            deviation=constant(factor * np.maximum([distance, angle, place], least)),
+            test=self._test(sensor, info, (3,), 0.0 if sensor.fidelity == "ideal" else math.inf),
+            slow=_slow([]),
+        )
+
     def _antenna(self, sensor: Any, info: SensorInfo, delay: float) -> aiding.Antenna | None:
-        if not self._dives or self._direct:
+        if not self._dives or self._direct or info.type == "lbl":
             return None
         return aiding.Antenna(constant(sensor.margin), constant(max(delay, 1.0 / info.rate)))
 
@@ -351,7 +369,7 @@ class Makers:
         unstated: float = 0.0,
     ) -> Test:
         """When a sensor is believed; noise is infinite where no two samples can be alike."""
-        late = sensor.latency + MOST_JITTER * sensor.jitter
+        late = lateness(sensor)
         return Test(
             **self._judgement(groups, info.rate),
             still=constant(longest_repeat(noise, step, sum(groups), info.rate), np.int32),

@@ -375,7 +375,7 @@ class _Check:
         types = {sensor.type for sensor in used}
         deepest = max(float(self._start[2]), *(float(leg.end[2]) for leg in self._legs))
         hears = not self._dives or deepest <= AWASH
-        if types & {"gnss", "uwb"} and hears:
+        if (types & {"gnss", "uwb"} and hears) or types & {"lbl", "usbl"}:
             return
         rate, why = self._growth(described, used, deepest)
         limit = deviation_of(self._participant)
@@ -389,7 +389,7 @@ class _Check:
                 f"deviation grows by about {60.0 * rate:.2g} m a minute, to {rate * lasts:.0f} m "
                 f"after {lasts:.0f} s",
                 f"at most {limit:g} m, which it passes after {limit / rate:.0f} s",
-                "add a GNSS or UWB where it can hear them, a DVL over the bottom, or say "
+                "add a GNSS or UWB where it can hear them, LBL, USBL or a DVL under water, or say "
                 "`feedback: truth`",
             )
 

@@ -13,15 +13,15 @@ from seatrial.compile.autonomy.legs import Leg
 from seatrial.compile.sensors.fitting import samples_underway
 from seatrial.compile.swarm import Member
 from seatrial.errors import SpecError
+from seatrial.geometry.grid import HeightGrid
 from seatrial.gnc.control.loops import Dive
 from seatrial.gnc.failsafes import CODE
-from seatrial.gnc.guidance.terrain import Sounder, Terrain
+from seatrial.gnc.guidance.terrain import Lookout, Sounder, Terrain
 from seatrial.ocean import Ocean
-from seatrial.ocean.seabed import HeightGrid
 from seatrial.pytree import constant
 from seatrial.signals import SensorInfo
 from seatrial.spec.scenario import Participant, Scenario
-from seatrial.spec.sensors.ranging import Altimeter
+from seatrial.spec.sensors.ranging import Altimeter, ObstacleSonar
 from seatrial.spec.sensors.water import Dvl
 
 if TYPE_CHECKING:
@@ -38,6 +38,12 @@ AHEAD = 10.0
 
 LEAD = 0.5
 """Of the altitude where the bottom rises, in time constants of the depth's reference model."""
+
+LAG = 2.0
+"""Time in which a vehicle begins to climb, in time constants of the depth's reference model."""
+
+IN_HAND = 0.7
+"""Share of its steepest climb with which a vehicle plans to climb over what it sees ahead."""
 
 UNSURE = 0.1
 """Standard deviation of a range beside its own noise, m: bottoms are no planes."""
@@ -63,12 +69,13 @@ def build_terrain(
     if all(math.isnan(leg.altitude) for legs in missions.values() for leg in legs):
         return None
     first = members[0].participant
-    climb = math.inf
+    climb, fastest = math.inf, 0.0
     for index, legs in missions.items():
         for leg in legs:
             if not math.isnan(leg.altitude):
                 _check(scenario, index, leg, ocean)
                 climb = min(climb, _climb(tuning, leg.speed))
+                fastest = max(fastest, leg.speed)
     sounders = () if first.feedback == "truth" else tuple(_sounders(first, infos, dtype))
     return Terrain(
         slope=constant(SLOPE, dtype),
@@ -77,6 +84,7 @@ def build_terrain(
         climb=constant(climb, dtype),
         ahead=constant(AHEAD, dtype),
         sounders=sounders,
+        lookout=_lookout(first, infos, tuning, fastest, dtype),
     )
 
 
@@ -105,7 +113,7 @@ def deepest_of(leg: Leg, ocean: Ocean) -> float:
 
 
 def _deepest(depth: jax.Array | HeightGrid) -> float:
-    return float(np.max(np.asarray(depth.depth if isinstance(depth, HeightGrid) else depth)))
+    return float(np.nanmax(np.asarray(depth.depth if isinstance(depth, HeightGrid) else depth)))
 
 
 def _sounders(
@@ -129,6 +137,36 @@ def _sounders(
             place=place,
             box=max(1, samples_underway(participant, sensor)),
         )
+
+
+def _lookout(
+    participant: Participant,
+    infos: Sequence[SensorInfo],
+    tuning: "Tuning",
+    speed: float,
+    dtype: DType,
+) -> Lookout | None:
+    """The first sonar that looks ahead; None without one."""
+    for place, (sensor, info) in enumerate(zip(participant.fitted, infos, strict=True)):
+        if isinstance(sensor, ObstacleSonar):
+            beams = np.array([info.facts[f"beam_{k + 1}"] for k in range(sensor.beams)])
+            return Lookout(
+                arm=constant(info.position, dtype),
+                beams=constant(beams @ matrix_of(info).T, dtype),
+                climb=constant(_rise(tuning, speed), dtype),
+                lag=constant(LAG / _bandwidth(tuning), dtype),
+                place=place,
+                box=max(1, samples_underway(participant, sensor)),
+            )
+    return None
+
+
+def _rise(tuning: "Tuning", speed: float) -> float:
+    """How steeply a vehicle climbs at a speed, with something in hand, m per m."""
+    depth, speeds = tuning.autopilot.depth, np.asarray(tuning.autopilot.speeds)
+    assert depth is not None  # it dives
+    rates = np.asarray(depth.reference.rate_limit)
+    return IN_HAND * float(np.interp(speed, speeds, rates)) / speed
 
 
 def _spans(participant: Participant) -> Iterator[Span]:

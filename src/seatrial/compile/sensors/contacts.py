@@ -98,4 +98,5 @@ def _built(
         tuple(f"{name}_{i + 1}" for i in range(room) for name in names),
         tuple(UNITS[name] for name in names) * room,
         deviation * room,
+        contacts=True,
     )

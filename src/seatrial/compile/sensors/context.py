@@ -1,5 +1,6 @@
 """What is known when a sensor is compiled, and what comes out."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +11,7 @@ from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
 from seatrial.sensors.sensor import Mount, Sensor
 from seatrial.sensors.tap import DenseSensor
+from seatrial.spec.sensors.position import Modem
 from seatrial.spec.vehicle import Vehicle
 from seatrial.spec.world import Weather
 
@@ -37,6 +39,12 @@ class Context:
     and the bottom."""
     weather: Weather | None = None
     """Of the air; None for a clear day."""
+    name: str = ""
+    """Of the vehicle."""
+    numbers: Mapping[str, int] | None = None
+    """Of all vehicles of the run, as in `Traffic.identity`; None outside of one."""
+    modems: Mapping[str, Modem] = field(default_factory=dict)
+    """Of the run, by the name of the vehicle."""
 
 
 @dataclass(frozen=True)
@@ -50,3 +58,5 @@ class Built:
     facts: dict[str, tuple[float, ...]] = field(default_factory=dict)
     dense: DenseSensor | None = None
     """What expands the taps of a dense sensor, whose `sensor` is a Tap."""
+    contacts: bool = False
+    """Whether it looks for other vehicles."""

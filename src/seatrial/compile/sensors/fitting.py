@@ -1,7 +1,7 @@
 """The sensors of a vehicle's description, fitted to the vehicles of a group."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy as np
 from seatrial.channels import Channel
 from seatrial.compile.schedule import steps_between_samples
 from seatrial.compile.sensors import (
+    acoustic,
     contacts,
     inertial,
     machinery,
@@ -30,6 +31,8 @@ from seatrial.sensors.tap import DenseSensor, Tap
 from seatrial.signals import SensorInfo
 from seatrial.spec.scenario import Participant, Scenario
 from seatrial.spec.sensors.base import SensorSpec
+from seatrial.spec.sensors.position import Lbl, Usbl
+from seatrial.spec.sensors.ranging import SLOWEST_SOUND
 
 DType = np.dtype[Any]
 
@@ -40,6 +43,9 @@ _BUILDERS: dict[str, Callable[[Any, Context], Built]] = {
     "magnetometer": position.magnetometer,
     "gnss": position.gnss,
     "uwb": position.uwb,
+    "lbl": acoustic.lbl,
+    "usbl": acoustic.usbl,
+    "modem": acoustic.modem,
     "pressure": water.pressure,
     "dvl": water.dvl,
     "speed_log": water.speed_log,
@@ -56,6 +62,7 @@ _BUILDERS: dict[str, Callable[[Any, Context], Built]] = {
     "side_scan": sonar.side_scan,
     "multibeam": sonar.multibeam,
     "altimeter": ranging.altimeter,
+    "obstacle_sonar": ranging.obstacle_sonar,
     "ais": contacts.ais,
     "radar": contacts.radar,
     "radar_image": sonar.radar_image,
@@ -64,10 +71,17 @@ _BUILDERS: dict[str, Callable[[Any, Context], Built]] = {
 
 def samples_underway(participant: Participant, sensor: SensorSpec) -> int:
     """How many samples of a sensor may be on their way at once; 0 where none is ever late."""
-    ideal = sensor.fidelity == "ideal"
-    late = 0.0 if ideal else sensor.latency + MOST_JITTER * sensor.jitter
+    late = 0.0 if sensor.fidelity == "ideal" else lateness(sensor)
     late += sum(getattr(f, "delay", 0.0) for f in participant.faults if f.target == sensor.name)
     return 0 if late == 0.0 else math.ceil(late * sensor.rate) + 1
+
+
+def lateness(sensor: SensorSpec) -> float:
+    """Longest time from taking a sample to having it, s; some wait for sound to come back."""
+    late = sensor.latency + MOST_JITTER * sensor.jitter
+    if isinstance(sensor, Lbl | Usbl):
+        late += 2.0 * sensor.maximum_range / SLOWEST_SOUND
+    return late
 
 
 class FittedOut:
@@ -81,7 +95,9 @@ class FittedOut:
         ocean: Ocean,
         dtype: DType,
         rays: RayScene | None = None,
+        numbers: Mapping[str, int] | None = None,
     ) -> None:
+        """`numbers` are those of all vehicles of the run, as in `Traffic.identity`."""
         assert scenario.time_step is not None  # settled
         self._time_step = scenario.time_step
         self._seed = scenario.seed
@@ -108,6 +124,9 @@ class FittedOut:
                 datum=(scenario.world.datum.latitude_deg, scenario.world.datum.longitude_deg),
                 orientation=_quaternion(sensor),
                 bottom=ranging.bottom_of(scenario.world.seabed),
+                name=participant.name,
+                numbers=numbers,
+                modems=acoustic.modems_of(scenario),
                 rays=rays or RayScene(()),
                 weather=scenario.world.weather,
             )
@@ -156,7 +175,7 @@ class FittedOut:
                     period=steps_between_samples(sensor, self._time_step),
                     interval=1.0 / sensor.rate,
                     inertial=_type(sensor) == "imu",
-                    contacts=_looks_out(sensor, built),
+                    contacts=_looks_out(built),
                 )
             )
         return tuple(result)
@@ -175,10 +194,9 @@ def _size(built: Built) -> int:
     return built.sensor.rows if isinstance(built.sensor, Tap) else len(built.components)
 
 
-def _looks_out(sensor: SensorSpec, built: Built) -> bool:
+def _looks_out(built: Built) -> bool:
     """Whether a sensor looks for other vehicles."""
-    tapped = isinstance(built.sensor, Tap) and built.sensor.seen > 0
-    return tapped or _type(sensor) in ("ais", "radar")
+    return built.contacts or (isinstance(built.sensor, Tap) and built.sensor.seen > 0)
 
 
 def _check_names(participant: Participant) -> None:

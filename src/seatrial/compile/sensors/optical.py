@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.compile.sensors.context import Built, Context
+from seatrial.geometry.materials import material_column
 from seatrial.pytree import constant
 from seatrial.sensors.ranging.lidar import Errors, Lidar
 from seatrial.sensors.tap import Tap
@@ -24,18 +25,16 @@ def lidar(described: spec.Lidar, context: Context) -> Built:
     azimuth, elevation = _azimuths(model), np.linspace(model.lowest, model.highest, model.beams)
     sweep = abs(model.last_azimuth - model.first_azimuth) / math.tau * context.period
     a, e = azimuth[:, None], elevation[None]
-    directions = np.stack(
-        [
-            np.cos(e) * np.cos(a),
-            np.cos(e) * np.sin(a),
-            np.broadcast_to(-np.sin(e), (len(a), e.size)),
-        ],
-        axis=-1,
+    level = np.cos(e)
+    x, y, z = np.broadcast_arrays(
+        level * np.cos(a), level * np.sin(a), -np.sin(e) * np.ones_like(a)
     )
+    directions = np.stack([x, y, z])
     late = np.arange(1.0 - model.columns, 1.0) * (sweep / model.columns)
     dense = Lidar(
         rays=context.rays,
-        directions=directions,
+        reflectance=material_column("reflectance"),
+        directions=directions.astype(np.float32),
         azimuth=azimuth,
         elevation=elevation,
         late=late if full else None,
@@ -105,7 +104,7 @@ def depth_camera(described: spec.DepthCamera, context: Context) -> Built:
         noise = Noise(described.noise_scale, described.noise_low, described.noise_high)
     dense = DepthCamera(
         rays=context.rays,
-        directions=directions,
+        directions=np.ascontiguousarray(directions.T, np.float32),
         width=width,
         height=height,
         period=context.period,

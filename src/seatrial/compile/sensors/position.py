@@ -134,18 +134,19 @@ def uwb(described: spec.Uwb, context: Context) -> Built:
         radio=Radio(
             maximum_range=constant(described.maximum_range, context.dtype),
             margin=constant(described.margin, context.dtype),
-            solver=_solver(anchors, start, weight, context),
+            solver=solver_of(anchors, start, weight, context),
         ),
         white=_some(described.noise, context),
         detours=_detours(described, context) if described.fidelity == "full" else None,
     )
-    deviation = described.noise * _dilution(anchors, start, weight)
+    deviation = described.noise * dilution(anchors, start, weight)
     return Built(sensor, components, units, (*deviation, *(described.noise,) * count), facts)
 
 
-def _solver(
+def solver_of(
     anchors: NDArray[np.float64], start: NDArray[np.float64], weight: float, context: Context
 ) -> Solver:
+    """How a place is found from distances to some places (3, A)."""
     return Solver(
         start=constant(start, context.dtype),
         depth_weight=constant(weight, context.dtype),
@@ -321,7 +322,7 @@ def _check_anchors(described: spec.Uwb) -> None:
             )
 
 
-def _dilution(
+def dilution(
     anchors: NDArray[np.float64], place: NDArray[np.float64], weight: float
 ) -> NDArray[np.float64]:
     """Standard deviation of a solved position at `place` over that of a range, (3,).

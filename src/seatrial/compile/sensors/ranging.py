@@ -17,6 +17,8 @@ from seatrial.sensors.ranging.bottom_echo import bottom_tables, scattering_parts
 from seatrial.sensors.ranging.bottom_rays import reach_of
 from seatrial.sensors.ranging.detection import Detector
 from seatrial.sensors.ranging.echo_sounder import EchoSounder, Medium
+from seatrial.sensors.ranging.obstacle_sonar import Device as ObstacleDevice
+from seatrial.sensors.ranging.obstacle_sonar import ObstacleSonar
 from seatrial.sensors.tap import Tap
 from seatrial.sensors.water.medium import absorption
 from seatrial.spec.seabed import AnySeabed
@@ -132,6 +134,33 @@ def _altimeter_device(described: spec.Altimeter, context: Context) -> Device:
         if full and described.resolution > 0.0
         else None,
         fades=full,
+    )
+
+
+def obstacle_sonar(described: spec.ObstacleSonar, context: Context) -> Built:
+    """A forward-looking profile."""
+    dtype, ideal = context.dtype, described.fidelity == "ideal"
+    angles = described.sector * (np.linspace(0.0, 1.0, described.beams) - 0.5)
+    beams = [(math.cos(a), 0.0, math.sin(a)) for a in angles]
+    lost = described.dropout if described.fidelity == "full" else 0.0
+    device = ObstacleDevice(
+        noise=constant(described.noise, dtype),
+        shortest=constant(described.minimum_range, dtype),
+        dropout=constant(lost, dtype) if lost else None,
+    )
+    sensor = ObstacleSonar(
+        mount=context.mount,
+        beams=constant(beams, dtype),
+        longest=constant(described.range, dtype),
+        device=None if ideal else device,
+        reach=reach_of(context.ocean.seabed, described.range, dtype),
+    )
+    return Built(
+        sensor,
+        tuple(f"range_{k + 1}" for k in range(described.beams)),
+        ("m",) * described.beams,
+        (0.0 if ideal else described.noise,) * described.beams,
+        {f"beam_{k + 1}": beam for k, beam in enumerate(beams)},
     )
 
 

@@ -177,11 +177,13 @@ def _built(
     facts: Facts,
 ) -> Built:
     width = described.range / described.bins
+    column = _column(described.frequency, context)
     common: Facts = {
+        "absorption": (column.absorption_at(0.0),),
         "bin_width": (width,),
         "frequency": (described.frequency,),
-        "sound_speed": (_column(described.frequency, context).speed_at(0.0),),
-        "sample_rate": (_column(described.frequency, context).speed_at(0.0) / (2.0 * width),),
+        "sound_speed": (column.speed_at(0.0),),
+        "sample_rate": (column.speed_at(0.0) / (2.0 * width),),
         "pulse_length": (described.pulse_length,),
     }
     tap = _tap(context, len(components), "water")

@@ -79,7 +79,7 @@ def begin(pilot: Pilot, suite: tuple[Fitted, ...], initial: State, channels: int
         soundings=()
         if terrain is None
         else tuple(
-            sample_queue.begin(s.box, suite[s.place].size, count, dtype) for s in terrain.sounders
+            sample_queue.begin(s.box, suite[s.place].size, count, dtype) for s in terrain.heard
         ),
         plane=None if terrain is None else following.begin(terrain, count, dtype),
     )
@@ -113,7 +113,7 @@ def hear(
         memory = memory._replace(reports=tuple(reports))
     if pilot.terrain is not None:
         soundings = list(memory.soundings)
-        for k, sounder in enumerate(pilot.terrain.sounders):
+        for k, sounder in enumerate(pilot.terrain.heard):
             if sounder.place in which:
                 due = index % suite[sounder.place].period == 0
                 sample = sensing[sounder.place].last
@@ -291,6 +291,11 @@ def _sound(
             arrival.arrived,
             age,
         )
+    if terrain.lookout is not None:
+        soundings[-1], arrival = sample_queue.catch_up(soundings[-1], t)
+        age = (t - arrival.stamp).astype(arrival.values.dtype)
+        seen = arrival.values, arrival.arrived, age
+        plane = following.look_ahead(terrain.lookout, plane, believed, *seen)
     if pilot.navigator is None and ocean.seabed is not None:
         facet = seabed.facet(ocean.seabed, believed.position[0], believed.position[1])
         rows = [jnp.broadcast_to(part, plane.heard.shape) for part in facet]

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 
 from seatrial.core.contact import penetration
 from seatrial.core.types import Model, State, Traffic
+from seatrial.engine.compiled.touches import Touch
 from seatrial.engine.compiled.traffic import touching
 from seatrial.ocean import Ocean
 from seatrial.pytree import pytree, static
@@ -43,6 +44,9 @@ class Limits:
     """Nor turns faster, rad/s."""
     stop_when_grounded: bool = static()
     stop_when_capsized: bool = static()
+    collision: jax.Array | None
+    """Impulse of touches in one control period beyond which it has collided, N s; None where any
+    touch of another vehicle or of a solid is one."""
     stop_when_collided: bool = static()
 
 
@@ -75,8 +79,7 @@ def judge(
         )
         status = jnp.where(moved & (into > -model.contact.skin), GROUNDED, status)
     if limits.stop_when_collided:
-        assert traffic is not None
-        status = jnp.where(moved & touching(traffic), COLLIDED, status)
+        status = jnp.where(moved & _collided(limits, kept.touch, traffic), COLLIDED, status)
     if kept.controller is not None:
         status = jnp.where(moved & kept.controller.failed, FAILED, status)
     upset = kept.upset
@@ -86,3 +89,12 @@ def judge(
         over = upset > CAPSIZED_AFTER - 1e-9
         status = jnp.where(moved & over, CAPSIZED, status)
     return kept._replace(status=status.astype(jnp.int32), upset=upset), moved
+
+
+def _collided(limits: Limits, touch: Touch | None, traffic: Traffic | None) -> jax.Array:
+    """(N,) who has run into another vehicle or a solid, hard enough where a limit is set."""
+    assert traffic is not None
+    if limits.collision is None:
+        found = touching(traffic)
+        return found if touch is None else found | (touch.blow > 0.0)
+    return jnp.zeros(traffic.own.shape, bool) if touch is None else touch.blow > limits.collision

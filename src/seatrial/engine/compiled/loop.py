@@ -6,6 +6,7 @@ each instant what can be sensed is sensed last, so that whoever stands outside t
 everything of that instant before it gives orders for it.
 """
 
+from dataclasses import replace
 from math import gcd
 from typing import Any, NamedTuple
 
@@ -22,9 +23,11 @@ from seatrial.engine.command.compiled_controller import CompiledController, Cont
 from seatrial.engine.command.pilot import Outlook, Pilot
 from seatrial.engine.compiled import judging
 from seatrial.engine.compiled import suite as sensing
+from seatrial.engine.compiled import touches as touching
 from seatrial.engine.compiled.judging import Limits
 from seatrial.engine.compiled.observation import Observation, observe
 from seatrial.engine.compiled.suite import Fitted, Sample, Sensing, Window
+from seatrial.engine.compiled.touches import Touch
 from seatrial.engine.compiled.traffic import Passing, everybody, looks_out
 from seatrial.faults import Faults, FaultState
 from seatrial.ocean import Ocean
@@ -53,11 +56,13 @@ class Group:
     """Code of the user's own that gives orders in the commander's place."""
     varied: tuple[bool, ...] = static()
     """For each array of the Model whether its last axis counts the vehicles."""
+    touches_others: bool = static(default=False)
+    """Whether other vehicles push it, or it passes through them; the same for all of a run."""
 
     @property
     def meets_others(self) -> bool:
         """Whether a vehicle of it looks for others, or may touch them."""
-        return looks_out(self.suite) or self.limits.stop_when_collided
+        return looks_out(self.suite) or self.limits.stop_when_collided or self.touches_others
 
     @property
     def count(self) -> int:
@@ -78,6 +83,8 @@ class Carry(NamedTuple):
     """(N,) codes of `judging.STATUS`."""
     upset: jax.Array
     """(N,) for how long a vehicle has been upside down, s."""
+    touch: Touch | None
+    """What was touched; None for vehicles that can touch nothing."""
 
 
 Samples = tuple[Sample, ...]
@@ -142,6 +149,7 @@ def begin(
         else faulting.begin(group.faults, group.model.channels, group.count, dtype),
         status=jnp.full(group.count, judging.RUNNING, jnp.int32),
         upset=jnp.zeros(group.count),
+        touch=None if group.model.contact is None else touching.untouched(group.count),
     )
     rounds = rounds_of(group, schedule.substeps)
     index = jnp.zeros((), jnp.int64)
@@ -199,7 +207,14 @@ def control_period(
     Groups that look at each other step first, all of them, and then look.
     """
     t = start * schedule.time_step
-    traffic = gather(groups, [carry.state for carry in carries], t)
+    states = [carry.state for carry in carries]
+    traffic = gather(groups, states, t)
+    if groups[0].touches_others:
+        period = schedule.time_step * schedule.substeps
+        models = touching.with_neighbours(
+            [g.model for g in groups], states, t, period, schedule.time_step
+        )
+        groups = tuple(replace(g, model=m) for g, m in zip(groups, models, strict=True))
     moving = [
         _move(*one, start, schedule, differentiable)
         for one in zip(groups, oceans, carries, given, traffic, strict=True)
@@ -243,6 +258,7 @@ def _move(
             since,
         )
     decided = before._replace(memory=memory, controller=controlled)
+    begun = decided._replace(touch=_since(before.touch, start % schedule.frame_steps == 0))
     # Inertial sensors feel the beginning of a step, the others see its end.
     firsts = tuple(start if fitted.inertial else start + 1 for fitted in group.suite)
     windows = sensing.open_window(group.suite, before.sensing, firsts, schedule.substeps)
@@ -255,7 +271,7 @@ def _move(
         )
         return carry, windows, jnp.where(j == 0, now, rates)
 
-    inner = (decided, windows, jnp.zeros_like(before.state.velocity))
+    inner = (begun, windows, jnp.zeros_like(before.state.velocity))
     ticks = schedule.substeps // rounds.tick
     inner = (
         tick(jnp.zeros_like(start), inner)
@@ -264,6 +280,15 @@ def _move(
     )
     after, windows, rates = inner
     return Moving(before, decided, after, windows, orders, rates)
+
+
+def _since(touch: Touch | None, frame: jax.Array) -> Touch | None:
+    """What was touched, as a control period begins; forgotten once a frame has told it."""
+    if touch is None:
+        return None
+    fresh = touching.untouched(touch.impulse.shape[0])
+    kept: Touch = jax.tree.map(lambda old, new: jnp.where(frame, new, old), touch, fresh)
+    return kept._replace(blow=fresh.blow)
 
 
 def consult(group: Group, ocean: Ocean, carry: Carry, given: Given, t: jax.Array) -> Outlook | None:
@@ -325,6 +350,7 @@ def observed(
             estimate=estimate,
             guidance=guidance,
             status=carry.status,
+            touch=carry.touch,
         )
 
     if schedule.controls == 1:
@@ -356,9 +382,18 @@ def _tick(
     if group.faults is not None and carry.faults is not None:
         faults, obeyed = faulting.obey(group.faults, carry.faults, model, orders)
         carry = carry._replace(faults=faults)
-    state, rates = integrate(
-        model, ocean, carry.state, obeyed, at, schedule.time_step, rounds.tick, differentiable
+    state, rates, touch = integrate(
+        model,
+        ocean,
+        carry.state,
+        obeyed,
+        at,
+        schedule.time_step,
+        rounds.tick,
+        carry.touch,
+        differentiable,
     )
+    carry = carry._replace(touch=touch)
     look = Look(model, ocean, carry.state, at * schedule.time_step, rates)
     carry, windows = _ask(group, rounds.inertial, carry, windows, at, look, rounds.tick)
     memory = commanding.feel(
@@ -384,25 +419,31 @@ def integrate(
     index: jax.Array,
     time_step: float,
     steps: int,
+    touch: Touch | None,
     differentiable: bool = False,
-) -> tuple[State, jax.Array]:
-    """State after some time steps under constant orders, and ν̇ before them.
+) -> tuple[State, jax.Array, Touch | None]:
+    """State after some time steps under constant orders, ν̇ before them, and what was touched.
 
     `index` counts time steps. Their number is kept from the compiler: it would dissolve a loop of
     one turn into the code around it, and the rounding of a step would depend on which sensors look
     at it. Reverse differentiation needs to know it.
     """
 
-    def body(i: jax.Array, at: tuple[State, jax.Array]) -> tuple[State, jax.Array]:
-        state, first = at
+    def body(
+        i: jax.Array, at: tuple[State, jax.Array, Touch | None]
+    ) -> tuple[State, jax.Array, Touch | None]:
+        state, first, touch = at
         t = (index + i) * time_step
-        after, rates = step_with_rates(model, ocean, state, orders, t, time_step)
-        return after, jnp.where(i == 0, rates, first)
+        met = touching.refreshed(model, state, t)
+        if touch is not None:
+            touch = touching.feel(touch, met, ocean, state, t, time_step)
+        after, rates = step_with_rates(met, ocean, state, orders, t, time_step)
+        return after, jnp.where(i == 0, rates, first), touch
 
     barrier: Any = jax.lax.optimization_barrier  # JAX gives it no types
     count = steps if differentiable else barrier(jnp.int64(steps))
-    advanced: tuple[State, jax.Array] = jax.lax.fori_loop(
-        0, count, body, (state, jnp.zeros_like(state.velocity))
+    advanced: tuple[State, jax.Array, Touch | None] = jax.lax.fori_loop(
+        0, count, body, (state, jnp.zeros_like(state.velocity), touch)
     )
     return advanced
 

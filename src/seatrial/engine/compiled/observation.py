@@ -7,6 +7,7 @@ import jax.numpy as jnp
 
 from seatrial.core.environment import surroundings
 from seatrial.core.types import Model, State
+from seatrial.engine.compiled.touches import Touch
 from seatrial.ocean import Ocean, wind
 from seatrial.ocean.motion import motion
 from seatrial.spatial.vectors import vec3
@@ -31,6 +32,7 @@ class Observation(NamedTuple):
     estimate: Any
     guidance: Any
     status: Any
+    contact: Any
 
 
 def observe(
@@ -44,6 +46,7 @@ def observe(
     estimate: jax.Array,
     guidance: jax.Array,
     status: jax.Array,
+    touch: Touch | None,
 ) -> Observation:
     """The frame of an instant: state and surroundings, and what is known of the loop."""
     position = vec3(state.position)
@@ -73,4 +76,12 @@ def observe(
         estimate=estimate,
         guidance=guidance,
         status=status,
+        contact=jnp.zeros((0, zero.shape[-1])) if touch is None else _told(touch),
+    )
+
+
+def _told(touch: Touch) -> jax.Array:
+    """(6, N) impulse, largest force, its place and what it came from."""
+    return jnp.concatenate(
+        [jnp.stack([touch.impulse, touch.hardest]), touch.place, touch.partner[None]]
     )

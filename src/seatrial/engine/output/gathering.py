@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.core.contact import BOTTOM
 from seatrial.engine.assembly import Block, block_size
 from seatrial.engine.compiled.judging import RUNNING, STATUS
 from seatrial.engine.exchange.deliveries import TOLERANCE, Measured
@@ -37,12 +38,14 @@ class Gatherer:
         self._endless = endless
         self._size = block_size(plan) // plan.schedule.controls
         self._tallies = [
-            Tally(fleet.names, set(plan.manoeuvres), _floor(fleet)) for fleet in plan.fleets
+            Tally(fleet.names, set(plan.manoeuvres), _floor(fleet), _partners(plan))
+            for fleet in plan.fleets
         ]
         self._given = 0
         """Frames handed on."""
         self._frames: list[list[VehicleFrames]] = [[] for _ in plan.fleets]
         self._status: list[list[Codes]] = [[] for _ in plan.fleets]
+        self._contact: list[list[Array]] = [[] for _ in plan.fleets]
         self._samples: list[list[Measured]] = [[measured] for measured in opening]
         self._waiting = 0
         """Frames taken and not handed on."""
@@ -69,6 +72,7 @@ class Gatherer:
             self._frames[i].append(group.frames)
             self._status[i].append(codes)
             self._samples[i].append(group.measurements)
+            self._contact[i].append(block.contact[i])
         new = len(block.frames.time)
         over = [codes != RUNNING for codes in block.status]
         if self._plan.stop_when_done:
@@ -108,10 +112,12 @@ class Gatherer:
             split = {n: int(np.searchsorted(m.time, end)) for n, m in samples.items()}
             taken = {n: m.cut(slice(0, split[n])) for n, m in samples.items()}
             group = GroupFrames(fleet.names, _part(frames, slice(0, count)), taken)
-            self._tallies[i].add(time, group, status[:count])
+            contact = np.concatenate(self._contact[i])
+            self._tallies[i].add(time, group, status[:count], contact[:count])
             groups.append(group)
             self._frames[i] = [_part(frames, slice(count, None))]
             self._status[i] = [status[count:]]
+            self._contact[i] = [contact[count:]]
             self._samples[i] = [{n: m.cut(slice(split[n], None)) for n, m in samples.items()}]
         self._given += count
         self._waiting -= count
@@ -134,6 +140,17 @@ def _floor(fleet: Fleet) -> Floor | None:
     # A hull that lies on the bottom is held there by its skin.
     extent = float(np.max(np.asarray(contact.extent + contact.skin)))
     return lambda north, east: float(under(bottom, north, east)) - extent
+
+
+def _partners(plan: Plan) -> dict[int, str]:
+    """What the numbers of `core.contact.BOTTOM` stand for."""
+    others = [body.name for body in plan.scene.bodies if body.shape != "vehicle"]
+    vehicles = [name for fleet in plan.fleets for name in fleet.names]
+    return (
+        dict(enumerate(others))
+        | {BOTTOM: "the bottom"}
+        | {BOTTOM - 1 - i: name for i, name in enumerate(vehicles)}
+    )
 
 
 def _joined(parts: list[VehicleFrames]) -> VehicleFrames:

@@ -28,6 +28,7 @@ from seatrial.engine.frames import (
     ground_speed,
 )
 from seatrial.engine.output.indices import indices
+from seatrial.engine.output.touched import Touches
 from seatrial.signals import ACTIONS, FAILSAFES
 
 Codes = NDArray[np.int32]
@@ -164,10 +165,16 @@ class Tally:
     """Running figures of vehicles of one kind; arrays hold one number per vehicle."""
 
     def __init__(
-        self, names: tuple[str, ...], watched: set[str], floor: Floor | None = None
+        self,
+        names: tuple[str, ...],
+        watched: set[str],
+        floor: Floor | None = None,
+        partners: dict[int, str] | None = None,
     ) -> None:
-        """`watched` are under a standard manoeuvre; an origin deeper than `floor` is aground."""
+        """`watched` are under a standard manoeuvre; an origin deeper than `floor` is aground;
+        `partners` are the names of what they may touch."""
         self.names = names
+        self._touches = Touches(len(names), partners or {})
         self._floor = floor
         self.tracks = {name: ManoeuvreTrack() for name in names if name in watched}
         self.frames = 0
@@ -185,8 +192,13 @@ class Tally:
         self._error, self._upright = np.zeros(count), np.ones(count)
         """Of the last frame: the error of the estimated position, m, and cos of the tilt."""
 
-    def add(self, time: Array, group: GroupFrames, status: Codes) -> None:
-        """Take a block of frames; `status` is (T, N), 0 while a vehicle is alive."""
+    def add(
+        self, time: Array, group: GroupFrames, status: Codes, contact: Array | None = None
+    ) -> None:
+        """Take a block of frames; `status` is (T, N), 0 while a vehicle is alive, and `contact`
+        (T, N, 6) what they touched, as `assembly.Block` says."""
+        if contact is not None and contact.shape[-1]:
+            self._touches.add(time, contact)
         frames = group.frames
         position = np.asarray(frames.position, np.float64)
         joined = position if self._last is None else np.concatenate([self._last[None], position])
@@ -277,7 +289,12 @@ class Tally:
                 roll_max_deg=math.degrees(self._roll_max[i]),
                 pitch_max_deg=math.degrees(self._pitch_max[i]),
                 indices=figures,
-                events=self._voyage.events(i, info.legs),
+                events=tuple(
+                    sorted(
+                        (*self._voyage.events(i, info.legs), *self._touches.events(i)),
+                        key=lambda event: event.time,
+                    )
+                ),
             )
         return result
 

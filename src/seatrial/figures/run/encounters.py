@@ -22,6 +22,11 @@ _LETTER = 0.058
 """Width of a letter of the smallest text, inches."""
 _ROW, _ALL_ROWS = 0.13, 0.55
 """Height of a bar with its words, and of all of them at most, as shares of the diagram."""
+_COLOURS = {
+    **{"concrete": "#c9cdd1", "rock": "#b8ab9a", "wood": "#c8a982", "steel": "#aab6c4"},
+    **{"plastic": "#e6c15c", "rubber": "#8b8f94", "aluminium": "#d3dbe3"},
+}
+"""Of bodies from above, by material."""
 _MARKS = 6
 """Places of another vessel that are marked on the map."""
 
@@ -45,6 +50,7 @@ def draw_bodies(axes: "Axes", run: Recording) -> Array:
 
     first, last = run.dataset.time.values[[0, -1]]
     reach: list[Array] = []
+    low, high = _neighbourhood(run)
     for body in bodies(run):
         if body.motion is not None:
             way = np.array([body.motion.at(t)[0] for t in np.linspace(first, last, _MARKS)])
@@ -62,7 +68,22 @@ def draw_bodies(axes: "Axes", run: Recording) -> Array:
         elif body.outline is not None:
             axes.add_patch(Polygon(body.outline[:, ::-1], fc="#d8dde2", ec=MUTED, zorder=1.7))
             reach.append(body.outline)
+        else:
+            seen = body.footprint(float(first))
+            colour = _COLOURS.get(body.material, "#d8dde2")
+            axes.add_patch(Polygon(seen[:, ::-1], fc=colour, ec=MUTED, lw=0.6, zorder=1.7))
+            if np.all((seen >= low) & (seen <= high)):
+                reach.append(seen)
     return np.concatenate(reach) if reach else np.zeros((0, 2))
+
+
+def _neighbourhood(run: Recording) -> tuple[Array, Array]:
+    """Corners of the box around the tracks, as wide again on every side, north and east; bodies of
+    the world beyond it do not widen the map."""
+    places = run.dataset.position.values[..., :2].reshape(-1, 2)
+    low, high = np.nanmin(places, axis=0), np.nanmax(places, axis=0)
+    more = max(float(np.max(high - low)), 10.0)
+    return low - more, high + more
 
 
 def draw_distances(

@@ -16,6 +16,11 @@ A vehicle answers late, so where the bottom rises it keeps its altitude over the
 will be after a lead of half the time constant of its depth loop. One that can climb no steeper than
 c, with a bottom that rises faster ahead, must begin earlier still: it keeps its altitude over the
 plane at the distance X in so far as climbing there does not.
+
+A sonar that looks ahead tells what is coming. For a return at the depth z and the distance x along
+the way the vehicle must not be deeper now than z − h + c (x − U T), h the altitude, U its speed and
+T the time in which it begins to climb: from there it still comes over it. The least of these is a
+lid on the depth; between samples it comes nearer with the way.
 """
 
 from typing import NamedTuple
@@ -61,6 +66,24 @@ class Sounder:
 
 
 @pytree
+class Lookout:
+    """A sonar that looks ahead."""
+
+    arm: jax.Array
+    """(3,) its place in the body frame, m."""
+    beams: jax.Array
+    """(B, 3) unit vectors in body axes."""
+    climb: jax.Array
+    """How steeply the vehicle climbs, m per m."""
+    lag: jax.Array
+    """T, s."""
+    place: int = static()
+    """Of the sensor in the suite; its first numbers are the ranges, 0 for nothing."""
+    box: int = static()
+    """How many samples may be on their way at once."""
+
+
+@pytree
 class Terrain:
     """How a vehicle follows the bottom."""
 
@@ -76,6 +99,12 @@ class Terrain:
     """X as a time on the way, s."""
     sounders: tuple[Sounder, ...]
     """None where the truth is fed back."""
+    lookout: Lookout | None = None
+
+    @property
+    def heard(self) -> tuple[Sounder | Lookout, ...]:
+        """All sensors, the sonar that looks ahead last."""
+        return self.sounders if self.lookout is None else (*self.sounders, self.lookout)
 
 
 class Plane(NamedTuple):
@@ -89,6 +118,8 @@ class Plane(NamedTuple):
     """(N,) whether the bottom was ever heard."""
     silence: jax.Array
     """(N,) since it was heard last, s."""
+    lid: jax.Array
+    """(N,) least of z + c (x − U T) of what lies ahead, m; infinite where nothing does."""
 
 
 class Bottom(NamedTuple):
@@ -110,6 +141,7 @@ def begin(terrain: Terrain, count: int, dtype: jnp.dtype) -> Plane:
         spread=jnp.broadcast_to(start[:, :, None], (3, 3, count)).astype(dtype),
         heard=jnp.zeros(count, bool),
         silence=jnp.zeros(count, dtype),
+        lid=jnp.full(count, jnp.inf, dtype),
     )
 
 
@@ -131,11 +163,15 @@ def move(terrain: Terrain, plane: Plane, believed: Estimate, period: float) -> P
     grown = terrain.slope**2 * (1.0 - kept * kept)
     spread = spread.at[1, 1].add(grown).at[2, 2].add(grown)
     mean = jnp.stack([depth + deeper, kept * g_n, kept * g_e])
+    lid = plane.lid
+    if terrain.lookout is not None:
+        lid = (lid - terrain.lookout.climb * way).astype(lid.dtype)
     return Plane(
         mean.astype(plane.mean.dtype),
         spread.astype(plane.spread.dtype),
         plane.heard,
         plane.silence + period,
+        lid,
     )
 
 
@@ -187,7 +223,33 @@ def _corrected(
         jnp.where(there, spread, p).astype(p.dtype),
         plane.heard | there,
         jnp.where(there, 0.0, plane.silence),
+        plane.lid,
     )
+
+
+def look_ahead(
+    lookout: Lookout,
+    plane: Plane,
+    believed: Estimate,
+    values: jax.Array,
+    usable: jax.Array,
+    age: jax.Array,
+) -> Plane:
+    """Take in a sample (D, N) of the sonar that is `age` seconds old."""
+    turned = rotation(believed.attitude)
+    moving = turned.to_world(vec3(believed.velocity))
+    lengths = values[: lookout.beams.shape[0]]
+    x, y, z = (lookout.arm[i] + lengths * lookout.beams[:, i, None] for i in range(3))
+    north, east, down = (
+        e - age * v for e, v in zip(turned.to_world((x, y, z)), moving, strict=True)
+    )
+    speed = jnp.maximum(root(moving[0] * moving[0] + moving[1] * moving[1]), SLOW)
+    along = (north * moving[0] + east * moving[1]) / speed
+    ahead = (lengths > 0.0) & (along > 0.0)
+    room = jnp.maximum(along - speed * lookout.lag, 0.0)
+    lids = jnp.where(ahead, believed.position[2] + down + lookout.climb * room, jnp.inf)
+    lid = jnp.min(lids, axis=0).astype(plane.lid.dtype)
+    return plane._replace(lid=jnp.where(usable, lid, plane.lid))
 
 
 def wanted(terrain: Terrain, plane: Plane, believed: Estimate, altitude: jax.Array) -> Bottom:
@@ -198,5 +260,5 @@ def wanted(terrain: Terrain, plane: Plane, believed: Estimate, altitude: jax.Arr
     rising, steep = jnp.minimum(slope, 0.0), jnp.minimum(slope + terrain.climb, 0.0)
     early = speed * (terrain.lead * rising + terrain.ahead * steep)
     asked = jnp.isfinite(altitude)
-    depth = plane.mean[0] + early - jnp.where(asked, altitude, 0.0)
+    depth = jnp.minimum(plane.mean[0] + early, plane.lid) - jnp.where(asked, altitude, 0.0)
     return Bottom(asked & plane.heard, jnp.maximum(depth, 0.0), slope)

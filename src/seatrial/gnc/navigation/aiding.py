@@ -29,6 +29,7 @@ from seatrial.spatial.trig import wrap_signed
 from seatrial.spatial.vectors import (
     Scalar,
     Vec3,
+    across,
     add,
     cross,
     dot,
@@ -284,6 +285,57 @@ class Ranges:
             part = Component(measured - distance, row, self.deviation[a] ** 2)
             found.append(Innovation([part], measured > 0.0, POSITION))
         return found
+
+
+@pytree
+class Beacon:
+    """Distance and direction of a transponder whose place is told with them: USBL.
+
+    From the sensor it lies at s = R_bsᵀ (Rᵀ (b − p) − r), b its place. The measured vector m is
+    compared with s along s, where it errs by the distance, and along two axes e across it, where it
+    errs by |s| times the angle; the place errs in all of them. With d = b − p and w = R R_bs e the
+    rows are −w in the position and w × d in the attitude.
+    """
+
+    arm: jax.Array
+    matrix: jax.Array
+    """(9,) from the sensor's axes to the body's."""
+    deviation: jax.Array
+    """(3,) of the distance (m), of the direction (rad), of the place (m)."""
+    test: Test
+    slow: Slow
+
+    @property
+    def groups(self) -> tuple[int, ...]:
+        """All three numbers."""
+        return (3,)
+
+    def compare(self, motion: Motion, values: jax.Array, own: Own) -> list[Innovation]:
+        """Distance, bearing, elevation, and the place of the transponder."""
+        del own
+        mounting, arm = frame(self.matrix), vec3(self.arm)
+        away = subtract(vec3(values[3:6]), motion.position)
+        seen = mounting.to_body(subtract(motion.rotation.to_body(away), arm))
+        length, level = values[0], values[0] * jnp.cos(values[2])
+        measured = (
+            level * jnp.cos(values[1]),
+            level * jnp.sin(values[1]),
+            length * jnp.sin(values[2]),
+        )
+        far = safe_norm(seen)
+        ahead = scale(1.0 / far, seen)
+        first, second = across(ahead)
+        parts = []
+        for e, deviation in (
+            (ahead, self.deviation[0]),
+            (first, self.deviation[1] * far),
+            (second, self.deviation[1] * far),
+        ):
+            w = motion.rotation.to_world(mounting.to_world(e))
+            row = _spread(POSITION, scale(-1.0, w)) | _spread(ATTITUDE, cross(w, away))
+            residual = dot(e, subtract(measured, seen))
+            parts.append(Component(residual, row, deviation**2 + self.deviation[2] ** 2))
+        return [Innovation(parts, length > 0.0, POSITION)]
 
 
 @pytree

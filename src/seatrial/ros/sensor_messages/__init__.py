@@ -12,6 +12,7 @@ KINDS: dict[str, Callable[[SensorTopic], list[Samples]]] = {
     "magnetometer": inertial.magnetometer,
     "gnss": position.gnss,
     "uwb": position.uwb,
+    "lbl": position.uwb,
     "pressure": position.pressure,
     "dvl": water.dvl,
     "altimeter": water.altimeter,

@@ -77,7 +77,7 @@ def gnss(sensor: SensorTopic) -> list[Samples]:
 
 
 def uwb(sensor: SensorTopic) -> list[Samples]:
-    """The solved position of the tag, and the ranges to the anchors."""
+    """The solved position, and the ranges to the places that it follows from: UWB and LBL."""
     names = ["north", "east", "down"]
     north, east, down = sensor.variances(*names)
 

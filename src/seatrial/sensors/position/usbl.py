@@ -18,7 +18,7 @@ from seatrial.sensors.position.sound import mean_slowness
 from seatrial.sensors.sensor import Mount, Reading
 from seatrial.sensors.water.medium import feel
 from seatrial.spatial.gradients import bearing, root
-from seatrial.spatial.vectors import Vec3, add, cross, safe_norm, scale, subtract, vec3
+from seatrial.spatial.vectors import Vec3, across, add, safe_norm, scale, subtract, vec3
 
 
 @pytree
@@ -80,6 +80,7 @@ class Usbl:
         if self.place is not None:
             target = vec3(self.place)
         else:
+            assert self.number is not None
             position = look.traffic.position
             target = vec3(jnp.take(position, self.number - 1, axis=1))
         told = jnp.stack([jnp.broadcast_to(part, shape) for part in target])
@@ -99,18 +100,11 @@ class Usbl:
         slowness = mean_slowness(device.travel, own[2], jnp.abs(target[2]))
         time = 2.0 * distance * slowness
         ahead = scale(1.0 / distance, way)
-        # Any vector across will do: the errors of both are alike.
-        lying = jnp.abs(jnp.asarray(ahead[2])) > 0.9
-        upright = (jnp.where(lying, 1.0, 0.0), jnp.zeros(shape), jnp.where(lying, 0.0, 1.0))
-        first = cross(ahead, upright)
-        first = scale(1.0 / safe_norm(first), first)
-        second = cross(ahead, first)
-        turned = add(
-            ahead,
-            add(
-                scale(device.deviation[1] * n[1], first), scale(device.deviation[2] * n[2], second)
-            ),
+        first, second = across(ahead)
+        aside = add(
+            scale(device.deviation[1] * n[1], first), scale(device.deviation[2] * n[2], second)
         )
+        turned = add(ahead, aside)
         if device.sound_speed is not None:
             distance = distance * slowness * device.sound_speed
         distance = jnp.maximum(distance + device.deviation[0] * n[0], 0.0)

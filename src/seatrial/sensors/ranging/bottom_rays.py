@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from seatrial.geometry.grid import HeightGrid
 from seatrial.ocean import seabed as bottoms
 from seatrial.ocean.seabed import Seabed
 from seatrial.pytree import constant, pytree
@@ -48,10 +49,10 @@ class Met(NamedTuple):
 
 def reach_of(seabed: Seabed | None, limit: float, dtype: np.dtype[np.floating]) -> Reach | None:
     """For beams of at most `limit` m over a map; None over a flat bottom or none."""
-    if seabed is None or not isinstance(seabed.depth, bottoms.HeightGrid):
+    if seabed is None or not isinstance(seabed.depth, HeightGrid):
         return None
     depth = np.asarray(seabed.depth.depth)
-    span = (float(depth.min()) - SLACK, float(depth.max()) + SLACK)
+    span = (float(np.nanmin(depth)) - SLACK, float(np.nanmax(depth)) + SLACK)
     return Reach(constant(limit, dtype), constant(span, dtype))
 
 

@@ -7,8 +7,8 @@ sends back
 
 of what a white surface square to the beam would at 1 m (Wagner et al. 2006, ISPRS J. 60(2)), with
 the extinction α of fog and rain. It is seen if S exceeds what a surface of the reference
-reflectance sends from the reference range; near that threshold by chance, with a standard deviation
-of a tenth of it (an assumption).
+reflectance sends from the reference range; near that threshold by chance, evenly, with a standard
+deviation of a tenth of it (an assumption).
 
 Water reflects as facets of the waves do in the limit of short waves: with θ the incidence on the
 wave that the ray meets, R = 0.02 of light at normal incidence and s² the mean square slope of the
@@ -21,31 +21,35 @@ ripples on it,
 that the ray meets already.
 
 Drops send light back too: a pulse of length L lights up β L with β = α / 20 sr, which looks like a
-surface of ρ = π β L, from the nearest range on. Where along the beam the strongest of them is, is
-drawn from 1/r², and how strong, from an exponential distribution; it is told in place of the
-surface where it is the stronger of both. Both distributions are assumptions.
+surface of ρ = π β L. The receiver begins to see the beam within the first metres, which makes up
+for 1/r² there: the strongest drops lie anywhere in them, as strong as at their end, times an
+exponentially distributed number. They are told in place of the surface where they are the stronger
+of both. All of this about drops is a rounded assumption; it gives false returns in fog of some
+hundred metres, and hardly any in haze.
 
 A beam of divergence δ (1/e²) is a Gaussian of standard deviation δ/4 across; a pulse comes back
-from one place in it, drawn for every beam. So edges fray and ranges on slanted surfaces spread as
-they do, at the cost of one ray.
+from one place in it, drawn for every beam, evenly from a square of the same standard deviation. So
+edges fray and ranges on slanted surfaces spread as they do, at the cost of one ray.
 
 During a sweep the sensor moves on: with its velocity v and its rate of turn ω at the end, a ray
 that left τ earlier began at p − v τ with the attitude q ⊗ exp(−ω τ). The cloud is in the sensor's
 axes as they were when each ray left.
 """
 
+import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.geometry.bodies import rotation_matrix
-from seatrial.geometry.materials import material_column
 from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
 from seatrial.sensors.noise.streams import stream
 from seatrial.sensors.tap import Expanded, Views
 from seatrial.sensors.vision.air import LIDAR_RATIO
+from seatrial.sensors.vision.rotating import turn
 from seatrial.sensors.vision.sea import sea_at
 from seatrial.signals import PayloadInfo
 
@@ -56,10 +60,12 @@ THRESHOLD_SPREAD = 0.1
 """Standard deviation of the signal over the threshold."""
 PULSE = 0.75
 """Length L that a pulse of 5 ns lights up, m; an assumption."""
-FARTHEST_DROP = 10.0
-"""Ranges from which drops are told, over the least range."""
+OVERLAP = 10.0
+"""Range from which on the receiver sees the whole beam, m; an assumption."""
 FRESNEL = 0.02
 """R of water at normal incidence."""
+FADED = 20.0
+"""tan²θ / s² beyond which water returns nothing: 2e-9 of what it returns straight below."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +95,10 @@ class Lidar:
     """A LiDAR: the half that lives outside the compiled loop."""
 
     rays: RayScene
-    directions: Array
-    """(C, B, 3) of the columns and their beams, sensor's axes, unit."""
+    reflectance: Array
+    """(M,) of the materials."""
+    directions: NDArray[np.float32]
+    """(3, C, B) of the columns and their beams, sensor's axes, unit."""
     azimuth: Array
     """(C,) rad."""
     elevation: Array
@@ -106,7 +114,7 @@ class Lidar:
     @property
     def payload(self) -> PayloadInfo:
         """A cloud, or of one beam a scan."""
-        columns, beams, _ = self.directions.shape
+        _, columns, beams = self.directions.shape
         if beams == 1:
             return PayloadInfo("scan", (2, columns), "float32", "m", ("range", "intensity"))
         return PayloadInfo("cloud", (columns * beams, len(FIELDS)), "float32", "m", FIELDS)
@@ -117,139 +125,149 @@ class Lidar:
         payload = np.empty((count, *self.payload.shape), np.float32)
         values = np.empty((count, 2))
         for i in range(count):
-            reach, intensity = self._sweep(views, i, ocean)
-            seen = np.isfinite(reach)
-            values[i] = np.min(reach, initial=self.range), np.mean(seen)
-            self._fill(payload[i], reach, intensity)
+            random = stream(views.keys[i], int(views.number[i]))
+            told = self._heard(self._lit(views, i, ocean, random), random)
+            nearest = np.min(told.distance, initial=self.range)
+            values[i] = nearest, len(told.ray) / self.directions[0].size
+            self._fill(payload[i], told)
         return Expanded(values, np.ones(count, np.bool_), payload)
 
-    def _sweep(self, views: Views, i: int, ocean: Ocean) -> tuple[Array, Array]:
-        """Ranges (C B,), infinite where nothing is told, and intensities."""
-        errors, random = self.errors, stream(views.keys[i], int(views.number[i]))
+    def _lit(self, views: Views, i: int, ocean: Ocean, random: np.random.Generator) -> "Returns":
+        """What the beams of a sweep meet, and how much of their light that scatters back."""
         t = float(views.number[i]) * self.period
         local = self.directions
-        if errors is not None and errors.divergence > 0.0:
-            local = self._spread(errors.divergence, random)
+        if self.errors is not None and self.errors.divergence > 0.0:
+            local = self._spread(self.errors.divergence, random)
         origins, directions = self._rays(views, i, local)
         when: float | Array = t
         if self.late is not None:
-            when = t + np.repeat(self.late, local.shape[1])
+            when = t + np.repeat(self.late, local.shape[2])
         others = None if views.others is None else views.others[i]
-        hits = self.rays.cast(origins, directions, when, others, self.range)
-        distance = hits.distance
-        cosine = np.abs(np.einsum("rc,rc->r", hits.normal, directions))
-        signal = material_column("reflectance").take(hits.material) * cosine
-        falling = np.flatnonzero(directions[:, 2] > 0.0)
-        sea = sea_at(ocean, views.position[i, :2], t, self.range)
-        limit = np.minimum(distance[falling], self.range)
-        wet = sea.crossing(origins[falling], directions[falling], limit)
-        crossed = np.flatnonzero(np.isfinite(wet.distance))
-        under = falling[crossed]
-        if errors is None:
-            distance[under] = np.inf
-            distance[distance < self.minimum_range] = np.inf
-            signal[under] = 0.0
-            return distance, signal
-        distance[under] = wet.distance[crossed]
-        tilt = np.einsum("rc,rc->r", wet.normal[crossed], directions[under])
-        signal[under] = glint(np.abs(tilt), errors.ripples)
-        return self._heard(errors, random, distance, signal)
+        # What lies under the water is not seen: rays are followed no farther than to the surface.
+        reach = np.full(len(directions), self.range)
+        water = sea_at(ocean, views.position[i, :2], t, self.range).crossing(
+            origins, directions, reach
+        )
+        reach[water.ray] = water.distance
+        hits = self.rays.cast(origins, directions, when, others, reach, normals=False)
+        distance, signal = hits.distance, hits.cosine
+        signal *= self.reflectance.take(hits.material)
+        if self.errors is not None:
+            lit = water.part(np.flatnonzero(distance[water.ray] == np.inf))
+            tilt = np.einsum("rc,rc->r", lit.normal, directions[lit.ray])
+            distance[lit.ray], signal[lit.ray] = lit.distance, glint(-tilt, self.errors.ripples)
+        foggy = self.errors is not None and self.errors.extinction > 0.0
+        ray = np.arange(len(distance)) if foggy else np.flatnonzero(signal > 0.0)
+        return Returns(ray, distance[ray].astype(np.float32), signal[ray].astype(np.float32))
 
-    def _spread(self, divergence: float, random: np.random.Generator) -> Array:
-        """Where in its beam each pulse comes back from."""
-        columns, beams, _ = self.directions.shape
-        off = random.standard_normal((2, columns, beams), np.float32) * (0.25 * divergence)
-        cos_a, sin_a = np.cos(self.azimuth)[:, None], np.sin(self.azimuth)[:, None]
-        cos_e, sin_e = np.cos(self.elevation), np.sin(self.elevation)
-        found = np.empty_like(self.directions)
-        # Towards growing azimuth (−sin a, cos a, 0), towards growing elevation (−sin e cos a,
-        # −sin e sin a, −cos e); of an angle of a milliradian the length changes by 1e-6.
+    def _spread(self, divergence: float, random: np.random.Generator) -> NDArray[np.float32]:
+        """Where in its beam each pulse comes back from; an angle of a milliradian changes the
+        length of a unit vector by 1e-6."""
+        off = random.random((2, *self.directions.shape[1:]), np.float32)
+        off -= np.float32(0.5)
+        off *= np.float32(math.sqrt(12.0) * 0.25 * divergence)
+        cos_a, sin_a = (f(self.azimuth).astype(np.float32)[:, None] for f in (np.cos, np.sin))
+        cos_e, sin_e = (f(self.elevation).astype(np.float32) for f in (np.cos, np.sin))
         along = cos_e - sin_e * off[1]
-        found[..., 0] = along * cos_a - sin_a * off[0]
-        found[..., 1] = along * sin_a + cos_a * off[0]
-        found[..., 2] = -sin_e - cos_e * off[1]
-        return found
+        return np.stack(
+            [
+                along * cos_a - sin_a * off[0],
+                along * sin_a + cos_a * off[0],
+                -sin_e - cos_e * off[1],
+            ]
+        )
 
-    def _rays(self, views: Views, i: int, local: Array) -> tuple[Array, Array]:
+    def _rays(
+        self, views: Views, i: int, local: NDArray[np.float32]
+    ) -> tuple[Array, NDArray[np.float32]]:
         """Origins and directions (C B, 3) in the world."""
-        columns, beams, _ = local.shape
+        _, columns, beams = local.shape
         turned = rotation_matrix(views.attitude[i])
         place = views.position[i]
         if self.late is None or views.velocity is None or views.turn is None:
             origins = np.broadcast_to(place, (columns * beams, 3))
-            return origins, local.reshape(-1, 3) @ turned.T
-        turns = turned @ _turns(views.turn[i], self.late)
-        origins = np.repeat(place + np.outer(self.late, views.velocity[i]), beams, axis=0)
-        return origins, (local @ turns.transpose(0, 2, 1)).reshape(-1, 3)
+            directions = turn(turned.astype(np.float32), local)
+            return origins, directions.reshape(3, -1).T
+        turns = np.moveaxis(turned @ _turns(views.turn[i], self.late), 0, -1)
+        directions = turn(turns[..., None].astype(np.float32), local)
+        track = place[:, None] + np.outer(views.velocity[i], self.late)
+        return np.repeat(track, beams, axis=1).T, directions.reshape(3, -1).T
 
-    def _heard(
-        self, errors: Errors, random: np.random.Generator, distance: Array, signal: Array
-    ) -> tuple[Array, Array]:
-        """Ranges and intensities as they are told, with noise."""
-        count = len(distance)
-        normal = random.standard_normal((3, count), np.float32)
-        intensity = signal
+    def _heard(self, lit: "Returns", random: np.random.Generator) -> "Returns":
+        """What of it is told, with noise."""
+        errors = self.errors
+        if errors is None:
+            return lit.where(lit.distance >= self.minimum_range)
+        normal = random.standard_normal((2, len(lit.ray)), np.float32)
+        chance = random.random(len(lit.ray), np.float32)
         if errors.extinction > 0.0:
-            intensity = signal * np.exp(-2.0 * errors.extinction * np.minimum(distance, self.range))
-        strength = intensity / np.square(np.maximum(distance, 1e-3))
-        if errors.extinction > 0.0:
-            distance, intensity, strength = self._drops(
-                errors, random, distance, intensity, strength
-            )
-        lost = strength < errors.faintest * (1.0 + THRESHOLD_SPREAD * normal[2])
-        if errors.dropout > 0.0:
-            lost |= random.random(count, np.float32) < errors.dropout
-        told = distance + errors.noise * normal[0]
+            lit = self._in_fog(errors, random, lit)
+        distance, intensity = lit.distance, lit.intensity
+        # One number decides about both: who is lost for no reason is not asked how strong he is.
+        faintest = errors.faintest * (1.0 + THRESHOLD_SPREAD * math.sqrt(12.0) * (0.5 - chance))
+        seen = (intensity >= faintest * np.square(distance)) & (chance >= errors.dropout)
+        distance = distance + np.float32(errors.noise) * normal[0]
         if errors.resolution > 0.0:
-            told = errors.resolution * np.rint(told / errors.resolution)
-        lost |= (told < self.minimum_range) | (told > self.range)
-        told[lost] = np.inf
-        intensity = np.maximum(intensity * (1.0 + errors.intensity_noise * normal[1]), 0.0)
-        intensity[lost] = 0.0
-        return told, intensity
+            distance = np.float32(errors.resolution) * np.rint(distance / errors.resolution)
+        seen &= (distance >= self.minimum_range) & (distance <= self.range)
+        intensity = intensity * (1.0 + np.float32(errors.intensity_noise) * normal[1])
+        return Returns(lit.ray, distance, np.maximum(intensity, 0.0)).where(seen)
 
-    def _drops(
-        self,
-        errors: Errors,
-        random: np.random.Generator,
-        distance: Array,
-        intensity: Array,
-        strength: Array,
-    ) -> tuple[Array, Array, Array]:
-        """The same, with drops in the place of surfaces that are weaker."""
-        nearest = max(self.minimum_range, 0.1)
-        share = random.random(len(distance))
-        at = nearest / (1.0 - share * (1.0 - 1.0 / FARTHEST_DROP))
-        scattered = np.pi * errors.extinction / LIDAR_RATIO * PULSE
-        looks = scattered * random.standard_exponential(len(distance))
-        looks = looks * np.exp(-2.0 * errors.extinction * at)
-        drop = looks / np.square(at)
-        instead = (drop > strength) & (at < distance)
-        return (
-            np.where(instead, at, distance),
+    def _in_fog(self, errors: Errors, random: np.random.Generator, lit: "Returns") -> "Returns":
+        """The same, fainter, with drops in the place of surfaces that are weaker than they."""
+        count, alpha = len(lit.ray), errors.extinction
+        there = np.minimum(lit.distance, 2.0 * self.range)
+        intensity = lit.intensity * np.exp(-2.0 * alpha * there)
+        at = self.minimum_range + OVERLAP * random.random(count, np.float32)
+        drops = np.pi * alpha / LIDAR_RATIO * PULSE * random.standard_exponential(count, np.float32)
+        drops *= np.exp(-2.0 * alpha * at)
+        instead = (drops / OVERLAP**2 > intensity / np.square(there)) & (at < there)
+        # Drops are as strong as at the end of the overlap, wherever they are.
+        looks = drops * np.square(at / OVERLAP)
+        return Returns(
+            lit.ray,
+            np.where(instead, at, lit.distance),
             np.where(instead, looks, intensity),
-            np.where(instead, drop, strength),
         )
 
-    def _fill(self, payload: NDArray[np.float32], reach: Array, intensity: Array) -> None:
+    def _fill(self, payload: NDArray[np.float32], told: "Returns") -> None:
         """The array of one sample."""
-        columns, beams, _ = self.directions.shape
+        _, columns, beams = self.directions.shape
         if beams == 1:
-            payload[0], payload[1] = reach, intensity
+            payload[0], payload[1] = np.inf, 0.0
+            payload[0, told.ray], payload[1, told.ray] = told.distance, told.intensity
             return
-        reach = np.where(np.isfinite(reach), reach, np.nan)
-        np.multiply(self.directions.reshape(-1, 3), reach[:, None], out=payload[:, :3])
-        payload[:, 3] = intensity
+        payload[:, :3], payload[:, 3] = np.nan, 0.0
+        x, y, z = self.directions.reshape(3, -1)[:, told.ray] * told.distance
+        payload[told.ray, :4] = np.column_stack([x, y, z, told.intensity])
         grid = payload.reshape(columns, beams, len(FIELDS))
         grid[..., 4] = np.arange(beams)
         grid[..., 5] = 0.0 if self.late is None else self.late[:, None]
 
 
+class Returns(NamedTuple):
+    """What comes back of some beams."""
+
+    ray: NDArray[np.int64]
+    """(P,) which of them."""
+    distance: NDArray[np.float32]
+    """(P,) m."""
+    intensity: NDArray[np.float32]
+    """(P,) ρ cos θ exp(−2 α r)."""
+
+    def where(self, chosen: NDArray[np.bool_]) -> "Returns":
+        """Some of them."""
+        return Returns(self.ray[chosen], self.distance[chosen], self.intensity[chosen])
+
+
 def glint(cosine: Array, ripples: float) -> Array:
     """ρ cos θ of water with ripples of a mean square slope, met at a cosine of the incidence."""
-    cosine = np.maximum(cosine, 0.1)
-    tangent = 1.0 / cosine**2 - 1.0
-    return np.asarray(FRESNEL * np.exp(-tangent / ripples) / (4.0 * ripples * cosine**5))
+    found = np.zeros_like(cosine)
+    near = np.flatnonzero(cosine > 1.0 / math.sqrt(1.0 + FADED * ripples))
+    square = np.square(cosine[near])
+    spread = np.exp((1.0 - 1.0 / square) / ripples)
+    found[near] = FRESNEL * spread / (4.0 * ripples * square * square * cosine[near])
+    return found
 
 
 def _turns(rate: Array, times: Array) -> Array:

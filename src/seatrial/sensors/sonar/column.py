@@ -10,6 +10,7 @@ law, sin θ / c = p. In a layer of thickness h with a constant gradient the ray 
 A ray that is bent to the horizontal is given up there.
 """
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -20,6 +21,10 @@ Array = NDArray[np.float64]
 
 MOST_LAYERS = 32
 """Of a ray's way: their chords stand for the arcs."""
+
+BEND = 1e-4
+"""Relative change of the sound speed over a layer, unless there are too many: a ray at 65 degrees
+turns by 2e-4 rad in it, and its chord is 3e-5 of its length off."""
 
 UNIFORM = 1e-9
 """Relative change of the sound speed over a layer below which a ray is straight in it."""
@@ -57,13 +62,7 @@ class Column:
 
     def trace(self, start: float, end: float, angle: Array) -> Rays:
         """Rays from a depth down to another one, at angles (B,) from the vertical below π/2."""
-        inner = self.depth[(self.depth > start) & (self.depth < end)]
-        uniform = np.ptp(np.interp([start, *inner, end], self.depth, self.speed)) == 0.0
-        if uniform:
-            inner = inner[:0]
-        elif len(inner) >= MOST_LAYERS:
-            inner = np.linspace(start, end, MOST_LAYERS + 1)[1:-1]
-        depth = np.array([start, *inner, end])
+        depth = self._layers(start, end)
         speed = np.interp(depth, self.depth, self.speed)
         sine = np.sin(angle)[:, None] * (speed / speed[0])
         with np.errstate(invalid="ignore"):
@@ -75,6 +74,17 @@ class Column:
             np.concatenate([zero, np.cumsum(out, axis=1)], axis=1),
             np.concatenate([zero, np.cumsum(time, axis=1)], axis=1),
         )
+
+    def _layers(self, start: float, end: float) -> Array:
+        """(M + 1,) depths between which the sound speed changes equally much, and little."""
+        inner = self.depth[(self.depth > start) & (self.depth < end)]
+        depth = np.array([start, *inner, end])
+        speed = np.interp(depth, self.depth, self.speed)
+        change = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(speed)))])
+        count = min(max(math.ceil(change[-1] / (BEND * speed[0])), 1), MOST_LAYERS)
+        layers = np.interp(np.linspace(0.0, change[-1], count + 1), change, depth)
+        layers[0], layers[-1] = start, end  # where the change is none at all
+        return np.asarray(layers)
 
     def time_into(self, top: Array, bottom: Array, parameter: Array) -> Array:
         """(B,) time that rays of p = sin θ / c take from a depth to another one of the same

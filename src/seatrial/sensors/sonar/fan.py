@@ -31,9 +31,10 @@ ONE_THREAD = 1 << 18
 expanded on all cores already: with threads of its own it spends thirty times the time waiting."""
 
 
-def turned(vectors: Array, rotation: Array) -> Array:
-    """(R, 3) vectors after a rotation (3, 3), without threads, as `ONE_THREAD` says why."""
-    return np.einsum("rj,ij->ri", vectors, rotation)
+def turned(vectors: Picture, rotation: Array) -> Picture:
+    """(3, R) vectors after a rotation (3, 3), without threads, as `ONE_THREAD` says why."""
+    x, y, z = vectors
+    return np.stack([a * x + b * y + c * z for a, b, c in rotation.astype(np.float32)])
 
 
 def line_pattern(sine: Array, width: float) -> Array:
@@ -49,10 +50,12 @@ def line_pattern(sine: Array, width: float) -> Array:
 class Fan:
     """Rays of one transducer, in its own axes."""
 
-    directions: Array
-    """(A, E, 3) unit vectors."""
-    upwards: Array
-    """(A, E, 3) unit vectors in which a direction moves as its elevation grows."""
+    shape: tuple[int, int]
+    """A azimuths and E elevations; rays are numbered azimuth by azimuth."""
+    directions: Picture
+    """(3, A E) unit vectors."""
+    upwards: Picture
+    """(3, A E) unit vectors in which a direction moves as its elevation grows."""
     sent: Array
     """(E,) one-way pattern over elevation."""
     cell: Array
@@ -111,15 +114,16 @@ def fan(
     top = min(height, math.radians(89.0))
     rise = 2.0 * top / elevations
     elevation = -top + rise * (np.arange(elevations) + 0.5)
-    a, e = np.meshgrid(azimuth, elevation, indexing="ij")
-    directions = np.stack([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), -np.sin(e)], axis=-1)
-    upwards = np.stack([-np.sin(e) * np.cos(a), -np.sin(e) * np.sin(a), -np.cos(e)], axis=-1)
+    a, e = (angle.ravel() for angle in np.meshgrid(azimuth, elevation, indexing="ij"))
+    directions = np.stack([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), -np.sin(e)])
+    upwards = np.stack([-np.sin(e) * np.cos(a), -np.sin(e) * np.sin(a), -np.cos(e)])
     away = azimuth - bearings[:, None]
     narrow = line_pattern(np.sin(away), width)
     narrow[np.abs(away) > min(SIDE_LOBES * width, 0.5 * math.pi)] = 0.0
     return Fan(
-        directions=directions,
-        upwards=upwards,
+        shape=(count, elevations),
+        directions=directions.astype(np.float32),
+        upwards=upwards.astype(np.float32),
         sent=line_pattern(np.sin(elevation), height),
         cell=np.cos(elevation) * rise,
         half_step=0.5 * rise,

@@ -155,15 +155,15 @@ class FanSonar:
         pictures = []
         for fan, mounted in zip(self.fans, self.mounted, strict=True):
             rotation = attitude @ mounted
-            azimuths, elevations, _ = fan.directions.shape
-            directions = turned(fan.directions.reshape(-1, 3), rotation)
+            azimuths, elevations = fan.shape
+            directions = turned(fan.directions, rotation)
             echoes = met_under_water(self.scene, place, directions, t, others, self.range)
             row, column = np.divmod(echoes.ray, elevations)
             # What a patch sends back, of sound that was sent towards it as on the axis and is
             # heard as on the axis, when spreading is left to the bins.
             strength = self.targets.strength(echoes.material, echoes.cosine)
             strength *= fan.cell[column] * fan.sent[column]
-            near, far = _extent(fan, rotation, directions, echoes)
+            near, far = _extent(fan, rotation, echoes)
             shape = azimuths, self.bins
             filled = spread(row, near / width, far / width, strength * fan.sent[column], shape)
             for mirror in mirrors:
@@ -192,12 +192,11 @@ class Mirror(NamedTuple):
     """Of the intensity that it reflects."""
 
 
-def _extent(fan: Fan, rotation: Array, directions: Array, echoes: Echoes) -> tuple[Array, Array]:
+def _extent(fan: Fan, rotation: Array, echoes: Echoes) -> tuple[Array, Array]:
     """Nearest and farthest range of the patch in the solid angle of each ray that met something."""
-    upwards = turned(fan.upwards.reshape(-1, 3)[echoes.ray], rotation)
-    across = np.einsum("ij,ij->i", upwards, echoes.normal)
-    along = np.einsum("ij,ij->i", directions[echoes.ray], echoes.normal)
-    lean = np.abs(across) / np.maximum(np.abs(along), 1e-6)
+    upwards = turned(fan.upwards[:, echoes.ray], rotation)
+    across = np.einsum("ci,ic->i", upwards, echoes.normal)
+    lean = np.abs(across) / np.maximum(echoes.cosine, 1e-6)
     cos, sin = math.cos(fan.half_step), math.sin(fan.half_step)
     nearest = echoes.distance / (cos + lean * sin)
     farthest = echoes.distance / np.maximum(cos - lean * sin, 1.0 / FARTHEST_FACTOR)
@@ -205,14 +204,14 @@ def _extent(fan: Fan, rotation: Array, directions: Array, echoes: Echoes) -> tup
 
 
 def _detour(
-    mirror: Mirror, fan: Fan, rotation: Array, place: Array, directions: Array, echoes: Echoes
+    mirror: Mirror, fan: Fan, rotation: Array, place: Array, directions: Picture, echoes: Echoes
 ) -> tuple[Array, Array]:
     """How much farther a target looks by way of a mirror, m, and how well it is heard that way.
 
     The pressure of the detour spreads over its own length, and the way can be gone in two senses.
     """
     image = np.array([place[0], place[1], 2.0 * mirror.depth - place[2]])
-    target = place + echoes.distance[:, None] * directions[echoes.ray]
+    target = place + echoes.distance[:, None] * directions[:, echoes.ray].T
     back = target - image
     length = np.linalg.norm(back, axis=1)
     # Seen from the sonar the detour comes from the mirrored direction.

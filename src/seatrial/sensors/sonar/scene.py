@@ -29,30 +29,28 @@ class Echoes(NamedTuple):
 def met_under_water(
     scene: RayScene,
     origin: Array,
-    directions: Array,
+    directions: NDArray[np.float32],
     t: float,
     others: Array | None,
     reach: float,
 ) -> Echoes:
-    """What rays (R, 3) from one place under water meet up to a range; none goes on into the air.
+    """What rays (3, R) from one place under water meet up to a range; none goes on into the air.
 
     `others` are the poses of the vehicles, as `RayScene.cast` takes them. The surface is taken as
     level: its waves are in how it scatters.
     """
-    hits = scene.cast(np.broadcast_to(origin, directions.shape), directions, t, others, reach)
-    distance = np.asarray(hits.distance, np.float64)
-    down = directions[:, 2]
-    above = np.full(len(down), np.inf)
-    np.divide(-origin[2], down, out=above, where=down < 0.0)
-    surface = above < distance
-    distance = np.where(surface, above, distance)
-    ray = np.flatnonzero(distance <= reach)
-    at_surface = surface[ray]
-    normal = np.where(at_surface[:, None], np.array([0.0, 0.0, 1.0]), hits.normal[ray])
+    down = directions[2]
+    limit = np.full(len(down), reach)
+    up = np.flatnonzero(down * reach < -origin[2])
+    limit[up] = -origin[2] / down[up]
+    hits = scene.cast(np.broadcast_to(origin, directions.T.shape), directions.T, t, others, limit)
+    ray = np.flatnonzero(hits.distance <= limit)
+    missed = up[hits.distance[up] > limit[up]]
+    surface = np.broadcast_to([0.0, 0.0, 1.0], (len(missed), 3))
     return Echoes(
-        ray=ray,
-        distance=distance[ray],
-        normal=normal,
-        cosine=np.abs(np.einsum("ij,ij->i", normal, directions[ray])),
-        material=np.where(at_surface, SURFACE, hits.material[ray]),
+        ray=np.concatenate([ray, missed]),
+        distance=np.concatenate([hits.distance[ray], limit[missed]]),
+        normal=np.concatenate([hits.normal[ray], surface]),
+        cosine=np.concatenate([hits.cosine[ray], -down[missed]]),
+        material=np.concatenate([hits.material[ray], np.full(len(missed), SURFACE)]),
     )

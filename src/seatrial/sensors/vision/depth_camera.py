@@ -19,6 +19,7 @@ from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
 from seatrial.sensors.noise.streams import stream
 from seatrial.sensors.tap import Expanded, Views
+from seatrial.sensors.vision.rotating import turn
 from seatrial.sensors.vision.sea import sea_at
 from seatrial.signals import PayloadInfo
 
@@ -92,8 +93,8 @@ class DepthCamera:
     """A depth camera: the half that lives outside the compiled loop."""
 
     rays: RayScene
-    directions: Array
-    """(H W, 3) of the pixels row by row, sensor's axes, unit."""
+    directions: NDArray[np.float32]
+    """(3, H W) of the pixels row by row, sensor's axes, unit."""
     width: int
     height: int
     period: float
@@ -112,26 +113,28 @@ class DepthCamera:
         count = len(views.number)
         payload = np.empty((count, self.height, self.width), np.float32)
         values = np.empty((count, 1))
-        axial = self.directions[:, 0]
+        axial = self.directions[0]
         reach = self.range / float(axial.min())
         for i in range(count):
-            turned = rotation_matrix(views.attitude[i])
+            turned = rotation_matrix(views.attitude[i]).astype(np.float32)
             place, t = views.position[i], float(views.number[i]) * self.period
-            directions = self.directions @ turned.T
+            directions = turn(turned, self.directions).T
             origins = np.broadcast_to(place, directions.shape)
             others = None if views.others is None else views.others[i]
-            hits = self.rays.cast(origins, directions, t, others, reach)
-            sea = sea_at(ocean, place[:2], t, reach)
-            limit = np.minimum(hits.distance, reach)
-            surface = sea.crossing(origins, directions, limit)
-            depth = np.minimum(hits.distance, surface.distance) * axial
+            limit = np.full(len(directions), reach)
+            surface = sea_at(ocean, place[:2], t, reach).crossing(origins, directions, limit)
+            limit[surface.ray] = surface.distance
+            hits = self.rays.cast(origins, directions, t, others, limit, normals=False)
+            surface = surface.part(np.flatnonzero(hits.distance[surface.ray] == np.inf))
+            hits.distance[surface.ray] = surface.distance
+            depth = hits.distance * axial
             if self.noise is not None:
                 random = stream(views.keys[i], int(views.number[i]))
                 factor = self.noise.scale * (1.0 + random.standard_normal(len(depth), np.float32))
-                depth = depth * np.clip(factor, self.noise.low, self.noise.high)
-            depth = np.where(depth > self.range, np.inf, depth)
+                depth *= np.clip(factor, self.noise.low, self.noise.high)
+            depth[depth > self.range] = np.inf
             values[i] = min(float(depth.min()), self.range)
-            depth = np.where(depth < self.minimum_range, -np.inf, depth)
+            depth[depth < self.minimum_range] = -np.inf
             payload[i] = depth.reshape(self.height, self.width)
         return Expanded(values, np.ones(count, np.bool_), payload)
 

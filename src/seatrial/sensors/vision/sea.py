@@ -24,18 +24,24 @@ NODES = 257
 """Of the grid, along each side."""
 WIDEST = 200.0
 """Half of its side at most, m: spacings of 1.6 m and less."""
-STEPS = 32
-"""In which a ray crosses the band of the waves."""
+STEPS = (4, 32)
+"""Least and most in which a ray crosses the band of the waves; one per cell of the grid between."""
 SECANTS = 3
 
 
 class Crossing(NamedTuple):
-    """Where rays go through the surface."""
+    """Where P of some rays go through the surface."""
 
+    ray: NDArray[np.int64]
+    """(P,) which of them."""
     distance: Array
-    """(R,) m; infinite where they do not."""
+    """(P,) m."""
     normal: Array
-    """(R, 3) of the surface, up, unit, NED; level where they do not."""
+    """(P, 3) of the surface, up, unit, NED."""
+
+    def part(self, some: NDArray[np.int64]) -> "Crossing":
+        """Some of them."""
+        return Crossing(self.ray[some], self.distance[some], self.normal[some])
 
 
 @dataclass(frozen=True)
@@ -72,10 +78,14 @@ class Sea:
         self, origins: Array, directions: NDArray[np.floating[Any]], reach: Array
     ) -> Crossing:
         """Where rays (R, 3) first go through the surface within `reach` (R,)."""
-        count = len(origins)
-        distance, normal = np.full(count, np.inf), np.tile([0.0, 0.0, -1.0], (count, 1))
-        top = 0.0 if self.height is None else float(np.abs(self.height).max())
         down, z = directions[:, 2], origins[:, 2]
+        if self.height is None:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                straight = -z / down
+                rays = np.flatnonzero((straight >= 0.0) & (straight <= reach))
+            level = np.broadcast_to([0.0, 0.0, -1.0], (len(rays), 3))
+            return Crossing(rays, straight[rays], level)
+        top = float(np.abs(self.height).max())
         with np.errstate(divide="ignore", invalid="ignore"):
             ends = (-top - z) / down, (top - z) / down
         inside = np.abs(z) <= top
@@ -83,9 +93,6 @@ class Sea:
         far = np.where(down == 0.0, np.where(inside, np.inf, -np.inf), np.maximum(*ends))
         near, far = np.maximum(near, 0.0), np.minimum(far, reach)
         rays = np.flatnonzero(near <= far)
-        if self.height is None:
-            distance[rays] = near[rays]
-            return Crossing(distance, normal)
         near, far = near[rays], far[rays]
         start = origins[rays] - np.array([*self.middle, 0.0])
         along = directions[rays].astype(np.float64)
@@ -100,19 +107,20 @@ class Sea:
         everyone = np.arange(len(rays))
         # Which side a ray begins on is told by its origin, not by where it enters the band.
         side = np.where(under(everyone, np.zeros(len(rays))) > 0.0, -1.0, 1.0)
-        stride = (far - near) / STEPS
+        steps = np.clip(np.ceil((far - near) / self.step), *STEPS)
+        stride = (far - near) / steps
         before, going = near.copy(), everyone
         value = side * under(everyone, near)
         found = np.full(len(rays), np.inf)
         low, high = np.empty(len(rays)), np.empty(len(rays))
-        for step in range(1, STEPS + 1):
+        for step in range(1, STEPS[1] + 1):
             at = near[going] + step * stride[going]
             now = side[going] * under(going, at)
             through = now >= 0.0
             hit = going[through]
             low[hit], high[hit] = value[going[through]], now[through]
             found[hit] = at[through]
-            stay = ~through
+            stay = ~through & (steps[going] > step)
             going = going[stay]
             value[going], before[going] = now[stay], at[stay]
             if not len(going):
@@ -130,9 +138,8 @@ class Sea:
         at = a + (b - a) * np.clip(-fa / fall, 0.0, 1.0)
         _, north, east = self.at(x[met] + at * dx[met], y[met] + at * dy[met])
         steep = np.column_stack([-north, -east, -np.ones(len(met))])
-        distance[rays[met]] = at
-        normal[rays[met]] = steep / np.linalg.norm(steep, axis=1, keepdims=True)
-        return Crossing(distance, normal)
+        steep /= np.linalg.norm(steep, axis=1, keepdims=True)
+        return Crossing(rays[met], at, steep)
 
 
 def sea_at(ocean: Ocean, place: Array, t: float, reach: float) -> Sea:

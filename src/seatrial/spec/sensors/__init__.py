@@ -8,8 +8,8 @@ from seatrial.spec.sensors.contacts import Ais, Radar
 from seatrial.spec.sensors.inertial import Imu
 from seatrial.spec.sensors.machinery import Battery, Encoder, Shaft
 from seatrial.spec.sensors.optical import DepthCamera, Lidar
-from seatrial.spec.sensors.position import Ahrs, Compass, Gnss, Magnetometer, Uwb
-from seatrial.spec.sensors.ranging import Altimeter, EchoSounder
+from seatrial.spec.sensors.position import Ahrs, Compass, Gnss, Lbl, Magnetometer, Modem, Usbl, Uwb
+from seatrial.spec.sensors.ranging import Altimeter, EchoSounder, ObstacleSonar
 from seatrial.spec.sensors.sonar import (
     ImagingSonar,
     MechanicalSonar,
@@ -26,6 +26,9 @@ Sensor = Annotated[
     | Magnetometer
     | Gnss
     | Uwb
+    | Lbl
+    | Usbl
+    | Modem
     | Pressure
     | Dvl
     | SpeedLog
@@ -42,6 +45,7 @@ Sensor = Annotated[
     | SideScan
     | Multibeam
     | Altimeter
+    | ObstacleSonar
     | Ais
     | Radar
     | RadarImage,

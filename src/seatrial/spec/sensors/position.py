@@ -191,6 +191,53 @@ class Usbl(SensorSpec):
         return self
 
 
+class Modem(SensorSpec):
+    """An acoustic modem: who of the other modems of the run was heard, and where it says it is.
+
+    Within a cycle of 1 / `rate` every vehicle with a modem sends one packet: those of a run take
+    turns at equal intervals, in the order in which they are described, unless they name a `slot`.
+    A sample has for each of them the numbers `identity` (from 1 on), `travel_time`, `snr` (dB),
+    and the place that it told, `north`, `east` and `down`; zeros where nothing was received.
+    Packets are lost in the noise, and where two are heard at once or the receiver itself is
+    sending. All modems of a run must be described alike, but for their names, places and slots.
+
+    `ideal` hears everything. `nominal` and `full` are the same. The defaults are assumptions of the
+    class of a small modem of 25 kHz.
+    """
+
+    type: Literal["modem"]
+    """Selects this sort of sensor."""
+    frequency: Annotated[Number, Field(ge=1e3, le=5e5), Unit("Hz")] = 25e3
+    """Of the carrier; sets how much the water absorbs."""
+    bandwidth: Annotated[Number, Field(gt=0, le=1e5), Unit("Hz")] = 4e3
+    """Of the receiver."""
+    source_level: Annotated[Number, Field(ge=100, le=220), Unit("dB")] = 170.0
+    """At 1 m, dB re 1 µPa."""
+    noise_level: Annotated[Number, Field(ge=0, le=150), Unit("dB")] = 60.0
+    """Spectrum level of the noise, dB re 1 µPa²/Hz; 30 in a calm sea to 80 near ships at 25 kHz."""
+    bits: Annotated[int, Field(ge=8, le=100_000)] = 256
+    """Of a packet."""
+    bit_rate: Annotated[Number, Field(gt=0, le=1e6), Unit("1/s")] = 800.0
+    """Bits per second."""
+    slot: Annotated[Seconds, Field(ge=0)] | None = None
+    """When in the cycle it sends; modems that name the same talk at once."""
+    place_noise: Deviation = 1.0
+    """White noise of the place that a vehicle tells of itself, each axis."""
+
+    @model_validator(mode="after")
+    def _within_the_cycle(self) -> Self:
+        if self.bits / self.bit_rate > 1.0 / self.rate:
+            raise ValueError(
+                f"a packet of {self.bits} bits lasts {self.bits / self.bit_rate:.3g} s, longer "
+                f"than a cycle of {1.0 / self.rate:.3g} s: lower `rate` or `bits`"
+            )
+        if self.slot is not None and self.slot >= 1.0 / self.rate:
+            raise ValueError(
+                f"`slot` of {self.slot:g} s lies beyond the cycle of {1.0 / self.rate:.3g} s"
+            )
+        return self
+
+
 class Compass(SensorSpec):
     """A compass: the heading of its x axis, from 0 to 2π.
 

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from seatrial.spec.base import Metres, MetresPerSecond, Number, Radians, Seconds, Unit
+from seatrial.spec.base import Metres, MetresPerSecond, Number, Plain, Radians, Seconds, Unit
 from seatrial.spec.sensors.base import Hertz, SensorSpec
 
 Decibels = Annotated[Number, Unit("dB")]
@@ -101,6 +101,39 @@ class Altimeter(SensorSpec):
     sound_speed: Annotated[MetresPerSecond, Field(ge=1300, le=1700)] | None = 1500.0
     """Sound speed with which the device turns time into range, in `full`; none for a device that
     knows that of the water."""
+
+    @model_validator(mode="after")
+    def _a_ping_at_a_time(self) -> Self:
+        one_ping_at_a_time(self.rate, self.range, self.minimum_range)
+        return self
+
+
+class ObstacleSonar(SensorSpec):
+    """A forward-looking profile: the range of the bottom and of obstacles along a fan of beams.
+
+    The beams lie in the sensor's x-z plane, which is upright when the sensor is mounted level, from
+    half of the `sector` above its x axis to half below; `roll_deg: 90` makes it a horizontal fan. A
+    measurement has the range of every beam, `range_1` being the highest, 0 where nothing is met.
+    Where a task keeps an `altitude`, the vehicle begins to climb early for what it sees.
+
+    `nominal` has noise and range limits. `full` adds lost beams. `ideal` gives the true ranges. The
+    defaults are assumptions of the class of a small sonar for obstacle avoidance.
+    """
+
+    type: Literal["obstacle_sonar"]
+    """Selects this sensor."""
+    beams: Annotated[int, Field(ge=2, le=128)] = 24
+    """How many."""
+    sector: Annotated[Radians, Field(gt=0.01, le=3.1)] = 1.0471975511965976
+    """Between the first and the last beam."""
+    range: Annotated[Metres, Field(gt=0, le=1000)] = 40.0
+    """Longest range."""
+    minimum_range: Annotated[Metres, Field(ge=0)] = 0.5
+    """Shortest range."""
+    noise: Annotated[Metres, Field(ge=0)] = 0.1
+    """Standard deviation of a range."""
+    dropout: Annotated[Plain, Field(ge=0, lt=1)] = 0.02
+    """Probability that a beam gives nothing in a sample. `full` only."""
 
     @model_validator(mode="after")
     def _a_ping_at_a_time(self) -> Self:

@@ -74,7 +74,7 @@ class ImagingSonar(Sonar):
     """Of the fan, between its points of half power, one way."""
     bins: Bins = 1000
     """Of equal length from the sonar to `range`."""
-    rays: Rays = 160
+    rays: Rays = 256
     """Over elevation in each azimuth: they decide how sharp the edges of shadows are."""
     multipath: bool = False
     """Whether echoes that bounced once off the surface or the bottom are heard too."""

@@ -1,0 +1,186 @@
+"""How fast sensors that cast rays are, beside Embree itself with the same rays in the same run."""
+
+import dataclasses
+import os
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.compile.scenario import compile_scenario
+from seatrial.geometry import mesh as meshes
+from seatrial.geometry.grid import HeightGrid
+from seatrial.geometry.rays import Hits, RayScene
+from seatrial.geometry.tiles import extended
+from seatrial.ocean import Ocean
+from seatrial.sensors.tap import DenseSensor, Views
+from seatrial.spec.loading import load_text
+from seatrial.spec.scenario import Scenario
+from seatrial.validation.timing import Row
+
+Array = NDArray[np.float64]
+
+BASIN = """
+kind: scenario
+name: rays
+duration: 1
+time_step: 0.02
+world:
+  name: basin
+  seabed: {shape: fractal, depth: 12, relief: 1, extent: [450, 450], spacing: 2}
+  bodies:
+    - {name: quay, wall: {points: [[-80, -60], [80, -60], [80, 60]], height: 18, thickness: 3}}
+    - {name: pier, pier: {length: 60, width: 6, piles: 24}, position: [20, 30, -2]}
+    - {name: jetty, pier: {length: 40, width: 4, piles: 16}, position: [-40, -20, -2]}
+    - {name: rocks, rock: {size: 4}, on_bottom: true,
+       scatter: {count: 100, area: [[-80, -60], [80, -60], [80, 60], [-80, 60]]}}
+    - {name: buoys, buoy: {diameter: 1.5, height: 3}, afloat: {mooring: 3},
+       scatter: {count: 4, area: [[-60, 0], [60, 0], [60, 50], [-60, 50]]}}
+    - {name: barge, box: {size: [30, 8, 5]}, position: [-20, 40, 0], material: steel}
+vehicles:
+  - name: wamv
+    vehicle: wamv
+    sensors:
+      - {type: lidar, name: lidar_64x1024, rate: 10, position: [0, 0, -2.5], model: os1_64}
+      - {type: multibeam, name: multibeam_512, rate: 10, position: [0, 0, 0.5], range: 60}
+      - {type: imaging_sonar, name: imaging_sonar_512x1000, rate: 5, position: [1, 0, 0.6],
+         pitch_deg: -10, range: 40}
+      - {type: depth_camera, name: depth_camera_640x480, rate: 5, position: [1, 0, -2], range: 60}
+"""
+"""What the speed of rays is stated for: a basin of a hundred thousand triangles."""
+
+TOGETHER = ("lidar_64x1024", "multibeam_512", "imaging_sonar_512x1000")
+"""Sensors that are to run together in real time."""
+REPEATS = 5
+
+
+class Watched(RayScene):
+    """A scene that notes the rays that are cast against it, and how far the farthest goes."""
+
+    def __init__(self, scene: RayScene) -> None:
+        super().__init__(scene.bodies)
+        self._watched = scene
+        self.rays: list[tuple[Array, NDArray[np.floating[Any]], float]] = []
+
+    def cast(
+        self,
+        origins: Array,
+        directions: NDArray[np.floating[Any]],
+        t: float | Array = 0.0,
+        others: Array | None = None,
+        reach: float | Array = np.inf,
+        normals: bool = True,
+    ) -> Hits:
+        """As the scene that is watched."""
+        self.rays.append((origins, directions, float(np.max(reach))))
+        return self._watched.cast(origins, directions, t, others, reach, normals)
+
+
+class Second(NamedTuple):
+    """What a sensor does in a second of simulated time."""
+
+    jobs: list[Callable[[], Any]]
+    """One for each sample."""
+    raw: list[Callable[[], Any]]
+    """The same rays, with Embree alone."""
+    rays: int
+
+
+def ray_rows() -> Iterator[Row]:
+    """Every sensor alone, then those that are to run together, on all cores."""
+    described = load_text(BASIN, Scenario)
+    fleet = compile_scenario(described).fleets[0]
+    seconds = {
+        sensor.name: _second(
+            fleet.dense[sensor.name], _views(np.array(sensor.position), sensor.rate), fleet.ocean
+        )
+        for sensor in described.vehicles[0].fitted
+        if sensor.name in fleet.dense
+    }
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        for name, second in seconds.items():
+            yield _row(name, second, pool)
+        some = [seconds[name] for name in TOGETHER]
+        together = Second(
+            [job for second in some for job in second.jobs],
+            [job for second in some for job in second.raw],
+            sum(second.rays for second in some),
+        )
+        yield _row("together", together, pool)
+
+
+def _views(position: Array, rate: float) -> Views:
+    """A second along a gentle curve through the basin."""
+    count = round(rate)
+    t = np.arange(count) / rate
+    half, zero = 0.1 * t, np.zeros(count)
+    return Views(
+        position=position + np.column_stack([2.0 * t, zero, zero]),
+        attitude=np.column_stack([np.cos(half), zero, zero, np.sin(half)]),
+        number=np.arange(count),
+        keys=np.tile(np.array([1, 2], np.uint32), (count, 1)),
+        velocity=np.tile([2.0, 0.0, 0.0], (count, 1)),
+        turn=np.tile([0.0, 0.0, 0.2], (count, 1)),
+    )
+
+
+def _second(dense: DenseSensor, views: Views, ocean: Ocean) -> Second:
+    held: Any = dense  # every sensor that casts rays is a dataclass that holds its scene
+    name, scene = next(
+        (f.name, getattr(held, f.name))
+        for f in dataclasses.fields(held)
+        if isinstance(getattr(held, f.name), RayScene)
+    )
+    watched = Watched(scene)
+    dataclasses.replace(held, **{name: watched}).expand(views, ocean)
+    jobs = [_job(dense, views.part(slice(i, i + 1)), ocean) for i in range(len(views.number))]
+    return Second(jobs, _raw(scene, watched), sum(len(origins) for origins, _, _ in watched.rays))
+
+
+def _row(name: str, second: Second, pool: Executor) -> Row:
+    # By turns, so that what else the machine does strikes both.
+    turns = [(_timed(second.jobs, pool), _timed(second.raw, pool)) for _ in range(REPEATS)]
+    wall, raw = (min(times) for times in zip(*turns, strict=True))
+    return {
+        "sensor": name,
+        "rays": second.rays,
+        "rays_per_s": second.rays / wall,
+        "raw_rays_per_s": second.rays / raw,
+        "share_of_raw": raw / wall,
+        "real_time_factor": 1.0 / wall,
+    }
+
+
+def _raw(scene: RayScene, watched: Watched) -> list[Callable[[], Any]]:
+    """The same rays cast with Embree alone, against all that stands still as one structure."""
+    from embreex.mesh_construction import TriangleMesh
+    from embreex.rtcore_scene import EmbreeScene
+
+    standing = [b for b in scene.bodies if b.shape != "vehicle" and not b.moves]
+    parts = [b.mesh().moved(*b.pose(0.0)) for b in standing]
+    if isinstance(scene.bottom, HeightGrid):
+        parts.append(meshes.surface(*extended(scene.bottom)))
+    whole = meshes.merged(parts)
+    embree = EmbreeScene()
+    TriangleMesh(embree, whole.vertices.astype(np.float32), whole.faces.astype(np.int32))
+    embree.run(np.zeros((1, 3), np.float32), np.ones((1, 3), np.float32))
+
+    def job(origins: Array, directions: NDArray[np.floating[Any]], reach: float) -> Any:
+        single = [np.ascontiguousarray(a, np.float32) for a in (origins, directions)]
+        return lambda: embree.run(*single, reach)
+
+    return [job(*rays) for rays in watched.rays]
+
+
+def _job(dense: DenseSensor, view: Views, ocean: Ocean) -> Callable[[], Any]:
+    return lambda: dense.expand(view, ocean)
+
+
+def _timed(jobs: list[Callable[[], Any]], pool: Executor) -> float:
+    """Time of all jobs on all cores, s."""
+    began = time.perf_counter()
+    list(pool.map(lambda job: job(), jobs))
+    return time.perf_counter() - began
