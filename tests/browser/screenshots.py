@@ -12,32 +12,26 @@ from seatrial.engine.exchange.controllers import Controllers
 from seatrial.viewer.live import Live
 
 VIEWS = {
-    # name: scenario, what is changed in it, until when it runs (s), the view
-    "surface": (
-        "demo",
-        {},
-        20.0,
-        "vehicle=otter&camera=orbit&around=0.75&above=0.12&distance=5.5&sun=low",
-    ),
+    # name: scenario, simulated time at which it is taken (s), the view
+    "surface": ("demo", 20.0, "camera=orbit&around=0.75&above=0.12&distance=5.5&sun=low"),
     "bottom": (
-        "remus100-survey",
-        {"world": "rolling-seabed"},
-        25.0,
-        "camera=chase&around=0.6&above=0.22&distance=4&sun=noon",
+        "remus100-seabed-survey",
+        60.0,
+        "camera=chase&around=0.6&above=0.25&distance=4&sun=noon",
     ),
-    "swarm": ("smarty-swarm", {}, 10.0, "camera=orbit&above=0.9&distance=25&sun=day"),
-    "channel": ("otters-channel", {}, 30.0, "camera=orbit&above=0.35&distance=30&sun=day"),
+    "harbour": (
+        "wamv-harbour-tour",
+        40.0,
+        "camera=chase&around=0.5&above=0.35&distance=30&sun=day",
+    ),
+    "swarm": ("smarty-swarm", 5.0, "camera=orbit&above=0.7&distance=18&sun=day"),
 }
 
 
 def take(browser: Chromium, folder: Path, name: str) -> None:
     """One picture of a run that was brought to an interesting moment."""
-    scenario, changes, until, view = VIEWS[name]
-    described = st.load(scenario, st.Scenario)
-    if changes:
-        described = described.model_copy(update=changes)
-    plan = st.compile_scenario(described)
-    with Engine(plan) as engine:
+    scenario, until, view = VIEWS[name]
+    with Engine(st.compile_scenario(scenario)) as engine:
         stage = Live(engine, Controllers({}))
         stage.playing = False
         with serving(stage) as served:
