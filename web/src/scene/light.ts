@@ -27,7 +27,13 @@ export const WATER = /* glsl */ `
 const vec3 ABSORPTION = vec3(0.22, 0.058, 0.045);
 const vec3 DOWNWELLING = vec3(0.16, 0.035, 0.026);
 const vec3 WATER_LIGHT = vec3(0.020, 0.190, 0.255);
-vec3 waterLight(float depth) { return WATER_LIGHT * exp(-DOWNWELLING * max(depth, 0.0)); }
+/* An eye gets used to the dark: it sees as if it were at a quarter of its depth. */
+const float ADAPTED = 0.75;
+/* What water without end sends to an eye at a depth: brighter from above. */
+vec3 veil(float depth, vec3 direction) {
+  vec3 light = WATER_LIGHT * exp(-DOWNWELLING * (1.0 - ADAPTED) * max(depth, 0.0));
+  return light * mix(0.22, 1.5, smoothstep(-0.8, 0.9, direction.y));
+}
 /* Colour of something at "there" as seen from "eye", y up, under water that stands at a level. */
 vec3 throughWater(vec3 colour, vec3 eye, vec3 there, vec3 haze, float level) {
   eye.y -= level;
@@ -37,10 +43,10 @@ vec3 throughWater(vec3 colour, vec3 eye, vec3 there, vec3 haze, float level) {
     : eye.y > 0.0 && there.y < 0.0 ? there.y / (there.y - eye.y)
     : eye.y < 0.0 && there.y > 0.0 ? eye.y / (eye.y - there.y) : 0.0;
   float dry = path * (1.0 - wet);
-  colour *= exp(-DOWNWELLING * max(-there.y, 0.0));
+  float eyeDeep = max(-eye.y, 0.0);
+  colour *= exp(-DOWNWELLING * max(max(-there.y, 0.0) - ADAPTED * eyeDeep, 0.0));
   vec3 kept = exp(-ABSORPTION * path * wet);
-  float middle = 0.5 * (max(-eye.y, 0.0) + max(-there.y, 0.0));
-  colour = colour * kept + waterLight(middle) * (1.0 - kept);
+  colour = colour * kept + veil(eyeDeep, (there - eye) / max(path, 1e-3)) * (1.0 - kept);
   return mix(colour, haze, 1.0 - exp(-dry * 0.00012));
 }
 `;
@@ -94,7 +100,7 @@ export function skyDome(shared: Record<string, THREE.IUniform>): THREE.Mesh {
         vec3 direction = normalize(vDirection);
         vec3 colour;
         if (eyeDepth > 0.0) {
-          colour = waterLight(eyeDepth - 12.0 * min(direction.y, 0.0) + 2.0);
+          colour = veil(eyeDepth, direction);
         } else {
           colour = skyColour(direction);
           if (direction.y > 0.02) {

@@ -215,7 +215,7 @@ export class Water {
             vec3 above = sine < 1.0 ? skyColour(out_) * 0.9 : vec3(0.0);
             above += sine < 1.0 ? sunColour() * 4.0 * pow(max(dot(out_, sunDirection), 0.0), 220.0)
               : vec3(0.0);
-            colour = mix(waterLight(5.0) * 1.2, above + waterLight(0.0) * 0.5, window);
+            colour = mix(veil(0.0, toEye), above + 0.5 * WATER_LIGHT, window);
             colour = throughWater(colour, cameraPosition, vPlace, colour, vPlace.y + 0.01);
           } else {
             float facing = max(dot(toEye, normal), 0.02);
