@@ -27,8 +27,8 @@ export const WATER = /* glsl */ `
 const vec3 ABSORPTION = vec3(0.22, 0.058, 0.045);
 const vec3 DOWNWELLING = vec3(0.16, 0.035, 0.026);
 const vec3 WATER_LIGHT = vec3(0.020, 0.190, 0.255);
-/* An eye gets used to the dark: it sees as if it were at a quarter of its depth. */
-const float ADAPTED = 0.75;
+/* An eye gets used to the dark: it sees as if it were at a seventh of its depth. */
+const float ADAPTED = 0.85;
 /* What water without end sends to an eye at a depth: brighter from above. */
 vec3 veil(float depth, vec3 direction) {
   vec3 light = WATER_LIGHT * exp(-DOWNWELLING * (1.0 - ADAPTED) * max(depth, 0.0));
@@ -51,6 +51,8 @@ vec3 throughWater(vec3 colour, vec3 eye, vec3 there, vec3 haze, float level) {
 }
 `;
 
+const TONES = THREE.ShaderChunk.tonemapping_fragment;
+
 /** All of three's own materials see the water in place of a fog, whose `near` is its level. */
 export function patchFog(): void {
   THREE.ShaderChunk.fog_pars_vertex = "varying vec3 vFogPlace;";
@@ -62,8 +64,14 @@ export function patchFog(): void {
     vFogPlace = (modelMatrix * fogPlace).xyz;
   `;
   THREE.ShaderChunk.fog_pars_fragment = `varying vec3 vFogPlace; uniform vec3 fogColor; uniform float fogNear; ${WATER}`;
-  THREE.ShaderChunk.fog_fragment =
-    "gl_FragColor.rgb = throughWater(gl_FragColor.rgb, cameraPosition, vFogPlace, fogColor, fogNear);";
+  THREE.ShaderChunk.fog_fragment = "";
+  // light is lost before tones are mapped, which is not where three puts its fog
+  THREE.ShaderChunk.tonemapping_fragment = /* glsl */ `
+    #ifdef USE_FOG
+      gl_FragColor.rgb =
+        throughWater(gl_FragColor.rgb, cameraPosition, vFogPlace, fogColor, fogNear);
+    #endif
+    ${TONES}`;
 }
 
 /** Direction to the sun from its height and azimuth, rad, in three's axes. */
