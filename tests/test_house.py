@@ -92,7 +92,7 @@ def test_every_room_stands_in_the_table_for_those_who_contribute():
     rooms = {path.parent.name for path in house.glob("*/*") if path.suffix in (".py", ".yaml")}
     rooms |= {"library"} | {path.stem for path in house.glob("*.py") if path.stem[0] != "_"}
     assert rooms <= listed, f"not in the table of rooms: {sorted(rooms - listed)}"
-    folders = {"analytic", "property", "oracle", "stochastic", "scenarios"}
+    folders = {"analytic", "property", "oracle", "stochastic", "scenarios", "page", "browser"}
     assert listed <= rooms | folders, f"no such room: {sorted(listed - rooms - folders)}"
 
 

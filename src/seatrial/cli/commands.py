@@ -98,6 +98,46 @@ def run(
 
 
 @app.command()
+def view(
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="SCENARIO|RUN", help="A scenario to run live, or a recording to play back."
+        ),
+    ],
+    seed: Annotated[int | None, typer.Option(help="Another seed than the file's.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Record the live run to this .mcap file.")
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; elsewhere than on loopback with a token.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)] = 8520,
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    watch_only: Annotated[
+        bool, typer.Option("--watch-only", help="Pages may look and not steer.")
+    ] = False,
+    allow_code: Annotated[
+        bool, typer.Option("--allow-code", help="Let the controllers that it names run.")
+    ] = False,
+) -> None:
+    """Watch and drive a run in the browser, or play a recording back."""
+    from seatrial.viewing import view as show
+
+    show(
+        what,
+        seed=seed,
+        host=host,
+        port=port,
+        out=out,
+        allow_code=allow_code,
+        watch_only=watch_only,
+        browser=browser,
+        say=typer.echo,
+    )
+
+
+@app.command()
 def check(
     files: Annotated[
         list[str], typer.Argument(metavar="FILE…", help="Vehicle, world or scenario files.")

@@ -190,3 +190,4 @@ def show_demo(folder: Path) -> None:
     show_run(finished, out, as_json=False)
     finished.plot(folder / "demo.png")
     typer.echo(f"figure: {folder / 'demo.png'}")
+    typer.echo(f"in the browser: seatrial view {out}")

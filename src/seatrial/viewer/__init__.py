@@ -1,0 +1,1 @@
+"""The page in the browser: a run watched and driven live, or played back."""

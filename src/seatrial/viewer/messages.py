@@ -1,0 +1,255 @@
+"""What passes between the page and the server, defined here once.
+
+`python -m seatrial.viewer.typescript web/src/messages.ts` writes the same types for the page.
+
+The server greets with a `Hello` (JSON), then sends states (binary, see `STATE_HEAD`), and `Event`,
+`Refused` and `Seats` (JSON) as they come. The page sends one of `Request` (JSON). Frames and units
+are seatrial's own: NED, forward starboard down, SI, radians; quaternions scalar first, body to
+world. Long arrays are base64 of little-endian numbers.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+FASTEST, SLOWEST = 100.0, 0.1
+"""Simulated over wall time that the page may ask for."""
+
+STATE_HEAD = {
+    "time": "f8",
+    "sequence": "u4",
+    "run": "u4",
+    "speed": "f4",
+    "flags": "u4",
+}
+"""The head of a state: simulated time (s), number of the message, number of the run (one more after
+each reset), simulated over wall time that is kept, and `FLAGS`. Behind it, in single precision, the
+`fields` of every vehicle of the `Hello` in order, then position and attitude (7) of each body that
+moves."""
+
+FLAGS = {"playing": 1, "ended": 2}
+
+
+class Message(BaseModel):
+    """Strict: a key that nobody knows is refused."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+# ── From the server ───────────────────────────────────────────────────────────────────────────
+
+
+class Part(Message):
+    """Consecutive numbers of a vehicle in a state."""
+
+    name: str
+    size: int
+
+
+class ChannelCard(Message):
+    """A command channel of a vehicle."""
+
+    name: str
+    unit: str
+    low: float
+    high: float
+
+
+class LegCard(Message):
+    """A leg of a mission."""
+
+    name: str
+    kind: str
+    start: tuple[float, float, float]
+    end: tuple[float, float, float]
+    acceptance: float
+
+
+class VehicleCard(Message):
+    """A vehicle as the page needs to know it."""
+
+    name: str
+    kind: str
+    craft: str
+    length: float
+    beam: float
+    height: float
+    channels: list[ChannelCard]
+    faults: list[str]
+    legs: list[LegCard]
+    autopilot: bool
+    fields: list[Part]
+
+
+class WavesCard(Message):
+    """The surface: the sum of a cos(ω t − k (x cos μ + y sin μ) + ε)."""
+
+    amplitude: list[float]
+    omega: list[float]
+    wavenumber: list[float]
+    direction: list[float]
+    phase: list[float]
+
+
+class BottomCard(Message):
+    """Depths at the nodes of a grid towards north (rows) and east."""
+
+    origin: tuple[float, float]
+    spacing: tuple[float, float]
+    rows: int
+    columns: int
+    depth: str
+
+
+class BodyCard(Message):
+    """A body of the world; one that moves is told with every state, in this order."""
+
+    name: str
+    kind: str
+    material: str
+    moves: bool
+    position: tuple[float, float, float]
+    attitude: tuple[float, float, float, float]
+    vertices: str
+    faces: str
+
+
+class Hello(Message):
+    """Everything that is known before the first state."""
+
+    type: Literal["hello"] = "hello"
+    mode: Literal["live", "playback"]
+    control: bool
+    scenario: str
+    seed: int
+    start: float
+    duration: float
+    frame_period: float
+    statuses: list[str]
+    outcomes: list[str]
+    vehicles: list[VehicleCard]
+    waves: WavesCard | None
+    water_depth: float | None
+    bottom: BottomCard | None
+    bodies: list[BodyCard]
+    wind_speed: float
+
+
+class Event(Message):
+    """Something that happened."""
+
+    type: Literal["event"] = "event"
+    run: int
+    time: float
+    vehicle: str
+    text: str
+
+
+class Refused(Message):
+    """Why a request was not obeyed."""
+
+    type: Literal["refused"] = "refused"
+    text: str
+
+
+class Seats(Message):
+    """How many pages watch this run."""
+
+    type: Literal["seats"] = "seats"
+    viewers: int
+
+
+# ── From the page ─────────────────────────────────────────────────────────────────────────────
+
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Coordinate = Annotated[float, Field(ge=-1e6, le=1e6)]
+
+
+class Play(Message):
+    """Go on."""
+
+    type: Literal["play"]
+
+
+class Pause(Message):
+    """Stand still."""
+
+    type: Literal["pause"]
+
+
+class Step(Message):
+    """One frame further."""
+
+    type: Literal["step"]
+
+
+class Reset(Message):
+    """Back to the start."""
+
+    type: Literal["reset"]
+
+
+class Speed(Message):
+    """Simulated over wall time."""
+
+    type: Literal["speed"]
+    factor: Annotated[float, Field(ge=SLOWEST, le=FASTEST)]
+
+
+class Seek(Message):
+    """To a time of a recording, s."""
+
+    type: Literal["seek"]
+    time: Annotated[float, Field(ge=0.0, le=1e9)]
+
+
+class Channels(Message):
+    """Orders by channel, SI."""
+
+    type: Literal["channels"]
+    vehicle: Name
+    values: Annotated[dict[Name, Coordinate], Field(max_length=64)]
+
+
+class Stick(Message):
+    """A stick pushed ahead and to starboard, each −1 to 1; zero and zero is a stop."""
+
+    type: Literal["stick"]
+    vehicle: Name
+    ahead: Annotated[float, Field(ge=-1.0, le=1.0)]
+    starboard: Annotated[float, Field(ge=-1.0, le=1.0)]
+    dive: Annotated[float, Field(ge=-1.0, le=1.0)] = 0.0
+
+
+class Waypoint(Message):
+    """Go to a place, north and east, at a speed, m/s."""
+
+    type: Literal["waypoint"]
+    vehicle: Name
+    north: Coordinate
+    east: Coordinate
+    surge: Annotated[float, Field(gt=0.0, le=50.0)]
+
+
+class Release(Message):
+    """Give a vehicle back to its own timetable, manoeuvre or pilot."""
+
+    type: Literal["release"]
+    vehicle: Name
+
+
+class SetFault(Message):
+    """Strike with a fault that the scenario describes, or call it off."""
+
+    type: Literal["fault"]
+    vehicle: Name
+    fault: Name
+    on: bool
+
+
+Request = Annotated[
+    Play | Pause | Step | Reset | Speed | Seek | Channels | Stick | Waypoint | Release | SetFault,
+    Field(discriminator="type"),
+]
+
+read_request: TypeAdapter[Request] = TypeAdapter(Request)

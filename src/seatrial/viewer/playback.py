@@ -1,0 +1,175 @@
+"""A recording played back: the same states as live, from frames that were kept."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.engine.frames import RunHeader, RunSummary, Scene, VehicleInfo
+from seatrial.errors import Problem, SpecError
+from seatrial.viewer.messages import Part, Request, VehicleCard
+from seatrial.viewer.stage import Stage
+from seatrial.viewer.states import Rows
+from seatrial.viewer.world import STATUSES, drawn_bodies, hello_of, vehicle_card
+
+if TYPE_CHECKING:
+    import xarray
+
+MOST_BYTES = 256 << 20
+"""Of rows in memory; of a longer recording every second, third … frame is shown."""
+
+_VARIABLES = {
+    "position": ("position",),
+    "attitude": ("attitude",),
+    "velocity": ("velocity", "angular_velocity"),
+    "actuators": ("actuator",),
+    "command": ("command",),
+    "elevation": ("wave_elevation",),
+    "current": ("current",),
+    "wind": ("wind",),
+    "status": (),
+    "faults": ("fault",),
+    "estimate": (
+        *("estimate_position", "estimate_attitude", "estimate_velocity"),
+        *("estimate_angular_velocity", "estimate_deviation"),
+    ),
+    "guidance": ("leg", "leg_outcome", "cross_track_error", "distance_to_go"),
+}
+"""Part of a row -> variables of the dataset."""
+
+
+class Playback(Stage):
+    """Rows of all frames, and a place among them."""
+
+    def __init__(
+        self,
+        header: RunHeader,
+        scene: Scene | None,
+        summary: RunSummary | None,
+        dataset: "xarray.Dataset",
+    ) -> None:
+        scene = scene or Scene()  # of recordings of older versions
+        super().__init__([b for b in drawn_bodies(scene) if b.moves])
+        self._times, self._groups, cards = _rows_by_vehicle(header, summary, dataset)
+        self._now = float(self._times[0])
+        span = (self._now, float(self._times[-1]))
+        self.hello = hello_of(header, scene, cards, "playback", True, span)
+        for name, end in (summary.vehicles if summary is not None else {}).items():
+            for event in end.events:
+                self.tell(name, event.text, event.time)
+            if end.status != "completed":
+                self.tell(name, end.status, end.ended_at)
+
+    @property
+    def time(self) -> float:
+        """Simulated time, s."""
+        return self._now
+
+    @property
+    def _index(self) -> int:
+        """Of the last frame that is not later than now."""
+        return max(int(np.searchsorted(self._times, self._now + 1e-9, side="right")) - 1, 0)
+
+    def _rows(self) -> tuple[float, list[Rows]]:
+        i = self._index
+        return float(self._times[i]), [rows[i] for rows in self._groups]
+
+    def _reach(self, time: float) -> bool:
+        before, last = self._index, float(self._times[-1])
+        self._now = min(max(time, self._now), last)
+        if self._now >= last:
+            self.playing, self.ended = False, True
+        return self._index != before or self.ended
+
+    def _obey(self, request: Request) -> None:
+        if request.type == "step":
+            self.playing = False
+            self._to(min(self._index + 1, len(self._times) - 1))
+        elif request.type == "reset":
+            self._to(0)
+            self.playing = True
+        elif request.type == "seek":
+            after = int(np.searchsorted(self._times, request.time + 1e-9, side="right"))
+            self._to(max(after - 1, 0))
+        else:
+            raise SpecError(
+                Problem(
+                    "a recording cannot be steered",
+                    mend="`seatrial view SCENARIO` runs one live",
+                )
+            )
+
+    def _to(self, index: int) -> None:
+        """Jump; the page forgets what it showed before, as after a reset."""
+        self._now = float(self._times[index])
+        self.ended = index == len(self._times) - 1
+        self.run += 1
+
+
+def _rows_by_vehicle(
+    header: RunHeader, summary: RunSummary | None, dataset: "xarray.Dataset"
+) -> tuple[NDArray[np.float64], list[Rows], list[VehicleCard]]:
+    times = np.asarray(dataset["time"].values, np.float64)
+    if not len(times):
+        raise SpecError(Problem("this recording holds no frame", mend="record the run again"))
+    width = sum(2 * len(v.actuators) + len(v.faults) + 45 for v in header.vehicles)
+    step = max(1, -(-4 * width * len(times) // MOST_BYTES))
+    data = dataset.isel(time=slice(None, None, step))
+    times = times[::step]
+    groups, cards = [], []
+    for i, info in enumerate(header.vehicles):
+        own = data.isel(vehicle=i)
+        fields, rows = _row(info, own, times, summary)
+        groups.append(rows)
+        actuators = np.asarray(own["actuator"].sel(channel=[a.name for a in info.actuators]).values)
+        limits = {
+            a.name: (float(np.nanmin(v, initial=0.0)), float(np.nanmax(v, initial=0.0)))
+            for a, v in zip(info.actuators, actuators.T, strict=True)
+        }
+        cards.append(vehicle_card(info, fields, limits, bool(info.legs)))
+    return times, groups, cards
+
+
+def _row(
+    info: VehicleInfo,
+    own: "xarray.Dataset",
+    times: NDArray[np.float64],
+    summary: RunSummary | None,
+) -> tuple[list[Part], Rows]:
+    """The rows of one vehicle (T, 1, W); after its end it stays where it was."""
+    there = {"faults": info.faults, "estimate": info.estimated, "guidance": info.legs}
+    absent = {part for part, has in there.items() if not has}
+    fields, columns = [], []
+    for part, variables in _VARIABLES.items():
+        if part == "status":
+            values = [_status(info, times, summary)]
+        elif part in absent:
+            continue
+        else:
+            found = [own[v] for v in variables if v in own]
+            if len(found) < len(variables):
+                continue
+            if part in ("actuators", "command"):
+                found = [v.sel(channel=[a.name for a in info.actuators]) for v in found]
+            if part == "faults":
+                found = [v.sel(fault_name=[f.name for f in info.faults]) for v in found]
+            values = [np.asarray(v.values, np.float32).reshape(len(times), -1) for v in found]
+        fields.append(Part(name=part, size=sum(v.shape[1] for v in values)))
+        columns += values
+    rows = np.concatenate(columns, axis=1)
+    alive = np.flatnonzero(np.isfinite(rows[:, 0]))
+    if len(alive):
+        last = alive[-1]
+        rows[last + 1 :] = np.where(np.isfinite(rows[last + 1 :]), rows[last + 1 :], rows[last])
+    return fields, rows[:, None, :]
+
+
+def _status(
+    info: VehicleInfo, times: NDArray[np.float64], summary: RunSummary | None
+) -> NDArray[np.float32]:
+    """(T, 1) codes of `STATUSES`: running up to the end of the vehicle."""
+    code = np.zeros((len(times), 1), np.float32)
+    end = None if summary is None else summary.vehicles.get(info.name)
+    if end is not None and end.status in STATUSES:
+        code[times > end.ended_at + 1e-9] = STATUSES.index(end.status)
+    return code

@@ -1,0 +1,240 @@
+"""The server of the page: static files, and a WebSocket per page.
+
+Without a token it listens on loopback only, and answers only those who ask for it under a loopback
+name, so that no page from elsewhere reaches it by a name of its own (DNS rebinding); a WebSocket
+must come from the page itself. Every page has its latest state sent when it has taken the one
+before: one that is slow misses states, one that takes none for `PATIENCE` is dropped.
+"""
+
+import asyncio
+import contextlib
+import hmac
+import time as wall_clock
+from collections import deque
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from pydantic import ValidationError
+
+from seatrial.errors import Problem, SpecError
+from seatrial.viewer.messages import Refused, Seats, read_request
+from seatrial.viewer.stage import TICK, Stage
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import HTTPConnection
+    from starlette.websockets import WebSocket
+
+STATIC = Path(__file__).parent / "static"
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+PATIENCE = 10.0
+"""A page that takes no state for so long is dropped, s."""
+MOST_VIEWERS = 200
+MOST_TEXT = 8192
+"""Characters of a request."""
+REQUESTS_PER_SECOND, BURST = 40.0, 80.0
+"""That a page may send on average, and at once."""
+
+_POLICY = (
+    "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    "connect-src 'self' ws: wss:; frame-ancestors 'self'"
+)
+
+
+def require_page() -> None:
+    """Refuse to go on when the page was not built."""
+    if not (STATIC / "index.html").is_file():
+        raise SpecError(
+            Problem(
+                "the page is not built in this installation",
+                expected=f"{STATIC / 'index.html'}",
+                mend="run `make web` in the checkout (it brings Node itself where there is none)",
+            )
+        )
+
+
+class Viewer:
+    """One page that is connected."""
+
+    def __init__(self, socket: "WebSocket") -> None:
+        self.socket = socket
+        self.refusals: deque[str] = deque(maxlen=20)
+        """What the stage's thread answers to this page."""
+        self._allowance, self._refilled = BURST, wall_clock.monotonic()
+
+    def may_ask(self) -> bool:
+        """Whether its allowance of requests is not used up (a token bucket)."""
+        now = wall_clock.monotonic()
+        gained = (now - self._refilled) * REQUESTS_PER_SECOND
+        self._allowance, self._refilled = min(self._allowance + gained, BURST), now
+        if self._allowance < 1.0:
+            return False
+        self._allowance -= 1.0
+        return True
+
+
+class House:
+    """Everybody who watches one stage."""
+
+    def __init__(self, stage: Stage, token: str | None) -> None:
+        self.stage, self.token = stage, token
+        self.viewers: set[Viewer] = set()
+        self._changed = asyncio.Condition()
+
+    # ── Who may come in ───────────────────────────────────────────────────────────────────────
+
+    def admits(self, connection: "HTTPConnection") -> bool:
+        """Whether whoever knocks has the token or comes from this machine, and from our page."""
+        host = connection.headers.get("host", "")
+        if self.token is not None:
+            given = connection.query_params.get("token", "")
+            if not hmac.compare_digest(given.encode(), self.token.encode()):
+                return False
+        elif urlsplit(f"//{host}").hostname not in LOOPBACK:
+            return False
+        origin = connection.headers.get("origin")
+        return origin is None or urlsplit(origin).netloc == host
+
+    # ── What they get ─────────────────────────────────────────────────────────────────────────
+
+    async def watch_stage(self) -> None:
+        """Wake all pages when there is something new."""
+        seen: tuple[int, int, int] = (0, 0, 0)
+        while True:
+            now = (self.stage.latest[0], self.stage.told, len(self.viewers))
+            waiting = any(v.refusals for v in self.viewers)
+            if now != seen or waiting:
+                seen = now
+                async with self._changed:
+                    self._changed.notify_all()
+            await asyncio.sleep(TICK)
+
+    async def serve(self, socket: "WebSocket") -> None:
+        """One page from its coming to its going."""
+        if not self.admits(socket):
+            await socket.close(1008)  # before it was accepted: HTTP 403
+            return
+        await socket.accept()
+        if len(self.viewers) >= MOST_VIEWERS:
+            await socket.close(1013, "too many viewers")
+            return
+        viewer = Viewer(socket)
+        self.viewers.add(viewer)
+        try:
+            sending = asyncio.create_task(self._send(viewer))
+            hearing = asyncio.create_task(self._hear(viewer))
+            await asyncio.wait({sending, hearing}, return_when=asyncio.FIRST_COMPLETED)
+            for task in (sending, hearing):
+                task.cancel()
+            await asyncio.gather(sending, hearing, return_exceptions=True)
+        finally:
+            self.viewers.discard(viewer)
+            with contextlib.suppress(Exception):
+                await asyncio.wait_for(socket.close(), 1.0)
+
+    async def _send(self, viewer: Viewer) -> None:
+        stage, socket = self.stage, viewer.socket
+        await _patiently(socket.send_text(stage.hello.model_dump_json()))
+        number = told = seats = 0
+        while True:
+            latest, state = stage.latest
+            if latest != number:
+                number = latest
+                await _patiently(socket.send_bytes(state))
+            missed = min(stage.told - told, len(stage.events))
+            told = stage.told
+            for event in list(stage.events)[len(stage.events) - missed :] if missed else ():
+                await _patiently(socket.send_text(event.model_dump_json()))
+            while viewer.refusals:
+                refused = Refused(text=viewer.refusals.popleft())
+                await _patiently(socket.send_text(refused.model_dump_json()))
+            if len(self.viewers) != seats:
+                seats = len(self.viewers)
+                await _patiently(socket.send_text(Seats(viewers=seats).model_dump_json()))
+            async with self._changed:
+                if stage.latest[0] == number and stage.told == told and not viewer.refusals:
+                    await self._changed.wait()
+
+    async def _hear(self, viewer: Viewer) -> None:
+        while True:
+            received = await viewer.socket.receive()
+            if received["type"] == "websocket.disconnect":
+                return
+            text = received.get("text")
+            if not viewer.may_ask():
+                viewer.refusals.append("too many requests; this one was not obeyed")
+            elif text is None or len(text) > MOST_TEXT:
+                viewer.refusals.append("a request is JSON of a few hundred characters")
+            elif not self.stage.hello.control:
+                viewer.refusals.append("this run may be watched, not steered")
+            else:
+                try:
+                    request = read_request.validate_json(text)
+                except ValidationError as error:
+                    first = error.errors(include_url=False, include_input=False)[0]
+                    place = ".".join(str(part) for part in first["loc"])
+                    viewer.refusals.append(f"{place}: {first['msg']}")
+                else:
+                    self.stage.ask(request, viewer.refusals.append)
+
+
+async def _patiently(sending: Any) -> None:
+    await asyncio.wait_for(sending, PATIENCE)
+
+
+def application(stage: Stage, token: str | None) -> "Starlette":
+    """The app that uvicorn runs."""
+    from starlette.applications import Starlette
+    from starlette.requests import Request as HttpRequest
+    from starlette.responses import FileResponse, PlainTextResponse, Response
+    from starlette.routing import Mount, Route, WebSocketRoute
+    from starlette.staticfiles import StaticFiles
+
+    house = House(stage, token)
+
+    async def page(request: HttpRequest) -> Response:
+        if not house.admits(request):
+            return PlainTextResponse("This page needs the link that the command printed.", 403)
+        headers = {"Content-Security-Policy": _POLICY, "Referrer-Policy": "no-referrer"}
+        return FileResponse(STATIC / "index.html", headers=headers)
+
+    @contextlib.asynccontextmanager
+    async def life(app: Starlette) -> AsyncIterator[None]:
+        watching = asyncio.create_task(house.watch_stage())
+        yield
+        watching.cancel()
+
+    return Starlette(
+        routes=[
+            Route("/", page),
+            WebSocketRoute("/ws", house.serve),
+            Mount("/", StaticFiles(directory=STATIC, check_dir=False)),
+        ],
+        lifespan=life,
+    )
+
+
+def serve(stage: Stage, host: str, port: int, token: str | None) -> None:
+    """Serve until Ctrl-C."""
+    import uvicorn
+
+    config = uvicorn.Config(
+        application(stage, token),
+        host=host,
+        port=port,
+        log_level="warning",
+        ws_max_size=MOST_TEXT * 4,
+        ws_ping_interval=20.0,
+        ws_ping_timeout=20.0,
+        timeout_graceful_shutdown=2,
+    )
+    stage.start()
+    try:
+        uvicorn.Server(config).run()
+    finally:
+        stage.close()
+    if stage.failure is not None:
+        raise stage.failure

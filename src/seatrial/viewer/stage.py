@@ -1,0 +1,174 @@
+"""What the pages of a run look at: its latest state, its events, and who asks for what.
+
+A stage runs in a thread of its own, paced by the wall clock. It leaves its latest state where the
+server finds it and waits for nobody: a page that is slow misses states.
+"""
+
+import queue
+import threading
+import time as wall_clock
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable
+
+from seatrial.engine.frames import Body
+from seatrial.errors import SeatrialError
+from seatrial.viewer.messages import FLAGS, Event, Hello, Request
+from seatrial.viewer.states import Rows, poses_of, state_message
+
+TICK = 1.0 / 60.0
+"""Shortest time between two states, and longest that a request waits, s."""
+
+MOST_REQUESTS = 256
+"""Requests that wait; further ones are refused."""
+
+MOST_EVENTS = 1000
+"""Events that are kept for pages that come later."""
+
+MOST_LAG = 0.25
+"""A run that falls behind by more than this goes on from where it is, slower than asked, s."""
+
+Answer = Callable[[str], None]
+"""Tells whoever asked why the request was refused."""
+
+
+class Stage(ABC):
+    """A run that is shown; `start` begins its thread."""
+
+    hello: Hello
+
+    def __init__(self, moving: list[Body]) -> None:
+        self.playing = True
+        self.ended = False
+        self.speed = 1.0
+        self.run = 1
+        """Number of the run; every reset begins another."""
+        self.latest: tuple[int, bytes] = (0, b"")
+        """Number and bytes of the last state."""
+        self.events: deque[Event] = deque(maxlen=MOST_EVENTS)
+        self.told = 0
+        """Events ever told; the last of them are in `events`."""
+        self.failure: BaseException | None = None
+        self._moving = moving
+        self._requests: queue.Queue[tuple[Request, Answer]] = queue.Queue(MOST_REQUESTS)
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="stage", daemon=True)
+        self._anchor = (0.0, 0.0)
+        """Wall time and simulated time from which the pace is counted, s."""
+        self._kept = 0.0
+        """Speed that was really kept."""
+        self._last_pace = (0.0, 0.0)
+
+    @property
+    @abstractmethod
+    def time(self) -> float:
+        """Simulated time, s."""
+
+    @abstractmethod
+    def _reach(self, time: float) -> bool:
+        """Go on to a simulated time, or part of the way; whether anything changed."""
+
+    @abstractmethod
+    def _obey(self, request: Request) -> None:
+        """Do what only this kind of stage can do; raises SeatrialError if it cannot."""
+
+    @abstractmethod
+    def _rows(self) -> tuple[float, list[Rows]]:
+        """Time of the latest frame, and its rows by group."""
+
+    def _finish(self) -> None:
+        """At the very end, in the stage's thread."""
+        return
+
+    def start(self) -> None:
+        """Begin."""
+        self._publish()
+        self._thread.start()
+
+    def close(self) -> None:
+        """End, and wait for it."""
+        self._closing.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def ask(self, request: Request, answer: Answer) -> None:
+        """Called by the server's thread: never waits."""
+        try:
+            self._requests.put_nowait((request, answer))
+        except queue.Full:
+            answer("too many requests wait already")
+
+    def tell(self, vehicle: str, text: str, time: float | None = None) -> None:
+        """Note something that happened."""
+        now = self.time if time is None else time
+        self.events.append(Event(run=self.run, time=now, vehicle=vehicle, text=text))
+        self.told += 1
+
+    def _work(self) -> None:
+        try:
+            self._pace()
+            while not self._closing.is_set():
+                began = wall_clock.perf_counter()
+                changed = self._hear()
+                if self.playing:
+                    changed |= self._go_on(began)
+                if changed:
+                    self._publish()
+                left = TICK - (wall_clock.perf_counter() - began)
+                self._closing.wait(max(left, 0.001))
+        except Exception as error:  # told to all pages, and raised where the stage was made
+            self.failure = error
+            self.tell("", f"the run failed: {error}")
+        finally:
+            self._finish()
+
+    def _go_on(self, now: float) -> bool:
+        wall, simulated = self._anchor
+        goal = simulated + self.speed * (now - wall)
+        changed = self._reach(goal)
+        if (goal - self.time) / self.speed > MOST_LAG:
+            self._anchor = (wall_clock.perf_counter(), self.time)
+        since, before = self._last_pace
+        if now - since >= 0.5:
+            self._kept = (self.time - before) / (now - since)
+            self._last_pace = (now, self.time)
+        return changed
+
+    def _hear(self) -> bool:
+        """Obey what was asked for since the last time."""
+        heard = False
+        while True:
+            try:
+                request, answer = self._requests.get_nowait()
+            except queue.Empty:
+                return heard
+            heard = True
+            try:
+                self._do(request)
+            except SeatrialError as error:
+                answer(str(error))
+
+    def _do(self, request: Request) -> None:
+        if request.type == "play":
+            self.playing = not self.ended
+        elif request.type == "pause":
+            self.playing = False
+        elif request.type == "speed":
+            self.speed = request.factor
+        else:
+            self._obey(request)
+        self._pace()
+
+    def _pace(self) -> None:
+        """Count the pace from here on."""
+        now = wall_clock.perf_counter()
+        self._anchor = self._last_pace = (now, self.time)
+        self._kept = self.speed
+
+    def _publish(self) -> None:
+        at, rows = self._rows()
+        flags = FLAGS["playing"] * self.playing + FLAGS["ended"] * self.ended
+        kept = min(self._kept, self.speed) if self.playing else 0.0
+        number = self.latest[0] + 1
+        moving = [poses_of(self._moving, at)]
+        self.latest = (number, state_message(at, number, self.run, kept, flags, rows + moving))

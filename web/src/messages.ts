@@ -1,0 +1,210 @@
+// Written by `python -m seatrial.viewer.typescript`; change messages.py instead.
+
+export const SLOWEST = 0.1;
+export const FASTEST = 100;
+
+export const HEAD = {
+  time: 0,
+  sequence: 8,
+  run: 12,
+  speed: 16,
+  flags: 20,
+} as const;
+export const HEAD_BYTES = 24;
+export const FLAGS = {
+  playing: 1,
+  ended: 2,
+} as const;
+
+/** Consecutive numbers of a vehicle in a state. */
+export interface Part {
+  name: string;
+  size: number;
+}
+
+/** A command channel of a vehicle. */
+export interface ChannelCard {
+  name: string;
+  unit: string;
+  low: number;
+  high: number;
+}
+
+/** A leg of a mission. */
+export interface LegCard {
+  name: string;
+  kind: string;
+  start: [number, number, number];
+  end: [number, number, number];
+  acceptance: number;
+}
+
+/** A vehicle as the page needs to know it. */
+export interface VehicleCard {
+  name: string;
+  kind: string;
+  craft: string;
+  length: number;
+  beam: number;
+  height: number;
+  channels: ChannelCard[];
+  faults: string[];
+  legs: LegCard[];
+  autopilot: boolean;
+  fields: Part[];
+}
+
+/** The surface: the sum of a cos(ω t − k (x cos μ + y sin μ) + ε). */
+export interface WavesCard {
+  amplitude: number[];
+  omega: number[];
+  wavenumber: number[];
+  direction: number[];
+  phase: number[];
+}
+
+/** Depths at the nodes of a grid towards north (rows) and east. */
+export interface BottomCard {
+  origin: [number, number];
+  spacing: [number, number];
+  rows: number;
+  columns: number;
+  depth: string;
+}
+
+/** A body of the world; one that moves is told with every state, in this order. */
+export interface BodyCard {
+  name: string;
+  kind: string;
+  material: string;
+  moves: boolean;
+  position: [number, number, number];
+  attitude: [number, number, number, number];
+  vertices: string;
+  faces: string;
+}
+
+/** Everything that is known before the first state. */
+export interface Hello {
+  type: "hello";
+  mode: "live" | "playback";
+  control: boolean;
+  scenario: string;
+  seed: number;
+  start: number;
+  duration: number;
+  frame_period: number;
+  statuses: string[];
+  outcomes: string[];
+  vehicles: VehicleCard[];
+  waves: WavesCard | null;
+  water_depth: number | null;
+  bottom: BottomCard | null;
+  bodies: BodyCard[];
+  wind_speed: number;
+}
+
+/** Something that happened. */
+export interface Event {
+  type: "event";
+  run: number;
+  time: number;
+  vehicle: string;
+  text: string;
+}
+
+/** Why a request was not obeyed. */
+export interface Refused {
+  type: "refused";
+  text: string;
+}
+
+/** How many pages watch this run. */
+export interface Seats {
+  type: "seats";
+  viewers: number;
+}
+
+/** Go on. */
+export interface Play {
+  type: "play";
+}
+
+/** Stand still. */
+export interface Pause {
+  type: "pause";
+}
+
+/** One frame further. */
+export interface Step {
+  type: "step";
+}
+
+/** Back to the start. */
+export interface Reset {
+  type: "reset";
+}
+
+/** Simulated over wall time. */
+export interface Speed {
+  type: "speed";
+  factor: number;
+}
+
+/** To a time of a recording, s. */
+export interface Seek {
+  type: "seek";
+  time: number;
+}
+
+/** Orders by channel, SI. */
+export interface Channels {
+  type: "channels";
+  vehicle: string;
+  values: Record<string, number>;
+}
+
+/** A stick pushed ahead and to starboard, each −1 to 1; zero and zero is a stop. */
+export interface Stick {
+  type: "stick";
+  vehicle: string;
+  ahead: number;
+  starboard: number;
+  dive: number;
+}
+
+/** Go to a place, north and east, at a speed, m/s. */
+export interface Waypoint {
+  type: "waypoint";
+  vehicle: string;
+  north: number;
+  east: number;
+  surge: number;
+}
+
+/** Give a vehicle back to its own timetable, manoeuvre or pilot. */
+export interface Release {
+  type: "release";
+  vehicle: string;
+}
+
+/** Strike with a fault that the scenario describes, or call it off. */
+export interface SetFault {
+  type: "fault";
+  vehicle: string;
+  fault: string;
+  on: boolean;
+}
+
+export type Request =
+  | Play
+  | Pause
+  | Step
+  | Reset
+  | Speed
+  | Seek
+  | Channels
+  | Stick
+  | Waypoint
+  | Release
+  | SetFault;

@@ -1,0 +1,218 @@
+// The panel: one vehicle's numbers, instruments, charts, faults and events.
+
+import { Chart, seriesOf } from "./charts";
+import { button, element } from "./dom";
+import { drawCompass, drawHorizon } from "./instruments";
+import type { Event, Hello, Request } from "./messages";
+import { euler, type Layout } from "./state";
+
+const DEGREES = 180 / Math.PI;
+const MOST_EVENTS = 200;
+
+export class Panel {
+  selected = 0;
+  private readonly compass = element("canvas", { class: "dial", "aria-label": "compass" });
+  private readonly horizon = element("canvas", { class: "dial", "aria-label": "artificial horizon" });
+  private readonly numbers = element("dl", { id: "numbers" });
+  private readonly actuators = element("div", { id: "actuators" });
+  private readonly faults = element("div", { id: "faults" });
+  private readonly mission = element("p", { id: "mission" });
+  private readonly chartHost = element("div", { id: "charts" });
+  private readonly list = element("ol", { id: "events" });
+  private readonly chooser = element("select", { id: "vehicle", "aria-label": "vehicle" });
+  private readonly span = element("select", { id: "span", "aria-label": "length of the charts" });
+  private readonly values = new Map<string, HTMLElement>();
+  private sliders: HTMLInputElement[] = [];
+  private bars: HTMLElement[] = [];
+  private faultButtons: HTMLButtonElement[] = [];
+  private charts: Chart[] = [];
+  private drawn = 0;
+
+  constructor(
+    private readonly root: HTMLElement,
+    private readonly hello: Hello,
+    private readonly layout: Layout,
+    private readonly send: (request: Request) => void,
+    private readonly onSelect: (index: number) => void,
+  ) {
+    hello.vehicles.forEach((v, i) =>
+      this.chooser.append(element("option", { value: String(i) }, `${v.name} (${v.kind})`)),
+    );
+    this.chooser.addEventListener("change", () => this.select(Number(this.chooser.value)));
+    for (const [text, value] of [
+      ["30 s", "30"],
+      ["2 min", "120"],
+      ["10 min", "600"],
+      ["all", "0"],
+    ] as const) {
+      this.span.append(element("option", { value }, text));
+    }
+    this.span.value = "120";
+    root.replaceChildren(
+      element("div", { class: "row" }, this.chooser),
+      element("div", { class: "row dials" }, this.compass, this.horizon),
+      this.numbers,
+      this.mission,
+      element("h2", {}, "Actuators"),
+      this.actuators,
+      this.faults,
+      element("h2", { class: "row" }, "Charts ", this.span),
+      this.chartHost,
+      element("h2", {}, "Events"),
+      this.list,
+    );
+    this.select(0);
+  }
+
+  select(index: number): void {
+    this.selected = index;
+    this.chooser.value = String(index);
+    const card = this.hello.vehicles[index]!;
+    this.values.clear();
+    this.numbers.replaceChildren();
+    const names = ["position", "depth", "speed", "heading", "roll, pitch", "wave", "status"];
+    for (const name of names) {
+      const value = element("dd", { "data-value": name });
+      this.values.set(name, value);
+      this.numbers.append(element("dt", {}, name), value);
+    }
+    this.buildActuators();
+    this.buildFaults();
+    for (const chart of this.charts) chart.destroy();
+    this.chartHost.replaceChildren();
+    this.charts = seriesOf(card, index, this.layout).map((series) => {
+      const host = element("div", { class: "chart" });
+      this.chartHost.append(host);
+      return new Chart(host, series);
+    });
+    this.onSelect(index);
+  }
+
+  private buildActuators(): void {
+    const card = this.hello.vehicles[this.selected]!;
+    this.sliders = [];
+    this.bars = [];
+    this.actuators.replaceChildren();
+    for (const channel of card.channels) {
+      const bar = element("i");
+      const slider = element("input", {
+        type: "range",
+        min: String(channel.low),
+        max: String(channel.high),
+        step: "any",
+        title: `order ${channel.name}`,
+        "aria-label": `order ${channel.name}`,
+      });
+      slider.disabled = this.hello.mode !== "live" || !this.hello.control;
+      slider.addEventListener("input", () =>
+        this.send({
+          type: "channels",
+          vehicle: card.name,
+          values: { [channel.name]: Number(slider.value) },
+        }),
+      );
+      this.sliders.push(slider);
+      this.bars.push(bar);
+      const value = element("span", { class: "value" });
+      this.values.set(`actuator ${channel.name}`, value);
+      this.actuators.append(
+        element(
+          "label",
+          {},
+          element("span", {}, channel.name),
+          element("span", { class: "gauge" }, bar),
+          value,
+          slider,
+        ),
+      );
+    }
+  }
+
+  private buildFaults(): void {
+    const card = this.hello.vehicles[this.selected]!;
+    this.faults.replaceChildren();
+    this.faultButtons = [];
+    if (!card.faults.length) return;
+    this.faults.append(element("h2", {}, "Faults"));
+    card.faults.forEach((fault) => {
+      const made = button(fault, `strike with ${fault}, or call it off`, () => {
+        const on = made.getAttribute("aria-pressed") !== "true";
+        this.send({ type: "fault", vehicle: card.name, fault, on });
+      });
+      made.disabled = this.hello.mode !== "live" || !this.hello.control;
+      this.faultButtons.push(made);
+      this.faults.append(made);
+    });
+  }
+
+  event(event: Event): void {
+    const text = `${event.time.toFixed(1)} s  ${event.vehicle ? `${event.vehicle}: ` : ""}${event.text}`;
+    const jump = button(text, `go to ${event.time.toFixed(1)} s`, () =>
+      this.send({ type: "seek", time: event.time }),
+    );
+    jump.disabled = this.hello.mode !== "playback";
+    this.list.prepend(element("li", {}, jump));
+    while (this.list.children.length > MOST_EVENTS) this.list.lastElementChild?.remove();
+  }
+
+  clearEvents(): void {
+    this.list.replaceChildren();
+  }
+
+  clearCharts(): void {
+    for (const chart of this.charts) chart.clear();
+  }
+
+  /** A state came: charts keep it. */
+  keep(time: number, numbers: Float32Array): void {
+    for (const chart of this.charts) chart.add(time, numbers);
+  }
+
+  /** Show a moment; numbers ten times a second, charts five times. */
+  show(numbers: Float32Array, now: number): void {
+    const of = (part: string) => this.layout.of(numbers, this.selected, part);
+    const card = this.hello.vehicles[this.selected]!;
+    const [roll, pitch, yaw] = euler(of("attitude"));
+    const velocity = of("velocity");
+    if (!this.root.getClientRects().length || now - this.drawn < 0.1) return;
+    this.drawn = now;
+    const p = of("position");
+    const speed = Math.hypot(velocity[0]!, velocity[1]!);
+    const drift = Math.atan2(velocity[1]!, velocity[0]!);
+    drawCompass(this.compass, yaw, speed > 0.05 ? yaw + drift : null);
+    drawHorizon(this.horizon, roll, pitch);
+    const put = (name: string, text: string) => {
+      const value = this.values.get(name);
+      if (value && value.textContent !== text) value.textContent = text;
+    };
+    put("position", `${p[0]!.toFixed(1)} N  ${p[1]!.toFixed(1)} E m`);
+    put("depth", `${p[2]!.toFixed(2)} m`);
+    put("speed", `${speed.toFixed(2)} m/s  ${(speed * 1.943844).toFixed(1)} kn`);
+    put("heading", `${((yaw * DEGREES + 360) % 360).toFixed(1)}°`);
+    put("roll, pitch", `${(roll * DEGREES).toFixed(1)}°  ${(pitch * DEGREES).toFixed(1)}°`);
+    put("wave", `${of("elevation")[0]!.toFixed(2)} m`);
+    put("status", this.hello.statuses[Math.round(of("status")[0]!)] ?? "?");
+    const [states, orders] = [of("actuators"), of("command")];
+    card.channels.forEach((channel, i) => {
+      const angle = channel.unit === "rad";
+      const [scale, unit] = angle ? [DEGREES, "°"] : [1, ` ${channel.unit}`];
+      put(`actuator ${channel.name}`, `${(states[i]! * scale).toFixed(1)}${unit}`);
+      const most = Math.max(Math.abs(channel.low), Math.abs(channel.high)) || 1;
+      const share = Math.min(Math.max(states[i]! / most, -1), 1);
+      this.bars[i]!.style.left = `${50 + Math.min(share, 0) * 50}%`;
+      this.bars[i]!.style.width = `${Math.abs(share) * 50}%`;
+      const slider = this.sliders[i]!;
+      if (document.activeElement !== slider) slider.value = String(orders[i]!);
+    });
+    const faults = of("faults");
+    this.faultButtons.forEach((b, i) => b.setAttribute("aria-pressed", String(faults[i]! > 0.5)));
+    const guidance = of("guidance");
+    if (guidance.length) {
+      const leg = card.legs[Math.round(guidance[0]!)];
+      this.mission.textContent = leg
+        ? `${leg.name}: ${guidance[3]!.toFixed(0)} m to go, ${guidance[2]!.toFixed(1)} m off the track`
+        : "mission done";
+    } else this.mission.textContent = "";
+    for (const chart of this.charts) chart.draw(Number(this.span.value));
+  }
+}

@@ -1,0 +1,191 @@
+// Vehicles, their trails and missions, and the bodies of the world.
+
+import * as THREE from "three";
+
+import type { Hello } from "../messages";
+import { numbersOf, type Layout } from "../state";
+import { shapeOf } from "./hulls";
+
+/** NED to three's axes: x north, y up, z east. */
+export function place(numbers: ArrayLike<number>, out: THREE.Vector3, at = 0): THREE.Vector3 {
+  return out.set(numbers[at]!, -numbers[at + 2]!, numbers[at + 1]!);
+}
+
+export function turned(q: ArrayLike<number>, out: THREE.Quaternion, at = 0): THREE.Quaternion {
+  return out.set(q[at + 1]!, -q[at + 3]!, q[at + 2]!, q[at]!);
+}
+
+const COLOURS = [0xffc53d, 0x40c4ff, 0xff6e6e, 0x7ee787, 0xd2a8ff, 0xffa657];
+export function colourOf(index: number): number {
+  return COLOURS[index % COLOURS.length]!;
+}
+
+/** All vehicles of one kind are drawn at once. */
+export class Fleet {
+  readonly group = new THREE.Group();
+  readonly places: THREE.Vector3[] = [];
+  readonly turns: THREE.Quaternion[] = [];
+  private readonly kinds: { mesh: THREE.InstancedMesh; members: number[] }[] = [];
+
+  constructor(
+    hello: Hello,
+    private readonly layout: Layout,
+  ) {
+    const kinds = new Map<string, number[]>();
+    hello.vehicles.forEach((card, i) => {
+      const key = `${card.kind}/${card.length}/${card.beam}`;
+      kinds.set(key, [...(kinds.get(key) ?? []), i]);
+      this.places.push(new THREE.Vector3());
+      this.turns.push(new THREE.Quaternion());
+    });
+    for (const members of kinds.values()) {
+      const material = new THREE.MeshStandardMaterial({
+        vertexColors: true,
+        roughness: 0.55,
+        metalness: 0.05,
+        side: THREE.DoubleSide,
+      });
+      const shape = shapeOf(hello.vehicles[members[0]!]!);
+      const mesh = new THREE.InstancedMesh(shape, material, members.length);
+      mesh.frustumCulled = false;
+      this.kinds.push({ mesh, members });
+      this.group.add(mesh);
+    }
+  }
+
+  update(numbers: Float32Array): void {
+    const one = new THREE.Vector3(1, 1, 1);
+    const matrix = new THREE.Matrix4();
+    for (const { mesh, members } of this.kinds) {
+      members.forEach((vehicle, i) => {
+        const p = place(this.layout.of(numbers, vehicle, "position"), this.places[vehicle]!);
+        const q = turned(this.layout.of(numbers, vehicle, "attitude"), this.turns[vehicle]!);
+        mesh.setMatrixAt(i, matrix.compose(p, q, one));
+      });
+      mesh.instanceMatrix.needsUpdate = true;
+    }
+  }
+}
+
+const TRAIL = 1500;
+
+/** Where a vehicle was. */
+export class Trail {
+  readonly line: THREE.Line;
+  private readonly points = new Float32Array(3 * TRAIL);
+  private count = 0;
+  private last = new THREE.Vector3(1e9, 0, 0);
+
+  constructor(
+    colour: number,
+    private readonly apart: number,
+  ) {
+    const shape = new THREE.BufferGeometry();
+    shape.setAttribute("position", new THREE.BufferAttribute(this.points, 3));
+    const material = new THREE.LineBasicMaterial({ color: colour, transparent: true, opacity: 0.6, depthTest: false });
+    this.line = new THREE.Line(shape, material);
+    this.line.frustumCulled = false;
+    this.line.renderOrder = 3;
+  }
+
+  add(p: THREE.Vector3): void {
+    if (!Number.isFinite(p.x) || this.last.distanceTo(p) < this.apart) return;
+    this.last.copy(p);
+    if (this.count === TRAIL) {
+      this.points.copyWithin(0, 3);
+      this.count--;
+    }
+    this.points.set([p.x, p.y + 0.05, p.z], 3 * this.count++);
+    this.line.geometry.setDrawRange(0, this.count);
+    this.line.geometry.getAttribute("position").needsUpdate = true;
+  }
+
+  clear(): void {
+    this.count = 0;
+    this.last.set(1e9, 0, 0);
+    this.line.geometry.setDrawRange(0, 0);
+  }
+}
+
+/** Planned path and waypoints of all missions. */
+export function missions(hello: Hello): THREE.Group {
+  const group = new THREE.Group();
+  hello.vehicles.slice(0, 20).forEach((card, i) => {
+    const legs = card.legs.filter((leg) => leg.kind !== "velocity");
+    const points: THREE.Vector3[] = [];
+    for (const leg of legs) {
+      if (leg.kind === "track") points.push(place(leg.start, new THREE.Vector3()));
+      const end = place(leg.end, new THREE.Vector3());
+      points.push(end);
+      const ring = new THREE.Mesh(
+        new THREE.TorusGeometry(Math.max(leg.acceptance, 0.5), 0.06, 6, 48).rotateX(Math.PI / 2),
+        new THREE.MeshBasicMaterial({ color: colourOf(i), transparent: true, opacity: 0.8 }),
+      );
+      ring.position.copy(end);
+      group.add(ring);
+      const pole = new THREE.Mesh(
+        new THREE.CylinderGeometry(0.05, 0.05, 4, 6),
+        new THREE.MeshBasicMaterial({ color: colourOf(i), transparent: true, opacity: 0.7 }),
+      );
+      pole.position.copy(end);
+      group.add(pole);
+    }
+    if (points.length > 1) {
+      const line = new THREE.Line(
+        new THREE.BufferGeometry().setFromPoints(points),
+        new THREE.LineDashedMaterial({ color: colourOf(i), dashSize: 2, gapSize: 1.5 }),
+      );
+      line.computeLineDistances();
+      group.add(line);
+    }
+  });
+  return group;
+}
+
+const MATERIALS: Record<string, number> = {
+  steel: 0x5b6670,
+  concrete: 0x9a9c98,
+  rock: 0x5d574e,
+  wood: 0x7b5a36,
+  rubber: 0x24272a,
+  plastic: 0xd8452f,
+};
+
+/** Piers, buoys, rocks, other vessels. */
+export class Bodies {
+  readonly group = new THREE.Group();
+  private readonly moving: THREE.Mesh[] = [];
+
+  constructor(
+    hello: Hello,
+    private readonly layout: Layout,
+  ) {
+    for (const card of hello.bodies) {
+      const shape = new THREE.BufferGeometry();
+      const own = new Float32Array(numbersOf(card.vertices));
+      const places = new Float32Array(own.length);
+      for (let i = 0; i < own.length; i += 3) {
+        places.set([own[i]!, -own[i + 2]!, own[i + 1]!], i);
+      }
+      shape.setAttribute("position", new THREE.BufferAttribute(places, 3));
+      shape.setIndex(new THREE.BufferAttribute(new Uint32Array(numbersOf(card.faces)), 1));
+      const flat = shape.toNonIndexed();
+      flat.computeVertexNormals();
+      const colour = /buoy/.test(card.kind) ? 0xe23b2e : (MATERIALS[card.material] ?? 0x8a8f93);
+      const material = new THREE.MeshStandardMaterial({ color: colour, roughness: 0.85 });
+      material.side = THREE.DoubleSide;
+      const mesh = new THREE.Mesh(flat, material);
+      place(card.position, mesh.position);
+      turned(card.attitude, mesh.quaternion);
+      this.group.add(mesh);
+      if (card.moves) this.moving.push(mesh);
+    }
+  }
+
+  update(numbers: Float32Array): void {
+    this.moving.forEach((mesh, i) => {
+      place(numbers, mesh.position, this.layout.bodies + 7 * i);
+      turned(numbers, mesh.quaternion, this.layout.bodies + 7 * i + 3);
+    });
+  }
+}

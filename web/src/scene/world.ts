@@ -1,0 +1,207 @@
+// The picture: sea, sky, bottom, bodies and vehicles, as finely as the machine can.
+
+import * as THREE from "three";
+
+import type { Hello } from "../messages";
+import type { Layout } from "../state";
+import { Bottom } from "./bottom";
+import { Cameras } from "./cameras";
+import { patchFog, skyDome, sunAt } from "./light";
+import { Bodies, colourOf, Fleet, missions, Trail } from "./vehicles";
+import { Sea, Water, type WaterQuality } from "./water";
+
+interface Quality extends WaterQuality {
+  name: string;
+  pixels: number;
+}
+
+/** From the finest down. */
+export const QUALITIES: Quality[] = [
+  { name: "high", rings: 200, sectors: 320, fine: true, pixels: 2 },
+  { name: "good", rings: 160, sectors: 224, fine: true, pixels: 1 },
+  { name: "medium", rings: 112, sectors: 144, fine: false, pixels: 1 },
+  { name: "low", rings: 72, sectors: 96, fine: false, pixels: 0.75 },
+  { name: "lowest", rings: 44, sectors: 64, fine: false, pixels: 0.5 },
+];
+const SLOW = 45;
+const MOST_LABELS = 30;
+
+export const SUNS: Record<string, [number, number]> = {
+  low: [9, 235],
+  day: [38, 210],
+  noon: [70, 180],
+};
+
+export class World {
+  readonly renderer: THREE.WebGLRenderer;
+  readonly scene = new THREE.Scene();
+  readonly cameras: Cameras;
+  readonly water: Water;
+  readonly sea: Sea;
+  readonly fleet: Fleet;
+  readonly trails: Trail[];
+  quality = 1;
+  /** Set where somebody chose the quality: it then stays. */
+  fixed = false;
+  sun = "low";
+  time = 0;
+  private readonly bottom: Bottom;
+  private readonly bodies: Bodies;
+  private readonly shared = {
+    sunDirection: { value: new THREE.Vector3(0, 1, 0) },
+    eyeDepth: { value: -1 },
+  };
+  private readonly sunlight = new THREE.DirectionalLight(0xffffff, 2.6);
+  private readonly skylight = new THREE.HemisphereLight(0xc8daf0, 0x4a6068, 2.4);
+  private readonly dome: THREE.Mesh;
+  readonly marker: THREE.Mesh;
+  private readonly names: HTMLElement[] = [];
+  private slow = 0;
+  private frames = 0;
+  private drawn = 0;
+
+  constructor(
+    private readonly canvas: HTMLCanvasElement,
+    labels: HTMLElement,
+    private readonly hello: Hello,
+    layout: Layout,
+    private readonly onQuality: (name: string, steppedDown: boolean) => void,
+  ) {
+    patchFog();
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
+    this.renderer.toneMapping = THREE.ACESFilmicToneMapping;
+    this.renderer.toneMappingExposure = 1.05;
+    this.cameras = new Cameras(canvas);
+    this.scene.fog = new THREE.Fog(0xb8bcc0, 1, 2);
+    this.sea = new Sea(hello.waves);
+    this.water = new Water(this.sea, this.shared, hello.wind_speed);
+    this.dome = skyDome(this.shared);
+    this.bottom = new Bottom(hello.water_depth, hello.bottom);
+    this.fleet = new Fleet(hello, layout);
+    this.bodies = new Bodies(hello, layout);
+    this.trails = hello.vehicles
+      .slice(0, 200)
+      .map((v, i) => new Trail(colourOf(i), Math.max(0.25 * v.length, 0.2)));
+    this.marker = new THREE.Mesh(
+      new THREE.TorusGeometry(1.5, 0.12, 8, 40).rotateX(Math.PI / 2),
+      new THREE.MeshBasicMaterial({ color: 0xffffff }),
+    );
+    this.marker.visible = false;
+    this.scene.add(this.dome, this.water.mesh, this.fleet.group, this.bodies.group);
+    this.scene.add(missions(hello), this.sunlight, this.skylight, this.marker);
+    for (const trail of this.trails) this.scene.add(trail.line);
+    if (this.bottom.mesh) this.scene.add(this.bottom.mesh);
+    labels.replaceChildren();
+    hello.vehicles.slice(0, MOST_LABELS).forEach((card, i) => {
+      const label = document.createElement("span");
+      label.textContent = card.name;
+      label.style.borderColor = `#${colourOf(i).toString(16).padStart(6, "0")}`;
+      labels.append(label);
+      this.names.push(label);
+    });
+    this.setSun(this.sun);
+    this.setQuality(this.quality, false);
+  }
+
+  setSun(name: string): void {
+    const [height, azimuth] = SUNS[name] ?? SUNS["low"]!;
+    this.sun = name in SUNS ? name : "low";
+    const direction = sunAt((height * Math.PI) / 180, (azimuth * Math.PI) / 180);
+    this.shared.sunDirection.value.copy(direction);
+    this.sunlight.position.copy(direction);
+    const low = height < 15;
+    this.sunlight.color.set(low ? 0xffb27a : 0xfff4e2);
+    (this.scene.fog as THREE.Fog).color.set(low ? 0xb6a296 : 0xb8cbd8);
+  }
+
+  setQuality(index: number, steppedDown: boolean): void {
+    this.quality = Math.min(Math.max(index, 0), QUALITIES.length - 1);
+    const quality = QUALITIES[this.quality]!;
+    this.water.build(quality);
+    this.slow = this.frames = 0;
+    this.resize();
+    this.onQuality(quality.name, steppedDown);
+  }
+
+  resize(): void {
+    const { clientWidth: w, clientHeight: h } = this.canvas;
+    const most = QUALITIES[this.quality]!.pixels;
+    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio * Math.min(most, 1), most));
+    this.renderer.setSize(w, h, false);
+    this.cameras.camera.aspect = w / Math.max(h, 1);
+    this.cameras.camera.updateProjectionMatrix();
+  }
+
+  /** Where a ray through a point of the canvas meets the mean surface: north and east, m. */
+  pick(x: number, y: number): [number, number] | null {
+    const box = this.canvas.getBoundingClientRect();
+    const at = new THREE.Vector2((2 * (x - box.left)) / box.width - 1, 1 - (2 * (y - box.top)) / box.height);
+    const ray = new THREE.Raycaster();
+    ray.setFromCamera(at, this.cameras.camera);
+    const found = ray.ray.intersectPlane(new THREE.Plane(new THREE.Vector3(0, 1, 0), 0), new THREE.Vector3());
+    return found ? [found.x, found.z] : null;
+  }
+
+  mark(at: [number, number] | null): void {
+    this.marker.visible = at !== null;
+    if (at) this.marker.position.set(at[0], 0.3, at[1]);
+  }
+
+  clearTrails(): void {
+    for (const trail of this.trails) trail.clear();
+    this.cameras.jump();
+  }
+
+  draw(time: number, numbers: Float32Array, selected: number, seconds: number): void {
+    this.time = time;
+    this.fleet.update(numbers);
+    this.bodies.update(numbers);
+    this.trails.forEach((trail, i) => trail.add(this.fleet.places[i]!));
+    const p = this.fleet.places[selected]!;
+    this.cameras.update(
+      p,
+      this.fleet.turns[selected]!,
+      this.hello.vehicles[selected]!.length,
+      seconds,
+      (x, z) => this.sea.elevation(x, z, time),
+      (x, z) => this.bottom.depthAt(x, z),
+    );
+    const eye = this.cameras.camera.position;
+    const centre = this.cameras.eye.kind === "map" ? eye : eye.clone().lerp(p, 0.6);
+    this.water.update(centre.x, centre.z, time);
+    this.shared.eyeDepth.value = this.sea.elevation(eye.x, eye.z, time) - eye.y;
+    const floats = this.hello.vehicles[selected]!.craft === "surface";
+    const keel = floats ? 0.5 * (this.hello.vehicles[selected]!.height || 0.5) : 0;
+    (this.scene.fog as THREE.Fog).near = this.sea.elevation(p.x, p.z, time) - keel;
+    this.bottom.update(time, eye.x, eye.z);
+    this.sunlight.target.position.set(0, 0, 0);
+    this.renderer.render(this.scene, this.cameras.camera);
+    this.label();
+    this.judge();
+  }
+
+  /** Step down when frames take long; the first ones compile shaders and do not count. */
+  private judge(): void {
+    const now = performance.now();
+    const took = now - this.drawn;
+    this.drawn = now;
+    if (++this.frames < 6 || took > 2000) return;
+    this.slow += took > SLOW ? 1 : this.slow > 0 ? -1 : 0;
+    if (this.slow >= 8 && !this.fixed && this.quality < QUALITIES.length - 1) {
+      this.setQuality(this.quality + 1, true);
+    }
+  }
+
+  private label(): void {
+    const p = new THREE.Vector3();
+    const { clientWidth: w, clientHeight: h } = this.canvas;
+    this.names.forEach((label, i) => {
+      p.copy(this.fleet.places[i]!);
+      p.y += 0.7 * Math.max(this.hello.vehicles[i]!.height, 0.5 * this.hello.vehicles[i]!.length, 0.4);
+      p.project(this.cameras.camera);
+      const seen = p.z < 1 && Math.abs(p.x) < 1.05 && Math.abs(p.y) < 1.05;
+      label.hidden = !seen;
+      if (seen) label.style.transform = `translate(${(0.5 + 0.5 * p.x) * w}px, ${(0.5 - 0.5 * p.y) * h}px)`;
+    });
+  }
+}

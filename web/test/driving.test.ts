@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+
+import { Driver } from "../src/driving";
+import { readLink, writeLink } from "../src/link";
+import type { Stick } from "../src/messages";
+
+describe("a driver", () => {
+  it("sends nothing before a key is touched, then what changed, and a stop at the end", () => {
+    const sent: Stick[] = [];
+    const driver = new Driver((s) => sent.push(s), () => "otter");
+    driver.update(1000);
+    expect(sent).toEqual([]);
+    driver.key("KeyW", true);
+    driver.key("KeyD", true);
+    driver.update(2000);
+    driver.update(3000);
+    driver.letGo();
+    driver.update(4000);
+    expect(sent.map((s) => [s.ahead, s.starboard])).toEqual([[1, 1], [0, 0]]);
+  });
+
+  it("does not send more often than it may", () => {
+    const sent: Stick[] = [];
+    const driver = new Driver((s) => sent.push(s), () => "otter");
+    for (let ms = 0; ms < 1000; ms += 5) {
+      driver.stick = { ahead: ms / 1000, starboard: 0, dive: 0 };
+      driver.update(1000 + ms);
+    }
+    expect(sent.length).toBeGreaterThan(5);
+    expect(sent.length).toBeLessThan(14);
+  });
+
+  it("leaves keys alone that are not its own", () => {
+    expect(new Driver(() => undefined, () => "").key("KeyQ", true)).toBe(false);
+  });
+});
+
+describe("a link", () => {
+  it("restores the view", () => {
+    const eye = { kind: "orbit", around: 1.25, above: -0.3, distance: 42 } as const;
+    const view = { vehicle: "a b", eye, sun: "noon", time: 12.5 };
+    expect(readLink(`#${writeLink(view)}`)).toEqual(view);
+  });
+
+  it("says nothing where it is wrong", () => {
+    expect(readLink("#camera=nowhere&distance=far&time=")).toEqual({});
+  });
+});
