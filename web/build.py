@@ -13,7 +13,7 @@ from pathlib import Path
 
 WEB = Path(__file__).resolve().parent
 STATIC = WEB.parent / "src" / "seatrial" / "viewer" / "static"
-_SOURCES = ("index.html", "package-lock.json", "vite.config.ts", "src")
+_SOURCES = ("index.html", "package.json", "vite.config.ts", "src")
 
 
 def node() -> tuple[list[str], dict[str, str]]:
@@ -63,10 +63,14 @@ def build() -> None:
 
 
 def bring(folder: Path) -> None:
-    """The npm packages of a folder, unless they are there as its lock file says."""
-    there, lock = folder / "node_modules" / ".package-lock.json", folder / "package-lock.json"
-    if not there.is_file() or there.stat().st_mtime < lock.stat().st_mtime:
-        npm("ci", "--no-audit", "--no-fund", folder=folder)
+    """The npm packages that a folder's package.json names, exactly, unless they are there.
+
+    Without a lock file: npm leaves packages for other platforms out of it where its registry does
+    not have them, and then refuses the file as incomplete.
+    """
+    there, named = folder / "node_modules" / ".package-lock.json", folder / "package.json"
+    if not there.is_file() or there.stat().st_mtime < named.stat().st_mtime:
+        npm("install", "--no-package-lock", "--no-audit", "--no-fund", folder=folder)
 
 
 if __name__ == "__main__":
