@@ -127,7 +127,8 @@ def test_usbl_finds_the_vehicle_that_carries_the_transponder():
     zero = jnp.zeros(3)
     traffic = Traffic(
         jnp.asarray(np.array([PLACE, [50.0, 60.0, 0.5], [0.0, 0.0, 0.0]]).T),
-        jnp.zeros((3, 3)), zero, zero, zero, jnp.arange(1, 4), jnp.arange(1),
+        jnp.zeros((4, 3)).at[0].set(1.0), jnp.zeros((3, 3)), zero, zero, zero,
+        jnp.arange(1, 4), jnp.arange(1),
     )  # fmt: skip
     look = Look(None, ocean, state(PLACE), jnp.float64(0.0), traffic=traffic)
     reading = built.sensor.measure(jnp.zeros((0, 1)), look, jnp.zeros((6, 1)))
@@ -220,7 +221,8 @@ def received(places, n=1, drawn=None, slots=None, **how):
     built = fit("modem", ocean, vehicle_name="v0", numbers=numbers, modems=modems, **first)
     still = jnp.zeros(len(places))
     traffic = Traffic(
-        jnp.asarray(np.array(places, float).T), jnp.zeros((3, len(places))), still, still, still,
+        jnp.asarray(np.array(places, float).T), jnp.zeros((4, len(places))).at[0].set(1.0),
+        jnp.zeros((3, len(places))), still, still, still,
         jnp.arange(1, len(places) + 1), jnp.zeros(n, int),
     )  # fmt: skip
     look = Look(None, ocean, state(places[0], n=n), jnp.float64(0.0), traffic=traffic)

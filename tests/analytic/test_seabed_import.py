@@ -393,6 +393,16 @@ HOSTILE = {
         b"ncols 3\nnrows 3\nxllcorner 5\nyllcorner 60\ncellsize 0.0001\n1 2 3\n",
         "1 rows of 3 numbers",
     ),
+    "a raster with more rows than it says": (
+        "a.asc",
+        b"ncols 3\nnrows 2\nxllcorner 5\nyllcorner 60\ncellsize 0.0001\n" + 3 * b"1 2 3\n",
+        r"more rows of 3 numbers(.*\n)*.*2 rows of 3, as the header says",
+    ),
+    "a raster of half a column": (
+        "a.asc",
+        b"ncols 2.5\nnrows 2\nxllcorner 5\nyllcorner 60\ncellsize 0.0001\n1 2\n3 4\n",
+        "`ncols` is no whole number",
+    ),
     "a raster without a header": ("a.asc", b"1 2 3\n4 5 6\n", "header has no `ncols`"),
     "no GeoTIFF": ("a.tif", b"II*\0 nothing of the sort", "no raster can be read"),
     "no NetCDF": ("a.nc", b"CDF nothing of the sort", "no NetCDF 4 can be read"),
@@ -471,6 +481,7 @@ def test_few_strays_and_bad_lines_are_left_out_and_named(tmp_path):
     path = write_xyz(tmp_path / "a.xyz")
     lines = path.read_text().splitlines()
     lines[10:10] = ["60.0,-5.0,30", "60.0,5.0,nan", "60.0;5.0;99999", "# a comment", "60.0,5.0"]
+    lines[15:15] = ["60.0,5.0,-9999"]
     path.write_text("\n".join(lines))
     made = imported(path)
     assert worst(made) < 2e-4
@@ -479,6 +490,7 @@ def test_few_strays_and_bad_lines_are_left_out_and_named(tmp_path):
     assert "not finite: line 12" in said
     assert "a depth beyond 12000 m: line 13" in said
     assert "no numbers: line 15" in said
+    assert "-9999, which stands for no depth: line 16" in said
 
 
 def test_a_grid_too_fine_and_a_datum_too_far_are_refused_with_a_way_out(tmp_path):

@@ -192,8 +192,9 @@ def test_meshes_come_from_files_and_bad_ones_are_refused(tmp_path):
     (tmp_path / "text.stl").write_text("no mesh at all")
     block.faces = block.faces[:-1]
     block.export(tmp_path / "open.stl")
+    (tmp_path / "flat.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 1 3 2\n")
     for name, words in (("none.ply", "there is no file"), ("text.stl", "text.stl"),
-                        ("open.stl", "has holes")):  # fmt: skip
+                        ("open.stl", "has holes"), ("flat.obj", "holds no volume")):  # fmt: skip
         bad = {"name": "wreck", "mesh": {"file": str(tmp_path / name)}}
         with pytest.raises(SpecError, match=words):
             bodies_of(scenario(bad), 0)
@@ -212,6 +213,10 @@ def test_meshes_come_from_files_and_bad_ones_are_refused(tmp_path):
         ({"sphere": {"radius": 1}, "path": [{"time": 5, "position": [0, 0]},
                                             {"time": 5, "position": [1, 0]}]}, "must increase"),
         ({"rock": {"size": 1}, "scatter": {"count": 3, "area": [[0, 0], [1, 1]]}}, "area"),
+        ({"rock": {"size": 1}, "scatter": {"count": 3, "area": [[5, 0], [10, 0], [20, 0]]}},
+         "`area` must be the corners of a convex polygon"),
+        ({"rock": {"size": 1},
+          "scatter": {"count": 3, "area": [[0, 0], [10, 10], [10, 0], [0, 10]]}}, "convex"),
     ],
 )  # fmt: skip
 def test_bodies_that_cannot_be_are_refused(body, words):

@@ -133,3 +133,28 @@ def test_the_same_seed_gives_the_same_bytes(recording):
         first = recording.payload("one", sensor)[:2]
         assert again.payload("one", sensor)[:2].tobytes() == first.tobytes()
     assert other.payload("one", "lidar")[1].tobytes() != again.payload("one", "lidar")[1].tobytes()
+
+
+def test_a_camera_among_several_vehicles_may_have_nothing_to_tell(folder):
+    # Its rate is half that of control: every second block of a step is without a sample.
+    text = """
+kind: scenario
+name: pair
+duration: 1
+world: {name: w, seabed: {depth: 12}}
+vehicles:
+  - name: a
+    vehicle: otter
+    sensors:
+      - {type: depth_camera, name: cam, rate: 5, width: 33, height: 33, field_of_view: 0.2,
+         position: [0, 0, -0.3], fidelity: ideal}
+  - {name: b, vehicle: otter, start: {position: [10, 0, 0]}, sensors: []}
+"""
+    (folder / "pair.yaml").write_text(text)
+    sim = st.Simulation(str(folder / "pair.yaml"))
+    seen = []
+    for _ in range(4):
+        sim.step()
+        seen += list(sim.measurements["a"]["cam"].payload[:, 16, 16])
+    assert len(seen) == 2
+    assert np.all(np.abs(np.array(seen) - 9.0) < 0.1)  # the stern of the other is 9 m ahead

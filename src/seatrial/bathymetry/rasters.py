@@ -67,17 +67,27 @@ def read_ascii(path: Path, crs: str | None) -> Raster:
                     expected="ncols, nrows, xllcorner, yllcorner, cellsize and nodata_value",
                     line=number,
                 )
+            if name != "cellsize" and header[name] != int(header[name]):
+                refuse(
+                    path,
+                    f"`{name}` is no whole number",
+                    value=header[name],
+                    expected="how many there are",
+                    mend="count them and correct the header",
+                    line=number,
+                )
         rows, columns, step = int(header["nrows"]), int(header["ncols"]), header["cellsize"]
         check_count(path, rows * columns, "nodes")
         try:
-            z = np.loadtxt(file, max_rows=rows, ndmin=2)
+            z = np.loadtxt(file, max_rows=rows + 1, ndmin=2)  # one more, to notice it
         except ValueError as error:
             refuse(path, f"a row that holds no numbers ({error})", line=number)
     if z.shape != (rows, columns):
         refuse(
             path,
-            f"{z.shape[0]} rows of {z.shape[1]} numbers",
+            f"{'more' if z.shape[0] > rows else z.shape[0]} rows of {z.shape[1]} numbers",
             expected=f"{rows} rows of {columns}, as the header says",
+            mend="correct `nrows` and `ncols`, or bring the missing rows",
             line=number,
         )
     middle = 0.5 * step

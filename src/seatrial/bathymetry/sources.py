@@ -17,6 +17,9 @@ MOST_SOUNDINGS = 30_000_000
 GREATEST_DEPTH = 12_000.0
 """No ocean is deeper, and no land that matters here higher, m."""
 
+NO_DATA = -9999.0
+"""What surveys write where they know nothing."""
+
 GEOGRAPHIC = "EPSG:4326"
 LOCAL = "local"
 """Metres north and east of the datum."""

@@ -19,6 +19,7 @@ from seatrial.bathymetry.sources import (
     GEOGRAPHIC,
     GREATEST_DEPTH,
     LOCAL,
+    NO_DATA,
     Progress,
     Soundings,
     check_count,
@@ -149,7 +150,10 @@ class _Reader:
             )
         except (ValueError, IndexError):
             return None
-        if len(table) != lines or not (np.abs(table[:, 2]) <= GREATEST_DEPTH).all():
+        depth = table[:, 2]
+        if len(table) != lines or not (np.abs(depth) <= GREATEST_DEPTH).all():
+            return None
+        if (depth == NO_DATA).any():
             return None
         return (table, np.arange(1, lines + 1)) if np.isfinite(table).all() else None
 
@@ -203,6 +207,9 @@ class _Reader:
             return None
         if abs(z) > GREATEST_DEPTH:
             self._fault(f"a depth beyond {GREATEST_DEPTH:g} m", number)
+            return None
+        if z == NO_DATA:
+            self._fault(f"{NO_DATA:g}, which stands for no depth", number)
             return None
         return x, y, z
 

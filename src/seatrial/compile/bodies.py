@@ -283,6 +283,12 @@ def _from_file(body: spec.WorldBody, described: spec.MeshFile) -> Mesh:
             "a closed surface, whose inside is known",
             "close its holes in a tool for meshes",
         )
+    if abs(loaded.volume) < 1e-9 * float(np.ptp(vertices, axis=0).max()) ** 3:
+        raise refuse(
+            f"the surface of `{described.file}` holds no volume",
+            "a closed surface around a body",
+            "give the body some thickness",
+        )
     if loaded.volume < 0.0:
         faces = faces[:, ::-1]
     return Mesh(vertices * described.scale, faces)

@@ -146,7 +146,9 @@ class Tap:
     def _poses(self, wide: Array) -> Array:
         """(K, V, 7) poses of all vehicles; NaN for the own one and those that are too far."""
         poses = np.full((len(wide), self.vehicles, OTHER - 1), np.nan)
-        rows = wide[:, self.view - OTHER * self.seen : self.view].reshape(len(wide), -1, OTHER)
+        rows = wide[:, self.view - OTHER * self.seen : self.view].reshape(
+            len(wide), self.seen, OTHER
+        )
         which = np.rint(rows[..., 0]).astype(np.int64)
         poses[np.arange(len(wide))[:, None], which] = rows[..., 1:]
         return poses

@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from seatrial.conventions import MaterialName
 from seatrial.spec.base import Metres, Number, Plain, Position, Radians, Spec, Unit
-from seatrial.spec.obstacles import Outline, Point, Positive, Waypoint
+from seatrial.spec.obstacles import Outline, Point, Positive, Waypoint, check_convex
 
 Size = Annotated[
     tuple[
@@ -144,6 +144,11 @@ class Scatter(Spec):
     """How many."""
     area: Outline
     """Corners of a convex area, north and east, in which they lie."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        check_convex(self.area, "area")
+        return self
 
 
 SHAPES = ("box", "cylinder", "sphere", "mesh", "pipe", "buoy", "pier", "wall", "mine", "rock")

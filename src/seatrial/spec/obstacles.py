@@ -84,14 +84,7 @@ class Polygon(Spec):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        turns = _turns(self.corners)
-        if not (all(t > 0.0 for t in turns) or all(t < 0.0 for t in turns)):
-            raise ValueError(
-                "`corners` must be those of a convex polygon, in order and none on the line of its "
-                "neighbours; make a hollow shape of several convex ones"
-            )
-        if abs(_winding(self.corners)) != 1:
-            raise ValueError("the outline of `corners` crosses itself")
+        check_convex(self.corners, "corners")
         return self
 
 
@@ -142,6 +135,18 @@ class Avoidance(Spec):
     left out five reports, at least 10 s."""
     period: Annotated[Seconds, Field(gt=0, le=60)] = 1.0
     """Between decisions."""
+
+
+def check_convex(corners: tuple[Point, ...], name: str) -> None:
+    """Refuse corners that are none of a convex polygon."""
+    turns = _turns(corners)
+    if not (all(t > 0.0 for t in turns) or all(t < 0.0 for t in turns)):
+        raise ValueError(
+            f"`{name}` must be the corners of a convex polygon, in order and none on the line of "
+            "its neighbours; make a hollow shape of several convex ones"
+        )
+    if abs(_winding(corners)) != 1:
+        raise ValueError(f"the outline of `{name}` crosses itself")
 
 
 def _turns(corners: tuple[Point, ...]) -> list[float]:
