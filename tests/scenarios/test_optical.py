@@ -147,7 +147,7 @@ vehicles:
     vehicle: otter
     sensors:
       - {type: depth_camera, name: cam, rate: 5, width: 33, height: 33, field_of_view: 0.2,
-         position: [0, 0, -0.3], fidelity: ideal}
+         position: [0, 0, -0.1], fidelity: ideal}
   - {name: b, vehicle: otter, start: {position: [10, 0, 0]}, sensors: []}
 """
     (folder / "pair.yaml").write_text(text)
