@@ -82,6 +82,18 @@ def volume(shape: mesh.Mesh) -> float:
     return float(np.sum(a * np.cross(b, c)) / 6.0)
 
 
+@pytest.mark.parametrize("radius", [0.1, 2.0, 20.0])
+def test_facets_of_round_bodies_lie_hardly_inside_them(radius):
+    ball = mesh.sphere(radius)
+    inside = radius - np.linalg.norm(ball.vertices[ball.faces].mean(axis=1), axis=1)
+    assert 0.0 <= inside.min()
+    assert inside.max() < 2.2 * mesh.TOLERANCE  # a facet bends both ways
+    pile = mesh.cylinder(radius, 3.0)
+    walls = pile.faces[np.abs(pile.normals[:, 2]) < 0.5]
+    inside = radius - np.linalg.norm(pile.vertices[walls].mean(axis=1)[:, :2], axis=1)
+    assert inside.max() < mesh.TOLERANCE
+
+
 @pytest.mark.parametrize(
     ("shape", "expected", "error"),
     [

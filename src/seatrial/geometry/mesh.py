@@ -16,6 +16,11 @@ Array = NDArray[np.float64]
 Faces = NDArray[np.int64]
 
 
+TOLERANCE = 0.005
+"""How far a facet of a round body may lie inside it, m."""
+FEWEST_SIDES, MOST_SIDES = 32, 256
+
+
 class Mesh(NamedTuple):
     """Triangles."""
 
@@ -56,8 +61,15 @@ def box(size: tuple[float, float, float]) -> Mesh:
     return Mesh(0.5 * signs * np.array(size), np.array(sides, np.int64))
 
 
-def cylinder(radius: float, height: float, sides: int = 32) -> Mesh:
+def sides_of(radius: float) -> int:
+    """Corners around a circle whose chords are within `TOLERANCE` of it: R (1 − cos π/n)."""
+    needed = np.pi / np.arccos(1.0 - min(TOLERANCE / radius, 1.0))
+    return int(np.clip(np.ceil(needed), FEWEST_SIDES, MOST_SIDES))
+
+
+def cylinder(radius: float, height: float, sides: int | None = None) -> Mesh:
     """An upright cylinder about its middle; its corners lie on the circle."""
+    sides = sides or sides_of(radius)
     angle = 2.0 * np.pi * np.arange(sides) / sides
     ring = radius * np.stack([np.cos(angle), np.sin(angle)], axis=1)
     outline = Mesh(*_prism(ring, -0.5 * height, 0.5 * height))
@@ -85,8 +97,9 @@ def _prism(ring: Array, top: float, bottom: float) -> tuple[Array, Faces]:
     return np.concatenate([upper, lower]), np.concatenate([*walls, lid, floor]).astype(np.int64)
 
 
-def sphere(radius: float, rings: int = 16) -> Mesh:
+def sphere(radius: float, rings: int | None = None) -> Mesh:
     """A sphere about its middle, of rings of latitude; its corners lie on it."""
+    rings = rings or (sides_of(radius) + 1) // 2
     around = 2 * rings
     polar = np.pi * np.arange(1, rings) / rings
     angle = 2.0 * np.pi * np.arange(around) / around
