@@ -86,7 +86,7 @@ def volume(shape: mesh.Mesh) -> float:
 def test_facets_of_round_bodies_lie_hardly_inside_them(radius):
     ball = mesh.sphere(radius)
     inside = radius - np.linalg.norm(ball.vertices[ball.faces].mean(axis=1), axis=1)
-    assert 0.0 <= inside.min()
+    assert inside.min() >= 0.0
     assert inside.max() < 2.2 * mesh.TOLERANCE  # a facet bends both ways
     pile = mesh.cylinder(radius, 3.0)
     walls = pile.faces[np.abs(pile.normals[:, 2]) < 0.5]
