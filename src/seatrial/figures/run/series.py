@@ -220,7 +220,7 @@ def unit_of(unit: str) -> str:
 def _heading(data: "xarray.Dataset") -> Array:
     """Without jumps over some turns, degrees; who circles for long is shown from 0 to 360."""
     found: Array = np.degrees(np.unwrap(data["euler"].sel(angle="yaw").values))
-    if np.ptp(found) <= _MOST_TURNS * 360.0:
+    if not len(found) or np.ptp(found) <= _MOST_TURNS * 360.0:
         return found
     turns = np.floor(found / 360.0)
     jumps = np.diff(turns, prepend=turns[:1]) != 0.0
