@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.compile.sensors.context import Built, Context
+from seatrial.compile.sensors.context import Built, Context, check_triangle
 from seatrial.compile.sensors.position import POSITION, Facts, dilution, solver_of
 from seatrial.compile.sensors.water import depths_of, profile_of
 from seatrial.ocean import Ocean, water
@@ -218,13 +218,4 @@ def _check_transponders(described: spec.Lbl) -> None:
                 expected="[north, east, down] with down positive",
                 mend="put it on the bottom: down is the depth of the water",
             )
-    level = np.array(described.transponders)[:, :2]
-    spread = np.linalg.svd(level - level.mean(axis=0), compute_uv=False)
-    if spread[1] < 1e-3 * spread[0] or spread[0] == 0.0:
-        raise described.error(
-            ("transponders",),
-            "all transponders lie on one line, so the two sides of it look the same",
-            value=described.transponders,
-            expected="at least three transponders that form a triangle seen from above",
-            mend="move a transponder off the line",
-        )
+    check_triangle(described, "transponders", "a transponder")

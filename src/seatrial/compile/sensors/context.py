@@ -11,6 +11,7 @@ from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
 from seatrial.sensors.sensor import Mount, Sensor
 from seatrial.sensors.tap import DenseSensor
+from seatrial.spec.sensors.base import SensorSpec
 from seatrial.spec.sensors.position import Modem
 from seatrial.spec.vehicle import Vehicle
 from seatrial.spec.world import Weather
@@ -60,3 +61,18 @@ class Built:
     """What expands the taps of a dense sensor, whose `sensor` is a Tap."""
     contacts: bool = False
     """Whether it looks for other vehicles."""
+
+
+def check_triangle(described: SensorSpec, key: str, one: str) -> None:
+    """Refuse places, under `key` of a description, from which distances tell no side."""
+    places = getattr(described, key)
+    level = np.array(places)[:, :2]
+    spread = np.linalg.svd(level - level.mean(axis=0), compute_uv=False)
+    if spread[1] < 1e-3 * spread[0] or spread[0] == 0.0:
+        raise described.error(
+            (key,),
+            f"all {key} lie on one line, so the two sides of it look the same",
+            value=places,
+            expected=f"at least three {key} that form a triangle seen from above",
+            mend=f"move {one} off the line",
+        )

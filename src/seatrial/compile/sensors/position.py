@@ -7,7 +7,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.compile.sensors.context import Built, Context
+from seatrial.compile.sensors.context import Built, Context, check_triangle
 from seatrial.programs import call
 from seatrial.pytree import constant
 from seatrial.sensors.inertial.ahrs import Ahrs
@@ -301,16 +301,7 @@ def _check_anchors(described: spec.Uwb) -> None:
                 expected="[north, east, down] with down negative",
                 mend="raise it, for example to two metres above the water: down -2",
             )
-    level = np.array(described.anchors)[:, :2]
-    spread = np.linalg.svd(level - level.mean(axis=0), compute_uv=False)
-    if spread[1] < 1e-3 * spread[0] or spread[0] == 0.0:
-        raise described.error(
-            ("anchors",),
-            "all anchors lie on one line, so the two sides of it look the same",
-            value=described.anchors,
-            expected="at least three anchors that form a triangle seen from above",
-            mend="move an anchor off the line",
-        )
+    check_triangle(described, "anchors", "an anchor")
     for i, shadow in enumerate(described.shadows):
         if shadow.anchor > len(described.anchors):
             raise described.error(
