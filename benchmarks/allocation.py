@@ -12,8 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from seatrial.compile.autonomy.allocation import build_effectors
-from seatrial.compile.vehicle import compile_vehicle
-from seatrial.compile.world import build_ocean
+from seatrial.compile.surroundings.world import build_ocean
+from seatrial.compile.vehicles.vehicle import compile_vehicle
 from seatrial.gnc.allocation import Effectors, allocate
 from seatrial.spec.library import library_names
 from seatrial.spec.loading import load

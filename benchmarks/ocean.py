@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from seatrial.compile.world import build_ocean
+from seatrial.compile.surroundings.world import build_ocean
 from seatrial.ocean import waves
 from seatrial.spec.loading import load
 from seatrial.spec.world import World

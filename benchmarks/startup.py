@@ -36,7 +36,7 @@ from seatrial.programs import foresee
 foresee(sys.argv[1])
 import seatrial.cli.running
 stamp()
-from seatrial.compile.controllers import prepare
+from seatrial.compile.control.controllers import prepare
 plan, steering = prepare(sys.argv[1], None, False)
 stamp()
 from seatrial import programs

@@ -10,8 +10,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from seatrial.compile.vehicle import compile_vehicle
-from seatrial.compile.world import build_ocean
+from seatrial.compile.surroundings.world import build_ocean
+from seatrial.compile.vehicles.vehicle import compile_vehicle
 from seatrial.core.environment import surroundings
 from seatrial.core.step import derivative, step
 from seatrial.core.step import wrench as total_wrench

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 
 import craft
-from seatrial.compile.actuators import channels_of, expand
 from seatrial.compile.sensors import acoustic, machinery, optical, ranging, water
 from seatrial.compile.sensors.context import Context
+from seatrial.compile.vehicles.actuators import channels_of, expand
 from seatrial.geometry.rays import RayScene
 from seatrial.sensors.look import Look
 from seatrial.sensors.noise import draws

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from seatrial.compile.sensors import position
 from seatrial.compile.sensors.context import Context
-from seatrial.compile.world import build_ocean
+from seatrial.compile.surroundings.world import build_ocean
 from seatrial.core.types import State
 from seatrial.sensors.look import Look
 from seatrial.sensors.noise import draws as drawing

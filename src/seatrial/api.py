@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from seatrial.compile.controllers import assigned_to, prepare
+from seatrial.compile.control.controllers import assigned_to, prepare
 from seatrial.compile.scenario import described_by, plan_of
 from seatrial.compile.variations import runs_of
 from seatrial.engine import batch as batching

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from seatrial.api import Run
-from seatrial.compile.controllers import prepare
+from seatrial.compile.control.controllers import prepare
 from seatrial.engine.assembly import Block
 from seatrial.engine.engine import Engine, VehicleState
 from seatrial.engine.exchange.controllers import AnyController

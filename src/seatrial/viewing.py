@@ -7,7 +7,7 @@ import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 
-from seatrial.compile.controllers import prepare
+from seatrial.compile.control.controllers import prepare
 from seatrial.engine.engine import Engine
 from seatrial.errors import Problem, SpecError
 from seatrial.record.choose import recorder

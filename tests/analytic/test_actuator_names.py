@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import craft
-from seatrial.compile.vehicle import compile_vehicle
+from seatrial.compile.vehicles.vehicle import compile_vehicle
 from seatrial.errors import SpecError
 from seatrial.spec.loading import load_text
 from seatrial.spec.vehicle import Vehicle

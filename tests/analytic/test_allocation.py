@@ -11,7 +11,7 @@ import pytest
 
 import craft
 from seatrial.compile.autonomy.allocation import build_effectors, reference_speed
-from seatrial.compile.vehicle import compile_vehicle
+from seatrial.compile.vehicles.vehicle import compile_vehicle
 from seatrial.errors import SpecError
 from seatrial.gnc.allocation import EffectorGroup, allocate, sectors
 from seatrial.gnc.allocation.authority import DOFS, strength

@@ -5,7 +5,7 @@ import math
 import pytest
 
 import craft
-from seatrial.compile.limits import believable_speed
+from seatrial.compile.vehicles.limits import believable_speed
 from seatrial.spec.library import library_names
 from seatrial.spec.loading import load
 from seatrial.spec.vehicle import Vehicle

@@ -10,7 +10,7 @@ import pytest
 
 import craft
 from craft import RHO, G
-from seatrial.compile.contact import balls
+from seatrial.compile.surroundings.contact import balls
 from seatrial.core import contact
 from seatrial.core.environment import surroundings
 from seatrial.geometry.bodies import Body, Fender

@@ -10,8 +10,8 @@ from scipy.integrate import solve_ivp
 import craft
 import seatrial as st
 from sampling import sampled
-from seatrial.compile.vehicle import compile_vehicle
-from seatrial.compile.world import build_ocean
+from seatrial.compile.surroundings.world import build_ocean
+from seatrial.compile.vehicles.vehicle import compile_vehicle
 from seatrial.conventions import GRAVITY
 from seatrial.core.environment import surroundings
 from seatrial.core.step import wrench

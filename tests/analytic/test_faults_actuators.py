@@ -10,9 +10,9 @@ import pytest
 
 from craft import RHO, calm, ocean_of, state, torpedo, wrench
 from seatrial import faults as faulting
-from seatrial.compile.faults import compile_faults
-from seatrial.compile.triggers import FaultContext
-from seatrial.compile.vehicle import compile_vehicle
+from seatrial.compile.events.faults import compile_faults
+from seatrial.compile.events.triggers import FaultContext
+from seatrial.compile.vehicles.vehicle import compile_vehicle
 from seatrial.core.actuators import advance
 from seatrial.errors import SpecError
 from seatrial.spec.faults import parse_fault

@@ -9,9 +9,9 @@ import pytest
 
 import craft
 import seatrial as st
-from seatrial.compile.vehicle import compile_vehicle
-from seatrial.compile.wave_forces import load_wave_forces, precompute
-from seatrial.compile.world import build_ocean
+from seatrial.compile.surroundings.world import build_ocean
+from seatrial.compile.vehicles.vehicle import compile_vehicle
+from seatrial.compile.vehicles.wave_forces import load_wave_forces, precompute
 from seatrial.core.forces import wave_excitation
 from seatrial.hull import heading_table as tables
 from seatrial.hull.froude_krylov import KINDS, transfer
@@ -39,7 +39,7 @@ def stages(name, world, seed, monkeypatch):
         given.append((hull, sea))
         return tables.heading_table(hull, sea, typical)
 
-    monkeypatch.setattr("seatrial.compile.hull.heading_table", noted)
+    monkeypatch.setattr("seatrial.compile.vehicles.hull.heading_table", noted)
     ocean = build_ocean(world, seed, F64)
     model = compile_vehicle(st.load(name), ocean, F64).model
     return model.excitation, *given[0]

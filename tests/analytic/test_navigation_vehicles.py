@@ -13,7 +13,7 @@ from seatrial.cli.navigate import show_navigation
 from seatrial.compile.autonomy.aids import MEMORY, lasting
 from seatrial.compile.autonomy.navigation import build_navigator, first_estimate
 from seatrial.compile.autonomy.twin import build_twin
-from seatrial.compile.world import build_ocean
+from seatrial.compile.surroundings.world import build_ocean
 from seatrial.core.step import step
 from seatrial.core.types import State
 from seatrial.errors import SpecError

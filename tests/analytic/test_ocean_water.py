@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from seatrial.compile.world import build_ocean
+from seatrial.compile.surroundings.world import build_ocean
 from seatrial.ocean import current, seabed, water
 from seatrial.ocean.curves import curve, evaluate, resample
 from seatrial.ocean.water import PRESETS, teos10, water_from_profile

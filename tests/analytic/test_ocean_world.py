@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from seatrial.compile.world import build_ocean
+from seatrial.compile.surroundings.world import build_ocean
 from seatrial.errors import SpecError
 from seatrial.ocean import current, turbulence, water, waves, wind
 from seatrial.spec.loading import dump, load, load_text

@@ -8,7 +8,7 @@ import pytest
 
 import seatrial as st
 from seatrial.bathymetry import synthetic
-from seatrial.compile.seabed import MOST_NODES, bottom_of
+from seatrial.compile.surroundings.seabed import MOST_NODES, bottom_of
 from seatrial.engine.scene import Scene, read_scene, write_scene
 from seatrial.figures.seabed import shading
 from seatrial.geometry.grid import facet

@@ -13,8 +13,8 @@ import motions
 import seatrial
 from sampling import sampled
 from seatrial.channels import resolve_channels
-from seatrial.compile.vehicle import compile_vehicle
-from seatrial.compile.world import build_ocean
+from seatrial.compile.surroundings.world import build_ocean
+from seatrial.compile.vehicles.vehicle import compile_vehicle
 from seatrial.conventions import GRAVITY
 from seatrial.core.step import derivative, step
 from seatrial.core.types import State

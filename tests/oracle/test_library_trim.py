@@ -8,7 +8,7 @@ import pytest
 import craft
 from sampling import sampled
 from seatrial.compile.scenario import compile_scenario
-from seatrial.compile.trim import settle_trim
+from seatrial.compile.vehicles.trim import settle_trim
 from seatrial.errors import SpecError
 from seatrial.spec.library import library_names
 from seatrial.spec.loading import load, load_text

@@ -9,7 +9,7 @@ import pytest
 import craft
 import seatrial as st
 from instruments import fit
-from seatrial.compile.scene import bodies_of
+from seatrial.compile.surroundings.scene import bodies_of
 from seatrial.geometry.bodies import Body, rotation_matrix
 from seatrial.geometry.grid import height_grid
 from seatrial.geometry.rays import RayScene

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from seatrial.cli.studies import show_study
-from seatrial.compile.vehicle import compile_vehicle
-from seatrial.compile.world import build_ocean
+from seatrial.compile.surroundings.world import build_ocean
+from seatrial.compile.vehicles.vehicle import compile_vehicle
 from seatrial.core.step import step
 from seatrial.core.types import State
 from seatrial.errors import SpecError

@@ -9,8 +9,8 @@ import pytest
 
 from sampling import sampled
 from seatrial.compile.autonomy.allocation import build_effectors
-from seatrial.compile.vehicle import compile_vehicle
-from seatrial.compile.world import build_ocean
+from seatrial.compile.surroundings.world import build_ocean
+from seatrial.compile.vehicles.vehicle import compile_vehicle
 from seatrial.gnc.allocation import allocate
 from seatrial.gnc.allocation.authority import strength
 from seatrial.seeding import generator

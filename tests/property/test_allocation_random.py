@@ -11,8 +11,8 @@ from scipy.optimize import linprog
 
 from sampling import sampled
 from seatrial.compile.autonomy.allocation import build_effectors
-from seatrial.compile.vehicle import compile_vehicle
-from seatrial.compile.world import build_ocean
+from seatrial.compile.surroundings.world import build_ocean
+from seatrial.compile.vehicles.vehicle import compile_vehicle
 from seatrial.gnc.allocation import allocate, orders
 from seatrial.seeding import generator
 from seatrial.spec.library import library_names

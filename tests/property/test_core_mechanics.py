@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import craft
 from sampling import sampled
-from seatrial.compile.vehicle import compile_vehicle
+from seatrial.compile.vehicles.vehicle import compile_vehicle
 from seatrial.core.rigid_body import coriolis, rigid_body_matrix
 from seatrial.spatial.vectors import Twist
 from seatrial.spec.library import library_names

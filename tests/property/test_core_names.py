@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seatrial.compile.coefficients import (
+from seatrial.compile.vehicles.coefficients import (
     FORCES,
     VELOCITIES,
     Factors,

@@ -7,8 +7,8 @@ import jax
 import numpy as np
 import pytest
 
-from seatrial.compile.scene import bodies_of
-from seatrial.compile.world import build_ocean
+from seatrial.compile.surroundings.scene import bodies_of
+from seatrial.compile.surroundings.world import build_ocean
 from seatrial.engine.scene import Scene, read_scene, write_scene
 from seatrial.errors import SpecError
 from seatrial.geometry import shapes

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import seatrial as st
+from seatrial.compile.events.triggers import merged, poisson_onsets
 from seatrial.compile.scenario import compile_scenario
-from seatrial.compile.triggers import merged, poisson_onsets
 from seatrial.engine.compiled.judging import STATUS
 from seatrial.engine.run import run
 from seatrial.seeding import generator

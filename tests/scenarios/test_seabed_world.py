@@ -11,9 +11,9 @@ import seatrial as st
 from seatrial.bathymetry.store import open_map, write_map
 from seatrial.cli import main
 from seatrial.cli.commands import app
-from seatrial.compile.reach import reach_of
 from seatrial.compile.scenario import compile_scenario
-from seatrial.compile.seabed import bottom_of
+from seatrial.compile.surroundings.reach import reach_of
+from seatrial.compile.surroundings.seabed import bottom_of
 from seatrial.figures.plot import figure
 from seatrial.geometry.grid import HeightGrid
 from seatrial.geometry.terrain import terrain

@@ -16,7 +16,7 @@ import pytest
 
 import seatrial as st
 from seatrial.compile.autonomy.navigation import build_navigator, first_estimate
-from seatrial.compile.world import build_ocean
+from seatrial.compile.surroundings.world import build_ocean
 from seatrial.gnc.navigation import consistency, dispatch, offline
 from seatrial.signals import HEALTH, Measurements
 from seatrial.spec.loading import load_text

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from seatrial.compile.world import build_ocean
+from seatrial.compile.surroundings.world import build_ocean
 from seatrial.ocean import spectra, waves
 from seatrial.ocean.spreading import Spreading
 from seatrial.ocean.synthesis import discretise, waves_from

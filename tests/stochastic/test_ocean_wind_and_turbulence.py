@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from seatrial.compile.world import build_ocean
+from seatrial.compile.surroundings.world import build_ocean
 from seatrial.ocean import turbulence, wind
 from seatrial.spec.world import World
 

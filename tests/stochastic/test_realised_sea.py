@@ -6,7 +6,7 @@ import jax
 import numpy as np
 import pytest
 
-from seatrial.compile.world import build_ocean
+from seatrial.compile.surroundings.world import build_ocean
 from seatrial.spec.world import World
 
 SEEDS = range(200)

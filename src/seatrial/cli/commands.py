@@ -482,7 +482,7 @@ def waves_precompute(
     A scenario uses them with `wave_forces: FILE`, so that a small computer runs stage two only.
     """
     from seatrial.cli.progress import working
-    from seatrial.compile.wave_forces import precompute
+    from seatrial.compile.vehicles.wave_forces import precompute
     from seatrial.spec.loading import load
     from seatrial.spec.vehicle import Vehicle
     from seatrial.spec.world import World

@@ -1,7 +1,7 @@
 """`seatrial check`: everything that a run would refuse, without running."""
 
-from seatrial.compile.plausibility import within_reach
 from seatrial.compile.scenario import compile_scenario
+from seatrial.compile.vehicles.plausibility import within_reach
 from seatrial.spec.loading import load
 from seatrial.spec.scenario import Participant, Scenario
 from seatrial.spec.sensors.inertial import ImuErrors
@@ -38,7 +38,7 @@ def check_world(world: World) -> None:
     import jax
     import numpy as np
 
-    from seatrial.compile.world import build_ocean
+    from seatrial.compile.surroundings.world import build_ocean
 
     with jax.enable_x64(True), within_reach(world):
         build_ocean(world, seed=0, dtype=np.dtype(np.float64))
@@ -49,10 +49,10 @@ def check_vehicle(vehicle: Vehicle) -> None:
     import jax
     import numpy as np
 
-    from seatrial.compile.schedule import settle_time_step
+    from seatrial.compile.events.schedule import settle_time_step
     from seatrial.compile.sensors.fitting import FittedOut
-    from seatrial.compile.vehicle import compile_vehicle
-    from seatrial.compile.world import build_ocean
+    from seatrial.compile.surroundings.world import build_ocean
+    from seatrial.compile.vehicles.vehicle import compile_vehicle
 
     alone = Participant(name="vehicle", vehicle=vehicle)
     scenario = settle_time_step(

@@ -12,24 +12,24 @@ import numpy as np
 
 from seatrial._version import __version__
 from seatrial.channels import resolve_channels
-from seatrial.compile.compiled_controllers import CompiledControllers
-from seatrial.compile.faults import compile_faults, fault_infos
-from seatrial.compile.limits import believable_speed
-from seatrial.compile.plausibility import check_start, doubtful_orders, within_reach
-from seatrial.compile.reach import bottom_within_reach
-from seatrial.compile.scene import bodies_of, ray_scene
-from seatrial.compile.schedule import schedule_of, settle_time_step
-from seatrial.compile.seabed import Bottom
+from seatrial.compile.control.compiled_controllers import CompiledControllers
+from seatrial.compile.events.faults import compile_faults, fault_infos
+from seatrial.compile.events.schedule import schedule_of, settle_time_step
+from seatrial.compile.events.timetables import timetable_of
+from seatrial.compile.events.triggers import FaultContext
 from seatrial.compile.sensors.fitting import FittedOut, samples_underway
 from seatrial.compile.starts import check_afloat, check_clear
+from seatrial.compile.surroundings.reach import bottom_within_reach
+from seatrial.compile.surroundings.scene import bodies_of, ray_scene
+from seatrial.compile.surroundings.seabed import Bottom
+from seatrial.compile.surroundings.world import build_ocean
 from seatrial.compile.swarm import Member, members_of, vary_model
-from seatrial.compile.timetables import timetable_of
-from seatrial.compile.triggers import FaultContext
-from seatrial.compile.trim import settle_trim
 from seatrial.compile.variations import with_overrides
-from seatrial.compile.vehicle import CompiledVehicle, compile_vehicle
-from seatrial.compile.wave_forces import load_wave_forces
-from seatrial.compile.world import build_ocean
+from seatrial.compile.vehicles.limits import believable_speed
+from seatrial.compile.vehicles.plausibility import check_start, doubtful_orders, within_reach
+from seatrial.compile.vehicles.trim import settle_trim
+from seatrial.compile.vehicles.vehicle import CompiledVehicle, compile_vehicle
+from seatrial.compile.vehicles.wave_forces import load_wave_forces
 from seatrial.core.types import State
 from seatrial.engine.command.commanders import Commander
 from seatrial.engine.compiled.judging import MOST_SPIN, Limits

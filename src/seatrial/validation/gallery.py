@@ -9,9 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.compile.scene import bodies_of, ray_scene
 from seatrial.compile.sensors.fitting import FittedOut
-from seatrial.compile.world import build_ocean
+from seatrial.compile.surroundings.scene import bodies_of, ray_scene
+from seatrial.compile.surroundings.world import build_ocean
 from seatrial.figures.instruments import Shot
 from seatrial.sensors.noise import draws
 from seatrial.sensors.tap import Views

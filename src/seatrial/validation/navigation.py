@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.compile.autonomy.navigation import NavigationSetup, build_navigator, first_estimate
-from seatrial.compile.world import build_ocean
+from seatrial.compile.surroundings.world import build_ocean
 from seatrial.engine.frames import VehicleInfo
 from seatrial.errors import RecordingError
 from seatrial.gnc.navigation import consistency, eskf, offline, smoother

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from seatrial.compile.controllers import prepare
+from seatrial.compile.control.controllers import prepare
 from seatrial.compile.scenario import compile_scenario
 from seatrial.compile.variations import with_overrides
 from seatrial.core.step import step

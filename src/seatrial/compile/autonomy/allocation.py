@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.compile.actuators import expand
-from seatrial.compile.vehicle import CompiledVehicle
+from seatrial.compile.vehicles.actuators import expand
+from seatrial.compile.vehicles.vehicle import CompiledVehicle
 from seatrial.core import step
 from seatrial.core.actuators import Actuator
 from seatrial.core.actuators.ballast import Ballast

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seatrial.compile.actuators import expand
 from seatrial.compile.sensors.fitting import FittedOut
 from seatrial.compile.swarm import Member
-from seatrial.compile.vehicle import CompiledVehicle
+from seatrial.compile.vehicles.actuators import expand
+from seatrial.compile.vehicles.vehicle import CompiledVehicle
 from seatrial.core.actuators.drive import Drive
 from seatrial.faults import drive_of
 from seatrial.gnc.allocation.effectors import Effectors

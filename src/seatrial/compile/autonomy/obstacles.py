@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.compile.padding import room_for
-from seatrial.compile.scene import vessel_timetable
+from seatrial.compile.surroundings.scene import vessel_timetable
 from seatrial.engine.compiled.traffic import Passing
 from seatrial.gnc.avoidance import Avoidance, Circles, Ear, Polygons, Targets, Watch
 from seatrial.gnc.avoidance.roles import PATIENCE

@@ -17,9 +17,9 @@ from seatrial.compile.autonomy.terrain import build_terrain, deepest_of
 from seatrial.compile.autonomy.tuning import Design, design, filters_waves
 from seatrial.compile.padding import room_for, with_room
 from seatrial.compile.sensors.fitting import FittedOut, samples_underway
+from seatrial.compile.surroundings.world import wave_frequency
 from seatrial.compile.swarm import Member
-from seatrial.compile.vehicle import CompiledVehicle
-from seatrial.compile.world import wave_frequency
+from seatrial.compile.vehicles.vehicle import CompiledVehicle
 from seatrial.core.types import State
 from seatrial.engine.command.pilot import Alarm, Navigator, Pilot
 from seatrial.engine.frames import LegInfo

@@ -14,7 +14,7 @@ import numpy as np
 from seatrial import cache, fingerprint
 from seatrial.channels import resolve_channels
 from seatrial.compile.autonomy.allocation import build_effectors
-from seatrial.compile.vehicle import compile_vehicle
+from seatrial.compile.vehicles.vehicle import compile_vehicle
 from seatrial.gnc.allocation.effectors import Effectors
 from seatrial.ocean import Ocean, Water
 from seatrial.pytree import constant

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from seatrial.compile.vehicle import compile_vehicle
+from seatrial.compile.vehicles.vehicle import compile_vehicle
 from seatrial.core.forces.memory import memory_at_rest
 from seatrial.core.forces.restoring import SurfaceRestoring
 from seatrial.core.step import step

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from seatrial.channels import Channel
-from seatrial.compile.schedule import steps_between_samples
+from seatrial.compile.events.schedule import steps_between_samples
 from seatrial.compile.sensors import (
     acoustic,
     contacts,

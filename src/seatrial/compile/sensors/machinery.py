@@ -6,8 +6,8 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.compile.actuators import expand
 from seatrial.compile.sensors.context import Built, Context
+from seatrial.compile.vehicles.actuators import expand
 from seatrial.errors import Path
 from seatrial.ocean.integrals import integral
 from seatrial.pytree import constant

@@ -24,8 +24,8 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.compile.vehicle import compile_vehicle
-from seatrial.compile.world import build_ocean
+from seatrial.compile.surroundings.world import build_ocean
+from seatrial.compile.vehicles.vehicle import compile_vehicle
 from seatrial.core.forces.restoring import SurfaceRestoring
 from seatrial.core.step import step
 from seatrial.core.types import Model, State

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.channels import resolve_channels
-from seatrial.compile.vehicle import CompiledVehicle, compile_vehicle
-from seatrial.compile.world import build_ocean
+from seatrial.compile.surroundings.world import build_ocean
+from seatrial.compile.vehicles.vehicle import CompiledVehicle, compile_vehicle
 from seatrial.core.step import step
 from seatrial.core.types import Model, State
 from seatrial.ocean import Ocean

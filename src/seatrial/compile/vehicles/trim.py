@@ -3,8 +3,8 @@
 import jax
 import numpy as np
 
-from seatrial.compile.seabed import Bottom
-from seatrial.compile.world import build_ocean
+from seatrial.compile.surroundings.seabed import Bottom
+from seatrial.compile.surroundings.world import build_ocean
 from seatrial.ocean import Ocean, water
 from seatrial.programs import call
 from seatrial.spec.scenario import Participant, Scenario

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.compile.padding import room_for
-from seatrial.compile.vehicle import CompiledVehicle
+from seatrial.compile.vehicles.vehicle import CompiledVehicle
 from seatrial.conventions import UNIT_SUFFIXES
 from seatrial.faults import Condition, Trigger, Windows
 from seatrial.pytree import constant

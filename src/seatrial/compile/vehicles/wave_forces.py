@@ -7,8 +7,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from seatrial.compile.vehicle import compile_vehicle
-from seatrial.compile.world import build_ocean
+from seatrial.compile.surroundings.world import build_ocean
+from seatrial.compile.vehicles.vehicle import compile_vehicle
 from seatrial.core.forces.wave_excitation import OUTPUTS, WaveExcitation
 from seatrial.errors import RecordingError
 from seatrial.ocean import Ocean

@@ -9,7 +9,7 @@ import numpy as np
 from seatrial.channels import resolve_channels
 from seatrial.compile.padding import with_room
 from seatrial.compile.swarm import Member
-from seatrial.compile.vehicle import CompiledVehicle
+from seatrial.compile.vehicles.vehicle import CompiledVehicle
 from seatrial.engine.command.commanders import Commander, Manoeuvre, Timetable
 from seatrial.engine.frames import Array
 from seatrial.pytree import constant

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seatrial.compile.compiled_controllers import CompiledControllers, Given, Refuse
+from seatrial.compile.control.compiled_controllers import CompiledControllers, Given, Refuse
+from seatrial.compile.control.users_code import load_class
 from seatrial.compile.scenario import described_by, plan_of
 from seatrial.compile.swarm import members_of
-from seatrial.compile.users_code import load_class
 from seatrial.engine.exchange.controllers import (
     AnyController,
     Assigned,

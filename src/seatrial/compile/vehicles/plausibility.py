@@ -5,8 +5,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from seatrial.compile.actuators import channels_of, expand, limits_of
-from seatrial.compile.limits import FALL, own_speed
+from seatrial.compile.vehicles.actuators import channels_of, expand, limits_of
+from seatrial.compile.vehicles.limits import FALL, own_speed
 from seatrial.errors import Path, Problem, SpecError
 from seatrial.spec.base import Spec
 from seatrial.spec.scenario import Scenario

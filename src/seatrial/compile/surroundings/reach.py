@@ -4,9 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.compile.autonomy.legs import legs_of
-from seatrial.compile.limits import own_speed
-from seatrial.compile.seabed import Bottom, Reach, bottom_of
+from seatrial.compile.surroundings.seabed import Bottom, Reach, bottom_of
 from seatrial.compile.swarm import members_of
+from seatrial.compile.vehicles.limits import own_speed
 from seatrial.spec.scenario import Participant, Scenario
 from seatrial.spec.seabed import Seabed
 from seatrial.spec.world import Current

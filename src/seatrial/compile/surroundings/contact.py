@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.compile.limits import net_weight
+from seatrial.compile.vehicles.limits import net_weight
 from seatrial.conventions import GRAVITY
 from seatrial.core.contact import Contact
 from seatrial.pytree import constant

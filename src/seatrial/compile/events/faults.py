@@ -8,8 +8,8 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.compile.actuators import expand
-from seatrial.compile.triggers import FaultContext, compile_trigger, factor_to_si
+from seatrial.compile.events.triggers import FaultContext, compile_trigger, factor_to_si
+from seatrial.compile.vehicles.actuators import expand
 from seatrial.core.actuators.ballast import Ballast
 from seatrial.core.actuators.drive import Drive
 from seatrial.core.actuators.fin import FIXED, Fin

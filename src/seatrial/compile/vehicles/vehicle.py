@@ -7,20 +7,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.channels import Channel, resolve_channels
-from seatrial.compile.actuators import (
+from seatrial.compile.surroundings.contact import build_contact
+from seatrial.compile.vehicles.actuators import (
     channels_of,
     compile_actuators,
     expand,
     symbols_of,
 )
-from seatrial.compile.coefficients import (
+from seatrial.compile.vehicles.coefficients import (
     Polynomial,
     compile_coefficients,
     low_speed_pull,
     reads_as_velocities,
 )
-from seatrial.compile.contact import build_contact
-from seatrial.compile.hull import compile_excitation, compile_restoring
+from seatrial.compile.vehicles.hull import compile_excitation, compile_restoring
 from seatrial.core import rigid_body
 from seatrial.core.forces.coefficients import Coefficients
 from seatrial.core.forces.crossflow import (

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.compile.padding import room_for
-from seatrial.compile.seabed import Bottom, bottom_of
+from seatrial.compile.surroundings.seabed import Bottom, bottom_of
 from seatrial.geometry.terrain import Terrain
 from seatrial.ocean import (
     Current,

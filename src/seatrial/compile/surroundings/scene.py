@@ -8,9 +8,9 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.compile.bodies import NO_BOTTOM, depth_under, timetable, world_bodies
-from seatrial.compile.seabed import Bottom
-from seatrial.compile.world import build_ocean
+from seatrial.compile.surroundings.bodies import NO_BOTTOM, depth_under, timetable, world_bodies
+from seatrial.compile.surroundings.seabed import Bottom
+from seatrial.compile.surroundings.world import build_ocean
 from seatrial.geometry.bodies import Body, Timetable
 from seatrial.geometry.grid import HeightGrid
 from seatrial.geometry.rays import RayScene

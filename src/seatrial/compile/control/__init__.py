@@ -1,0 +1,1 @@
+"""Controllers of the user's own: called each period, or compiled into the loop."""

@@ -1,0 +1,1 @@
+"""What happens when: faults, triggers, orders by the clock, periods of sensors."""

@@ -1,0 +1,1 @@
+"""The world around the vehicles: ocean, bottom, bodies, and what may touch."""

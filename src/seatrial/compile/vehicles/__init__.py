@@ -1,0 +1,1 @@
+"""One vehicle from its description: hull, forces, actuators, and checks of its numbers."""
