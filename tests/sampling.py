@@ -17,6 +17,7 @@ TURNS = 3
 
 LONG_FILES = [
     "scenarios/test_missions",
+    "scenarios/test_gym",
     "scenarios/test_command_line",
     "scenarios/test_engine",
     "oracle/test_tuning",

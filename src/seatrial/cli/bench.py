@@ -32,6 +32,18 @@ def show_rays(as_json: bool) -> None:
     )
 
 
+def show_gym(parallel: int, as_json: bool) -> None:
+    """Time every environment for agents that learn."""
+    from seatrial.validation.gym_timing import gym_rows
+
+    _show(
+        gym_rows(parallel),
+        f"{'environment':>16}{'parallel':>12}  waves      steps/s",
+        "{environment:>16}{parallel:>12,}{components:>7}{steps_per_s:>13,.0f}",
+        as_json,
+    )
+
+
 def show_runs(cases: dict[str, tuple[Scenario, Helm | None]], as_json: bool) -> None:
     """Time a whole run of every case."""
     _show(

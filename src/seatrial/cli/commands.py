@@ -445,6 +445,17 @@ def bench_rays(as_json: JsonOption = False) -> None:
     bench.show_rays(as_json)
 
 
+@bench_app.command("gym")
+def bench_gym(
+    parallel: Annotated[int, typer.Option(help="Vehicles at once.", min=1)] = 4096,
+    as_json: JsonOption = False,
+) -> None:
+    """Time the environments for agents that learn, calm and in 75 waves."""
+    from seatrial.cli import bench
+
+    bench.show_gym(parallel, as_json)
+
+
 @sensors_app.command("check")
 def sensors_check(
     vehicle: Annotated[str, typer.Argument(help="A vehicle file, or a library name.")],

@@ -115,7 +115,7 @@ def tune(
     with jax.enable_x64(True):
         level = fastest_level(craft)
         fastest = sideways = None
-        cruise = _cruise(craft) if speed is None else speed
+        cruise = cruise_speed(craft) if speed is None else speed
         if level is not None:
             cruise = min(cruise, level)
         designed = [
@@ -177,7 +177,8 @@ def tune(
     )
 
 
-def _cruise(craft: Craft) -> float:
+def cruise_speed(craft: Craft) -> float:
+    """Speed of the orders `ahead`, or one that a third of the thrust at rest would keep, m/s."""
     found = service_speed(craft)
     return _easy_speed(craft) if found is None else found
 

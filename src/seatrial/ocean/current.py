@@ -54,7 +54,7 @@ def sample(current: Current, position: Vec3, t: jax.Array | float) -> Vec3:
     east: Scalar = _at(current.east, t)
     if current.tide is not None:
         tide = current.tide
-        angle = wrap(tide.omega * t - tide.phase.astype(jnp.float64))
+        angle = wrap(tide.omega * t - tide.phase.astype(tide.omega.dtype))
         _, cos = sincos(angle.astype(tide.north.dtype))
         north = north + jnp.sum(tide.north * cos)
         east = east + jnp.sum(tide.east * cos)

@@ -21,7 +21,6 @@ from itertools import pairwise
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
@@ -61,7 +60,9 @@ class Turbulence:
 def sample(turbulence: Turbulence, position: Vec3, t: jax.Array | float) -> Vec3:
     """Turbulent velocity of the water, NED, m/s."""
     dtype = turbulence.phase.dtype
-    angle = wrap(turbulence.phase.astype(jnp.float64) - turbulence.omega * t).astype(dtype)
+    angle = wrap(turbulence.phase.astype(turbulence.omega.dtype) - turbulence.omega * t).astype(
+        dtype
+    )
 
     def at(x: jax.Array, y: jax.Array, z: jax.Array) -> Vec3:
         column = (-1, *(1,) * x.ndim)

@@ -84,9 +84,10 @@ class WaveSample(NamedTuple):
 def time_phase(waves: Waves, t: jax.Array | float) -> jax.Array:
     """Return ((ω + k·U) t + ε) mod 2π of every component, (C,).
 
-    Reduced in double precision, so that a float32 sea keeps its phases after hours.
+    Reduced in the precision of the frequencies, which is double wherever a run is computed, so that
+    a float32 sea keeps its phases after hours.
     """
-    angle = wrap(waves.observed * t + waves.phase.astype(jnp.float64))
+    angle = wrap(waves.observed * t + waves.phase.astype(waves.observed.dtype))
     return angle.astype(waves.amplitude.dtype)
 
 

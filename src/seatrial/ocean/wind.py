@@ -85,7 +85,7 @@ def sample(wind: Wind, position: Vec3, t: jax.Array | float) -> Vec3:
 
 def _gust(gusts: Gusts, delay: jax.Array, t: jax.Array | float) -> jax.Array:
     """Gust at points that the mean wind reaches `delay` seconds after the datum."""
-    angle = wrap(gusts.omega * t + gusts.phase.astype(jnp.float64))
+    angle = wrap(gusts.omega * t + gusts.phase.astype(gusts.omega.dtype))
     now = angle.astype(gusts.amplitude.dtype)
     omega = gusts.omega.astype(gusts.amplitude.dtype)
 

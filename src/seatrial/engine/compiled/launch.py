@@ -28,12 +28,12 @@ class Start:
 
 
 @jax.jit
-def launch(model: Model, ocean: Ocean, start: Start) -> State:
-    """State at t = 0."""
+def launch(model: Model, ocean: Ocean, start: Start, t: jax.Array | float = 0.0) -> State:
+    """State at a time, s."""
     position = start.position
     attitude = from_euler(*vec3(start.euler))
     velocity = jnp.zeros((6, *start.speed.shape), start.speed.dtype).at[0].set(start.speed)
-    t = jnp.zeros(())
+    t = jnp.asarray(t)
     if isinstance(model.restoring, SurfaceRestoring):
         x, y, z = vec3(position)
         water = motion(ocean, (x, y, jnp.zeros_like(z)), t)

@@ -1,0 +1,201 @@
+"""Gymnasium environments: `import seatrial.gym` registers `seatrial/HeadingHold-v0` and others.
+
+>>> import gymnasium, seatrial.gym
+>>> env = gymnasium.make("seatrial/HeadingHold-v0", vehicle="otter")
+>>> seen, info = env.reset(seed=1)
+>>> seen, reward, terminated, truncated, info = env.step(env.action_space.sample())
+
+They stand on pure functions (`seatrial.learning`), which `make` gives to those who train inside
+one compiled loop.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.learning.environment import Environment, Episodes, Outcome
+from seatrial.learning.making import make
+from seatrial.learning.picture import picture
+from seatrial.learning.task import MOST
+from seatrial.learning.tasks import TASKS
+from seatrial.programs import call
+from seatrial.pytree import take
+
+try:
+    import gymnasium
+    from gymnasium.vector import AutoresetMode, VectorEnv
+    from gymnasium.vector.utils import batch_space
+except ImportError as error:
+    raise ImportError(
+        "seatrial.gym needs Gymnasium: pip install 'seatrial[gym]'", name="gymnasium"
+    ) from error
+
+__all__ = ["Single", "Vector", "make"]
+
+VARIANTS = 64
+"""Vehicles that differ among which an environment of one draws at every reset."""
+
+Floats = NDArray[np.float32]
+
+_reset = jax.jit(Environment.reset)
+_step = jax.jit(Environment.step)
+
+
+def _spaces(environment: Environment) -> tuple[Any, Any]:
+    seen = gymnasium.spaces.Box(-MOST, MOST, (len(environment.names()),), np.float32)
+    return seen, gymnasium.spaces.Box(-1.0, 1.0, (environment.actions,), np.float32)
+
+
+class _Player:
+    """The episodes of an environment, moved on by compiled programs that are kept on disk."""
+
+    def __init__(self, environment: Environment, drawn: int) -> None:
+        self.environment = environment
+        self.key: Any = np.asarray(jax.random.PRNGKey(drawn))
+        self.episodes: Episodes | None = None
+
+    def reset(self, seed: int | None) -> Floats:
+        """New episodes; without a seed they go on with the numbers of the last ones."""
+        with jax.enable_x64(False):
+            if seed is not None:
+                self.key = np.asarray(jax.random.PRNGKey(seed))
+            elif self.episodes is not None:
+                self.key = self.episodes.key
+            self.episodes, seen = call(_reset, self.environment, self.key)
+        return np.asarray(seen)
+
+    def step(self, action: Any) -> Outcome:
+        """One period; NumPy's arrays."""
+        if self.episodes is None:
+            raise gymnasium.error.ResetNeeded("call `reset` before `step`")
+        asked = np.asarray(action, np.float32).reshape(-1, self.environment.actions)
+        with jax.enable_x64(False):
+            self.episodes, outcome = call(_step, self.environment, self.episodes, asked)
+        return Outcome(*(np.asarray(part) for part in outcome))  # type: ignore[arg-type]
+
+
+class Single(gymnasium.Env[Floats, Floats]):
+    """One vehicle with one task."""
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 5}  # noqa: RUF012 as Gymnasium has it
+
+    def __init__(self, task: str, render_mode: str | None = None, **options: Any) -> None:
+        pool = make(task, **options, count=VARIANTS if options.get("vary") else 1)
+        self._pool, self._varies = pool, bool(options.get("vary"))
+        self._player = _Player(self._chosen(0), 0)
+        self.observation_space, self.action_space = _spaces(self._player.environment)
+        self.render_mode = render_mode
+        self.metadata = {**self.metadata, "render_fps": round(1.0 / pool.arena.period)}
+        self._track: list[NDArray[np.float64]] = []
+
+    def _chosen(self, which: int) -> Environment:
+        if not self._varies:
+            return self._pool
+        arena = take(self._pool.arena, np.array([which]))
+        return Environment(arena, self._pool.task, 1)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Floats, dict[str, Any]]:
+        """A new episode, with another of the vehicles where they differ."""
+        super().reset(seed=seed)
+        drawn = None if seed is None else int(self.np_random.integers(2**31))
+        self._player.environment = self._chosen(int(self.np_random.integers(VARIANTS)))
+        seen = self._player.reset(drawn)
+        self._track = [self._place()]
+        return seen[0], {}
+
+    def step(self, action: Floats) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
+        """One period."""
+        before = self._player.episodes
+        outcome = self._player.step(action)
+        ended = bool(outcome.terminated[0] or outcome.truncated[0])
+        # The functions have begun the next episode already: the picture stays with this one.
+        if ended and before is not None:
+            self._player.episodes = before._replace(key=self._player.episodes.key)  # type: ignore[union-attr]
+        self._track.append(self._place())
+        info = {"succeeded": bool(outcome.succeeded[0])} if ended else {}
+        return (
+            np.asarray(outcome.final_observation[0]),
+            float(outcome.reward[0]),
+            bool(outcome.terminated[0]),
+            bool(outcome.truncated[0]),
+            info,
+        )
+
+    def render(self) -> NDArray[np.uint8] | None:
+        """The track of the episode and its task from above, as an image of 480 by 480."""
+        episodes = self._player.episodes
+        if self.render_mode is None or episodes is None:
+            return None
+        return picture(self._player.environment, episodes, np.array(self._track))
+
+    def _place(self) -> NDArray[np.float64]:
+        assert self._player.episodes is not None
+        return np.asarray(self._player.episodes.vessel.position, np.float64)[:, 0]
+
+
+class Vector(VectorEnv[Floats, Floats, NDArray[Any]]):
+    """Many vehicles, each with a task of its own, in one compiled program.
+
+    Episodes that end begin anew in the same step; `info["final_obs"]` has the last observations.
+    """
+
+    metadata = {  # noqa: RUF012 as Gymnasium has it
+        "render_modes": [],
+        "autoreset_mode": AutoresetMode.SAME_STEP,
+    }
+
+    def __init__(self, task: str, num_envs: int = 1, **options: Any) -> None:
+        options.pop("render_mode", None)
+        self._player = _Player(make(task, **options, count=num_envs), 0)
+        self.num_envs = num_envs
+        self.single_observation_space, self.single_action_space = _spaces(self._player.environment)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: Any = None
+    ) -> tuple[Floats, dict[str, Any]]:
+        """New episodes; one seed for all, or the first of several."""
+        super().reset(seed=None)
+        first = seed if seed is None or isinstance(seed, int) else next(iter(seed), None)
+        return self._player.reset(first), {}
+
+    def step(
+        self, actions: Floats
+    ) -> tuple[Floats, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
+        """One period."""
+        outcome = self._player.step(actions)
+        info: dict[str, Any] = {}
+        ended = np.asarray(outcome.terminated | outcome.truncated)
+        if ended.any():
+            kept = np.full(self.num_envs, None, dtype=object)
+            for i in np.flatnonzero(ended):
+                kept[i] = np.asarray(outcome.final_observation[i])
+            succeeded = np.asarray(outcome.succeeded)
+            info = {
+                "final_obs": kept,
+                "_final_obs": ended,
+                "final_info": {"succeeded": succeeded, "_succeeded": ended},
+                "_final_info": ended,
+            }
+        return (
+            np.asarray(outcome.observation),
+            np.asarray(outcome.reward, np.float64),
+            np.asarray(outcome.terminated),
+            np.asarray(outcome.truncated),
+            info,
+        )
+
+
+for _name in TASKS:
+    gymnasium.register(
+        f"seatrial/{_name}-v0",
+        entry_point="seatrial.gym:Single",
+        vector_entry_point="seatrial.gym:Vector",
+        kwargs={"task": _name},
+    )
