@@ -18,6 +18,7 @@ TURNS = 3
 LONG_FILES = [
     "scenarios/test_missions",
     "scenarios/test_gym",
+    "oracle/test_fmu",
     "scenarios/test_command_line",
     "scenarios/test_engine",
     "oracle/test_tuning",

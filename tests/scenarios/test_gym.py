@@ -104,13 +104,17 @@ def test_episodes_end_when_their_time_is_up_and_begin_anew(otters):
 def test_a_vehicle_that_cannot_be_is_replaced(otters):
     episodes, _ = reset(otters, jax.random.PRNGKey(2))
     velocity = episodes.vessel.velocity.at[0, 0].set(jnp.nan).at[3, 1].set(1e4)
-    broken = episodes._replace(vessel=episodes.vessel.__class__(
-        episodes.vessel.position, episodes.vessel.attitude, velocity, episodes.vessel.actuators
-    ))
+    broken = episodes._replace(
+        vessel=episodes.vessel.__class__(
+            episodes.vessel.position, episodes.vessel.attitude, velocity, episodes.vessel.actuators
+        )
+    )
     after, outcome = step(otters, broken, jnp.zeros((3, 2)))
     assert outcome.terminated.tolist() == [True, True, False]
     assert outcome.reward[0] < -15.0
-    assert all(bool(jnp.isfinite(part).all()) for part in (after.vessel.velocity, outcome.observation))
+    assert all(
+        bool(jnp.isfinite(part).all()) for part in (after.vessel.velocity, outcome.observation)
+    )
 
 
 def test_actions_reach_the_limits_of_the_actuators(otters):
@@ -158,12 +162,14 @@ def test_vehicles_of_a_vector_differ_as_asked():
 
 
 def test_many_at_once_are_a_vector_environment():
-    envs = gymnasium.make_vec("seatrial/HeadingHold-v0", num_envs=3, vectorization_mode="vector_entry_point")
+    envs = gymnasium.make_vec(
+        "seatrial/HeadingHold-v0", num_envs=3, vectorization_mode="vector_entry_point"
+    )
     assert isinstance(envs.unwrapped, Vector)
     seen, _ = envs.reset(seed=1)
     assert envs.observation_space.contains(seen)
     for _ in range(300):
-        seen, reward, terminated, truncated, info = envs.step(envs.action_space.sample())
+        seen, reward, _, truncated, info = envs.step(envs.action_space.sample())
         if truncated.any():
             break
     assert truncated.all()

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from seatrial import __version__
+from seatrial.cli.fmu import export_fmu
 from seatrial.errors import Problem, SpecError, SpecWarning
 
 app = typer.Typer(
@@ -586,3 +587,6 @@ def import_seabed(
 
     choices = choices_of(datum, spacing, method, positive, offset, holes, crs, columns)
     import_files(files, out, choices, as_json)
+
+
+app.command("export-fmu")(export_fmu)

@@ -1,0 +1,88 @@
+"""Exported units, run by FMPy, which knows nothing of seatrial."""
+
+import zipfile
+
+import fmpy
+import numpy as np
+import pytest
+
+import seatrial as st
+from seatrial.fmu.export import export_fmu
+from seatrial.fmu.vessel import Vessel
+
+ORDERS = {"left": 12.0, "right": 7.0}
+SEEN = ["position.north", "position.east", "attitude.yaw", "velocity.u", "velocity.r"]
+
+
+@pytest.fixture(scope="module", params=[2, 3])
+def unit(request, tmp_path_factory):
+    out = tmp_path_factory.mktemp("units") / "otter.fmu"
+    return str(export_fmu("otter", "sea-state-4", out, request.param, seed=4))
+
+
+def sailed(unit, step=0.1, **start):
+    columns = [("time", float), *((f"order.{name}", float) for name in ORDERS)]
+    orders = np.array([(t, *ORDERS.values()) for t in (0.0, 5.0)], dtype=columns)
+    return fmpy.simulate_fmu(
+        *(unit,),
+        stop_time=5.0,
+        step_size=step,
+        output_interval=step,
+        input=orders,
+        output=SEEN,
+        start_values=start,
+    )
+
+
+def test_a_unit_moves_as_a_run_does(unit):
+    rows = sailed(unit)
+    scenario = st.Scenario(
+        world="sea-state-4",
+        seed=4,
+        duration=5.0,
+        control_period=0.02,
+        frame_period=0.1,
+        vehicles=[{"vehicle": "otter", "sensors": [], "commands": ORDERS}],
+    )
+    ran = st.run(scenario).dataset.isel(vehicle=0)
+    np.testing.assert_allclose(
+        rows["position.north"], ran.position.values[:, 0], rtol=1e-12, atol=1e-12
+    )
+    np.testing.assert_allclose(
+        rows["velocity.u"], ran.velocity.values[:, 0], rtol=1e-12, atol=1e-12
+    )
+    np.testing.assert_allclose(
+        rows["velocity.r"], ran.angular_velocity.values[:, 2], rtol=1e-12, atol=1e-12
+    )
+    assert abs(rows["attitude.yaw"][-1]) > 0.3
+
+
+def test_parameters_decide_where_it_begins_and_in_which_sea(unit):
+    there = sailed(unit, **{"start.north": 100.0, "start.heading": 1.0})
+    assert there["position.north"][0] == pytest.approx(100.0)
+    assert there["attitude.yaw"][0] == pytest.approx(1.0)
+    other = sailed(unit, **{"seed": 5})
+    assert not np.allclose(other["velocity.u"], sailed(unit)["velocity.u"])
+
+
+def test_its_description_is_valid_and_names_its_units(unit):
+    described = fmpy.read_model_description(unit, validate=True)
+    causes = {v.name: v.causality for v in described.modelVariables}
+    assert causes["order.left"] == "input"
+    assert causes["position.down"] == causes["actuator.right"] == "output"
+    assert causes["seed"] == "parameter"
+    assert not fmpy.validation.validate_fmu(unit)
+
+
+def test_a_step_between_periods_is_refused(unit, tmp_path):
+    with zipfile.ZipFile(unit) as packed:
+        packed.extractall(tmp_path)
+    vessel = Vessel(tmp_path / "resources")
+    assert "not a whole number of periods" in vessel.step(0.0, 0.013)
+    assert "it is at 0 s" in vessel.step(1.0, 0.1)
+    assert vessel.step(0.0, 0.1) == ""
+
+
+def test_only_units_are_written(tmp_path):
+    with pytest.raises(st.SpecError, match=r"ends in `\.fmu`"):
+        export_fmu("otter", "calm", tmp_path / "otter.zip")
