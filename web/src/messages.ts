@@ -164,8 +164,16 @@ export interface Samples {
   vehicle: string;
   sensor: string;
   times: number[];
-  values: number | null[][];
+  values: ((number | null)[])[];
   picture: Picture | null;
+}
+
+/** All of a recording of one vehicle, thinned out: times (double precision), and behind each other the numbers of the vehicle's `fields` at each of them (single). */
+export interface History {
+  type: "history";
+  vehicle: string;
+  times: string;
+  numbers: string;
 }
 
 /** Go on. */
@@ -246,6 +254,12 @@ export interface Watch {
   sensor: string;
 }
 
+/** Ask for the `History` of a vehicle; a live run has none. */
+export interface Recall {
+  type: "recall";
+  vehicle: string;
+}
+
 export type Request =
   | Play
   | Pause
@@ -258,4 +272,5 @@ export type Request =
   | Waypoint
   | Release
   | SetFault
-  | Watch;
+  | Watch
+  | Recall;

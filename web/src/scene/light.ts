@@ -51,7 +51,8 @@ vec3 throughWater(vec3 colour, vec3 eye, vec3 there, vec3 haze, float level) {
 }
 `;
 
-const TONES = THREE.ShaderChunk.tonemapping_fragment;
+/** As three has it, before `patchFog`. */
+export const TONES = THREE.ShaderChunk.tonemapping_fragment;
 
 /** All of three's own materials see the water in place of a fog, whose `near` is its level. */
 export function patchFog(): void {
