@@ -67,7 +67,14 @@ def stage_of(
                 )
             )
         recording = read(what)
-        return Playback(recording.header, recording.scene, recording.summary, recording.dataset)
+        return Playback(
+            recording.header,
+            recording.scene,
+            recording.summary,
+            recording.dataset,
+            recording.samples,
+            recording.payload,
+        )
     plan, controllers = prepare(what, None, allow_code, seed)
     vehicles = len(plan.header.vehicles)
     sink = None if out is None else lambda: recorder(out, vehicles)

@@ -21,7 +21,7 @@ class Counter(Stage):
         self.steps, self._numbers, self.obeyed = 0, numbers, []
         self.hello = Hello(
             mode="live", control=control, scenario="counter", seed=1, start=0.0, duration=60.0,
-            frame_period=0.1, statuses=["running"], outcomes=[], vehicles=[], waves=None,
+            frame_period=0.1, statuses=["running"], outcomes=[], vehicles=[], suites=[], waves=None,
             water_depth=None, bottom=None, bodies=[], wind_speed=0.0,
         )  # fmt: skip
 

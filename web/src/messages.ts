@@ -22,12 +22,31 @@ export interface Part {
   size: number;
 }
 
-/** A command channel of a vehicle. */
+/** A command channel of a vehicle, and what it moves where: see `ActuatorInfo`. */
 export interface ChannelCard {
   name: string;
   unit: string;
   low: number;
   high: number;
+  kind: string;
+  position: [number, number, number];
+  axis: [number, number, number];
+  size: number;
+}
+
+/** A sensor: see `SensorInfo`. `payload` is the kind of its array, empty without one. */
+export interface SensorCard {
+  name: string;
+  type: string;
+  components: string[];
+  units: string[];
+  rate: number;
+  position: [number, number, number];
+  orientation: [number, number, number, number];
+  facts: Record<string, number[]>;
+  payload: string;
+  shape: number[];
+  unit: string;
 }
 
 /** A leg of a mission. */
@@ -50,7 +69,9 @@ export interface VehicleCard {
   channels: ChannelCard[];
   faults: string[];
   legs: LegCard[];
+  fence: [number, number][];
   autopilot: boolean;
+  suite: number;
   fields: Part[];
 }
 
@@ -97,6 +118,7 @@ export interface Hello {
   statuses: string[];
   outcomes: string[];
   vehicles: VehicleCard[];
+  suites: SensorCard[][];
   waves: WavesCard | null;
   water_depth: number | null;
   bottom: BottomCard | null;
@@ -123,6 +145,27 @@ export interface Refused {
 export interface Seats {
   type: "seats";
   viewers: number;
+}
+
+/** The array of a dense sensor, thinned out. `points`: rows of x, y, z (m, sensor's axes) and intensity, single precision. `raster`: bytes, 0 for nothing and 1 to 255 from low to high, rows by columns, one array after the other where several samples came at once. */
+export interface Picture {
+  form: "points" | "raster";
+  rows: number;
+  columns: number;
+  low: number;
+  high: number;
+  data: string;
+}
+
+/** What a sensor measured since the last message; a value that is not there is null. */
+export interface Samples {
+  type: "samples";
+  run: number;
+  vehicle: string;
+  sensor: string;
+  times: number[];
+  values: number | null[][];
+  picture: Picture | null;
 }
 
 /** Go on. */
@@ -196,6 +239,13 @@ export interface SetFault {
   on: boolean;
 }
 
+/** Look at a sensor of a vehicle from now on; at none without a name. */
+export interface Watch {
+  type: "watch";
+  vehicle: string;
+  sensor: string;
+}
+
 export type Request =
   | Play
   | Pause
@@ -207,4 +257,5 @@ export type Request =
   | Stick
   | Waypoint
   | Release
-  | SetFault;
+  | SetFault
+  | Watch;

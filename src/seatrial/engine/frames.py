@@ -54,6 +54,15 @@ class ActuatorInfo:
     name: str
     unit: str
     """Unit of command and state: rev/s, N, rad or kg."""
+    kind: str = ""
+    """`thruster`, `azimuth` (the angle of one), `fin` or `ballast`; empty where it is not known."""
+    position: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Where it acts, body frame, m."""
+    axis: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Body frame: direction of positive thrust, or the hinge about which an angle is right-handed;
+    zero where there is none."""
+    size: float = 0.0
+    """Diameter of a propeller, root of the area of a fin, m; 0 where it is not known."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +107,8 @@ class VehicleInfo:
     """The mission; empty without one."""
     estimated: bool = False
     """Whether a navigation filter runs, whose estimate is recorded."""
+    fence: tuple[tuple[float, float], ...] = ()
+    """Corners of the area that it must not leave, north and east, m; empty without one."""
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,10 @@ from seatrial.engine.frames import Sink
 from seatrial.engine.output.gathering import Gatherer
 from seatrial.engine.output.outlets import Outlets
 from seatrial.errors import Problem, SpecError
-from seatrial.signals import RELEASE, Command, Setpoint
+from seatrial.signals import RELEASE, Command, Measurements, Setpoint
 from seatrial.viewer.helm import Helm, helms_of
-from seatrial.viewer.messages import Channels, Hello, Release, Request, Stick, Waypoint
+from seatrial.viewer.messages import Channels, Hello, Release, Request, Samples, Stick, Waypoint
+from seatrial.viewer.pictures import newest, samples_of
 from seatrial.viewer.stage import TICK, Stage
 from seatrial.viewer.states import Rows, parts_of, rows_of
 from seatrial.viewer.world import STATUSES, drawn_bodies, hello_of, vehicle_card
@@ -40,6 +41,13 @@ class Live(Stage):
         self._helms = helms_of(engine.plan)
         self._taken: dict[str, str] = {}
         """How the page steers a vehicle: by channel, by stick or by waypoint."""
+        self._places = {
+            name: (g, i) for g, f in enumerate(engine.plan.fleets) for i, name in enumerate(f.names)
+        }
+        """Of every vehicle its fleet, and its number there."""
+        self._infos = {v.name: v for v in engine.plan.header.vehicles}
+        self._measured: dict[tuple[int, str], Measurements] = {}
+        """By fleet and sensor what the last block with samples brought."""
         self._gatherer: Gatherer | None = None
         self._outlets: Outlets | None = None
         self._begin()
@@ -58,6 +66,7 @@ class Live(Stage):
             self._gatherer = Gatherer(plan, opening, endless=True)
             self._outlets = Outlets([self._sink()], plan.header, plan.scene)
         self._taken.clear()
+        self._measured.clear()
         self.ended = False
         self._block = self._advance(plan.schedule.controls)
 
@@ -71,10 +80,25 @@ class Live(Stage):
         block = engine.advance(periods)
         if self._deliveries is not None:
             self._deliveries.take([group.measurements for group in block.frames.groups])
+        for g, group in enumerate(block.frames.groups):
+            for sensor, taken in group.measurements.items():
+                if len(taken.time):
+                    self._measured[g, sensor] = taken
         if self._gatherer is not None and self._outlets is not None:
             for frames in self._gatherer.add(block):
                 self._outlets.write(frames)
         return block
+
+    def samples(self, vehicle: str, sensor: str, after: float) -> Samples | None:
+        """Of the last block that brought any."""
+        fleet, number = self._places.get(vehicle, (-1, -1))
+        taken = self._measured.get((fleet, sensor))
+        if taken is None:
+            return None
+        own = taken.pick(number)
+        new = newest(own, after, np.inf)
+        info = next(s for s in self._infos[vehicle].sensors if s.name == sensor)
+        return samples_of(self.run, vehicle, info, own.cut(new)) if len(new) else None
 
     def _reach(self, time: float) -> bool:
         engine, began, changed = self._engine, wall_clock.perf_counter(), False
@@ -103,7 +127,7 @@ class Live(Stage):
     def _notice(self, before: Block, now: Block) -> None:
         """Tell what changed between the last frames of two blocks."""
         time = float(now.frames.time[-1])
-        infos = {v.name: v for v in self._engine.plan.header.vehicles}
+        infos = self._infos
         for g, group in enumerate(now.frames.groups):
             old, new = before.frames.groups[g].frames, group.frames
             codes = before.status[g][-1], now.status[g][-1]
@@ -180,7 +204,7 @@ class Live(Stage):
 
     def _hello(self, control: bool) -> Hello:
         plan = self._engine.plan
-        infos = {v.name: v for v in plan.header.vehicles}
+        infos = self._infos
         cards = []
         for fleet, group in zip(plan.fleets, self._block.frames.groups, strict=True):
             fields = parts_of(group.frames)

@@ -3,9 +3,10 @@
 `python -m seatrial.viewer.typescript web/src/messages.ts` writes the same types for the page.
 
 The server greets with a `Hello` (JSON), then sends states (binary, see `STATE_HEAD`), and `Event`,
-`Refused` and `Seats` (JSON) as they come. The page sends one of `Request` (JSON). Frames and units
-are seatrial's own: NED, forward starboard down, SI, radians; quaternions scalar first, body to
-world. Long arrays are base64 of little-endian numbers.
+`Refused`, `Seats` and, to a page that watches a sensor, `Samples` (JSON) as they come. The
+page sends one of `Request` (JSON). Frames and units are seatrial's own: NED, forward starboard
+down, SI, radians; quaternions scalar first, body to world. Long arrays are base64 of little-endian
+numbers.
 """
 
 from typing import Annotated, Literal
@@ -47,12 +48,32 @@ class Part(Message):
 
 
 class ChannelCard(Message):
-    """A command channel of a vehicle."""
+    """A command channel of a vehicle, and what it moves where: see `ActuatorInfo`."""
 
     name: str
     unit: str
     low: float
     high: float
+    kind: str
+    position: tuple[float, float, float]
+    axis: tuple[float, float, float]
+    size: float
+
+
+class SensorCard(Message):
+    """A sensor: see `SensorInfo`. `payload` is the kind of its array, empty without one."""
+
+    name: str
+    type: str
+    components: list[str]
+    units: list[str]
+    rate: float
+    position: tuple[float, float, float]
+    orientation: tuple[float, float, float, float]
+    facts: dict[str, list[float]]
+    payload: str
+    shape: list[int]
+    unit: str
 
 
 class LegCard(Message):
@@ -77,7 +98,9 @@ class VehicleCard(Message):
     channels: list[ChannelCard]
     faults: list[str]
     legs: list[LegCard]
+    fence: list[tuple[float, float]]
     autopilot: bool
+    suite: int
     fields: list[Part]
 
 
@@ -128,6 +151,7 @@ class Hello(Message):
     statuses: list[str]
     outcomes: list[str]
     vehicles: list[VehicleCard]
+    suites: list[list[SensorCard]]
     waves: WavesCard | None
     water_depth: float | None
     bottom: BottomCard | None
@@ -157,6 +181,31 @@ class Seats(Message):
 
     type: Literal["seats"] = "seats"
     viewers: int
+
+
+class Picture(Message):
+    """The array of a dense sensor, thinned out. `points`: rows of x, y, z (m, sensor's axes) and
+    intensity, single precision. `raster`: bytes, 0 for nothing and 1 to 255 from low to high, rows
+    by columns, one array after the other where several samples came at once."""
+
+    form: Literal["points", "raster"]
+    rows: int
+    columns: int
+    low: float
+    high: float
+    data: str
+
+
+class Samples(Message):
+    """What a sensor measured since the last message; a value that is not there is null."""
+
+    type: Literal["samples"] = "samples"
+    run: int
+    vehicle: str
+    sensor: str
+    times: list[float]
+    values: list[list[float | None]]
+    picture: Picture | None
 
 
 # ── From the page ─────────────────────────────────────────────────────────────────────────────
@@ -247,8 +296,27 @@ class SetFault(Message):
     on: bool
 
 
+class Watch(Message):
+    """Look at a sensor of a vehicle from now on; at none without a name."""
+
+    type: Literal["watch"]
+    vehicle: Name
+    sensor: Annotated[str, Field(max_length=200)] = ""
+
+
 Request = Annotated[
-    Play | Pause | Step | Reset | Speed | Seek | Channels | Stick | Waypoint | Release | SetFault,
+    Play
+    | Pause
+    | Step
+    | Reset
+    | Speed
+    | Seek
+    | Channels
+    | Stick
+    | Waypoint
+    | Release
+    | SetFault
+    | Watch,
     Field(discriminator="type"),
 ]
 

@@ -1,13 +1,18 @@
 """A recording played back: the same states as live, from frames that were kept."""
 
-from typing import TYPE_CHECKING
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.engine.frames import RunHeader, RunSummary, Scene, VehicleInfo
 from seatrial.errors import Problem, SpecError
-from seatrial.viewer.messages import Part, Request, VehicleCard
+from seatrial.signals import Measurements, SensorInfo
+from seatrial.viewer.messages import Part, Request, Samples, VehicleCard
+from seatrial.viewer.pictures import newest, samples_of
 from seatrial.viewer.stage import Stage
 from seatrial.viewer.states import Rows
 from seatrial.viewer.world import STATUSES, drawn_bodies, hello_of, vehicle_card
@@ -47,11 +52,20 @@ class Playback(Stage):
         scene: Scene | None,
         summary: RunSummary | None,
         dataset: "xarray.Dataset",
+        measured: Callable[[str, str], Measurements],
+        arrays: Callable[[str, str], Any],
     ) -> None:
+        """`measured` and `arrays` read what a sensor of a vehicle gave; row i of the arrays belongs
+        to the i-th valid sample."""
         scene = scene or Scene()  # of recordings of older versions
         super().__init__([b for b in drawn_bodies(scene) if b.moves])
         self._times, self._groups, cards = _rows_by_vehicle(header, summary, dataset)
         self._now = float(self._times[0])
+        self._measured, self._arrays = measured, arrays
+        self._sensors = {(v.name, s.name): s for v in header.vehicles for s in v.sensors}
+        self._reading = threading.Lock()
+        self._read: tuple[tuple[str, str], Measurements, Any] | None = None
+        """The sensor that was watched last: what it is called, what it measured, and its arrays."""
         span = (self._now, float(self._times[-1]))
         self.hello = hello_of(header, scene, cards, "playback", True, span)
         for name, end in (summary.vehicles if summary is not None else {}).items():
@@ -73,6 +87,30 @@ class Playback(Stage):
     def _rows(self) -> tuple[float, list[Rows]]:
         i = self._index
         return float(self._times[i]), [rows[i] for rows in self._groups]
+
+    def samples(self, vehicle: str, sensor: str, after: float) -> Samples | None:
+        """Up to now, from the file."""
+        info = self._sensors.get((vehicle, sensor))
+        if info is None:
+            return None
+        with self._reading:
+            taken, arrays = self._samples_of(vehicle, info)
+            new = newest(taken, after, self._now + 1e-9)
+            if not len(new):
+                return None
+            some = taken.cut(new)
+            if info.payload is not None:
+                shown = new if info.payload.kind == "echogram" else new[-1:]
+                some = replace(some, payload=arrays[shown])
+        return samples_of(self.run, vehicle, info, some)
+
+    def _samples_of(self, vehicle: str, info: SensorInfo) -> tuple[Measurements, Any]:
+        asked = (vehicle, info.name)
+        if self._read is None or self._read[0] != asked:
+            taken = self._measured(*asked)
+            arrays = None if info.payload is None else self._arrays(*asked)
+            self._read = asked, taken.cut(taken.valid), arrays
+        return self._read[1:]
 
     def _reach(self, time: float) -> bool:
         before, last = self._index, float(self._times[-1])

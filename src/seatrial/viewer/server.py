@@ -9,6 +9,7 @@ before: one that is slow misses states, one that takes none for `PATIENCE` is dr
 import asyncio
 import contextlib
 import hmac
+import math
 import time as wall_clock
 from collections import deque
 from collections.abc import AsyncIterator
@@ -19,7 +20,7 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 
 from seatrial.errors import Problem, SpecError
-from seatrial.viewer.messages import Refused, Seats, read_request
+from seatrial.viewer.messages import Refused, Request, Seats, Watch, read_request
 from seatrial.viewer.stage import TICK, Stage
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ PATIENCE = 10.0
 MOST_VIEWERS = 200
 MOST_TEXT = 8192
 """Characters of a request."""
+SENSING = 0.1
+"""Shortest time between two messages of the sensor that a page watches, s; a picture has twice."""
 REQUESTS_PER_SECOND, BURST = 40.0, 80.0
 """That a page may send on average, and at once."""
 
@@ -63,6 +66,10 @@ class Viewer:
         self.socket = socket
         self.refusals: deque[str] = deque(maxlen=20)
         """What the stage's thread answers to this page."""
+        self.watched = ("", "")
+        """The vehicle and the sensor that it looks at."""
+        self.watching = asyncio.Event()
+        self.sending = asyncio.Lock()
         self._allowance, self._refilled = BURST, wall_clock.monotonic()
 
     def may_ask(self) -> bool:
@@ -126,10 +133,12 @@ class House:
         try:
             sending = asyncio.create_task(self._send(viewer))
             hearing = asyncio.create_task(self._hear(viewer))
-            await asyncio.wait({sending, hearing}, return_when=asyncio.FIRST_COMPLETED)
-            for task in (sending, hearing):
+            sensing = asyncio.create_task(self._sense(viewer))
+            tasks = {sending, hearing, sensing}
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in tasks:
                 task.cancel()
-            await asyncio.gather(sending, hearing, return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
         finally:
             self.viewers.discard(viewer)
             with contextlib.suppress(Exception):
@@ -137,26 +146,44 @@ class House:
 
     async def _send(self, viewer: Viewer) -> None:
         stage, socket = self.stage, viewer.socket
-        await _patiently(socket.send_text(stage.hello.model_dump_json()))
+        await self._give(viewer, socket.send_text(stage.hello.model_dump_json()))
         number = told = seats = 0
         while True:
             latest, state = stage.latest
             if latest != number:
                 number = latest
-                await _patiently(socket.send_bytes(state))
+                await self._give(viewer, socket.send_bytes(state))
             missed = min(stage.told - told, len(stage.events))
             told = stage.told
             for event in list(stage.events)[len(stage.events) - missed :] if missed else ():
-                await _patiently(socket.send_text(event.model_dump_json()))
+                await self._give(viewer, socket.send_text(event.model_dump_json()))
             while viewer.refusals:
                 refused = Refused(text=viewer.refusals.popleft())
-                await _patiently(socket.send_text(refused.model_dump_json()))
+                await self._give(viewer, socket.send_text(refused.model_dump_json()))
             if len(self.viewers) != seats:
                 seats = len(self.viewers)
-                await _patiently(socket.send_text(Seats(viewers=seats).model_dump_json()))
+                await self._give(viewer, socket.send_text(Seats(viewers=seats).model_dump_json()))
             async with self._changed:
                 if stage.latest[0] == number and stage.told == told and not viewer.refusals:
                     await self._changed.wait()
+
+    async def _give(self, viewer: Viewer, sending: Any) -> None:
+        async with viewer.sending:
+            await _patiently(sending)
+
+    async def _sense(self, viewer: Viewer) -> None:
+        """Samples of the sensor that a page watches: no other ones, and not too often."""
+        before, run, last = ("", ""), 0, -math.inf
+        while True:
+            await viewer.watching.wait()
+            if (viewer.watched, self.stage.run) != (before, run):
+                before, run, last = viewer.watched, self.stage.run, -math.inf
+            told = await asyncio.to_thread(self.stage.samples, *before, last)
+            if told is not None:
+                last = told.times[-1]
+                await self._give(viewer, viewer.socket.send_text(told.model_dump_json()))
+            dense = told is not None and told.picture is not None
+            await asyncio.sleep(2.0 * SENSING if dense else SENSING)
 
     async def _hear(self, viewer: Viewer) -> None:
         while True:
@@ -168,8 +195,6 @@ class House:
                 viewer.refusals.append("too many requests; this one was not obeyed")
             elif text is None or len(text) > MOST_TEXT:
                 viewer.refusals.append("a request is JSON of a few hundred characters")
-            elif not self.stage.hello.control:
-                viewer.refusals.append("this run may be watched, not steered")
             else:
                 try:
                     request = read_request.validate_json(text)
@@ -178,7 +203,16 @@ class House:
                     place = ".".join(str(part) for part in first["loc"])
                     viewer.refusals.append(f"{place}: {first['msg']}")
                 else:
-                    self.stage.ask(request, viewer.refusals.append)
+                    self._take(viewer, request)
+
+    def _take(self, viewer: Viewer, request: Request) -> None:
+        if isinstance(request, Watch):
+            viewer.watched = (request.vehicle, request.sensor)
+            (viewer.watching.set if request.sensor else viewer.watching.clear)()
+        elif not self.stage.hello.control:
+            viewer.refusals.append("this run may be watched, not steered")
+        else:
+            self.stage.ask(request, viewer.refusals.append)
 
 
 async def _patiently(sending: Any) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from seatrial.engine.frames import Body
 from seatrial.errors import SeatrialError
-from seatrial.viewer.messages import FLAGS, Event, Hello, Request
+from seatrial.viewer.messages import FLAGS, Event, Hello, Request, Samples
 from seatrial.viewer.states import Rows, poses_of, state_message
 
 TICK = 1.0 / 60.0
@@ -75,6 +75,13 @@ class Stage(ABC):
     @abstractmethod
     def _rows(self) -> tuple[float, list[Rows]]:
         """Time of the latest frame, and its rows by group."""
+
+    def samples(self, vehicle: str, sensor: str, after: float) -> Samples | None:
+        """What a sensor measured later than a time, None if nothing or if there is no such sensor.
+
+        Called by threads of the server, and may take its time.
+        """
+        return None
 
     def _finish(self) -> None:
         """At the very end, in the stage's thread."""
