@@ -318,7 +318,7 @@ class Engine:
 def _shapes(part: Part) -> Any:
     """What shapes the program of a part."""
     leaves, structure = jax.tree.flatten(_inputs(part))
-    return structure, [(np.shape(leaf), np.result_type(leaf)) for leaf in leaves]
+    return structure, [(np.shape(leaf), getattr(leaf, "dtype", type(leaf))) for leaf in leaves]
 
 
 def _inputs(part: Part) -> tuple[loop.Groups, loop.Oceans]:

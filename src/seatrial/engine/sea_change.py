@@ -89,6 +89,13 @@ class SeaChange:
             bodies=self.bodies(mix),
         )
 
+    @property
+    def destination(self) -> Scene:
+        """Where it leads: all of a scene that a change has to know of."""
+        afloat = tuple(body for body in self.new.bodies if body.ride is not None)
+        new = self.new
+        return Scene(waves=new.waves, current=new.current, wind=new.wind, bodies=afloat)
+
     def scene_waves(self, mix: Mix) -> WaveComponents:
         """The components of a sea that has waves, or gets some."""
         waves = _waves(mix, self.old.waves, self.new.waves)
