@@ -9,7 +9,7 @@ import socket
 import threading
 import time as wall_clock
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -40,6 +40,9 @@ _RECORDINGS = (".mcap", ".zarr")
 
 DRILL = ("instructor", "trainee", "watcher")
 """Roles that have a link each in a drill."""
+
+OUTAGE = "power_loss"
+"""What an instructor may do to every thruster in a drill."""
 
 LINGERING = 1.0
 """For which a page that has seen a whole run may still fetch its end, s."""
@@ -127,13 +130,15 @@ def view(
     allow_code: bool = False,
     watch_only: bool = False,
     drill: bool = False,
+    faults: Sequence[str] = (),
     speed: float = 1.0,
 ) -> Page:
     """Show a scenario live, or a recording or a finished run, behind an address of this machine.
 
     In a notebook the page appears in the cell; `st.view("demo").wait()` is a script. Any free port
     is taken for `port=0`. Elsewhere than on loopback the page needs the token that is part of its
-    address. A `drill` has a link for each role.
+    address. A `drill` has a link for each role, and every thruster may fail in it; further `faults`
+    are those of `seatrial run --fault`.
 
     >>> page = st.view(st.run("otter-turning-circle", duration=1.0))
     >>> page.url.startswith("http://127.0.0.1:")
@@ -143,6 +148,9 @@ def view(
     require_page()
     links = _links(host, watch_only, drill)
     _listening(host, port).close()  # refused before anything is compiled
+    if not _recorded(what) and (drill or faults):
+        scenario = with_overrides(described_by(what), faults=faults)  # type: ignore[arg-type]
+        what = for_drill(scenario) if drill else scenario
     stage = stage_of(what, seed=seed, out=out, allow_code=allow_code)
     stage.speed = _speed(speed)
     return Page(stage, host, port, links)
@@ -197,8 +205,7 @@ def stage_of(
     allow_code: bool = False,
 ) -> Stage:
     """What is shown: a recording, or an engine that is ready to go."""
-    named = isinstance(what, str | Path) and Path(what).suffix in _RECORDINGS
-    if named or isinstance(what, Run | Recording):
+    if _recorded(what):
         if out is not None or seed is not None:
             raise SpecError(
                 Problem(
@@ -208,12 +215,31 @@ def stage_of(
                 )
             )
         return _playback(what)
-    plan, controllers = prepare(what, None, allow_code, seed)
+    plan, controllers = prepare(what, None, allow_code, seed)  # type: ignore[arg-type]  # no run
     vehicles = len(plan.header.vehicles)
     sink = None if out is None else lambda: recorder(out, vehicles)
     if sink is not None:  # a name that cannot be used is refused before the page opens
         sink()
     return Live(Engine(plan, stepped=True), controllers, sink, _Maker(plan))
+
+
+def for_drill(scenario: Scenario) -> Scenario:
+    """The scenario with faults that only an instructor switches on: each thruster may fail."""
+    missing = []
+    for vehicle in scenario.vehicles:
+        known = {(fault.target, fault.kind) for fault in vehicle.faults}
+        missing += [
+            f"{vehicle.name}/{actuator.name}: {OUTAGE}"
+            for actuator in vehicle.vehicle.actuators
+            if actuator.kind == "thruster" and (actuator.name, OUTAGE) not in known
+        ]
+    return with_overrides(scenario, faults=missing)
+
+
+def _recorded(what: object) -> bool:
+    if isinstance(what, str | Path):
+        return Path(what).suffix in _RECORDINGS
+    return isinstance(what, Run | Recording)
 
 
 def _playback(what: Any) -> Playback:

@@ -20,21 +20,6 @@ from seatrial.viewer.stage import Stage
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 
-SCENARIO = {
-    "seed": 3,
-    "duration": 20.0,
-    "world": "sea-state-4",
-    "vehicles": [
-        {
-            "name": "otter",
-            "vehicle": "otter",
-            "start": {"speed": 1.0},
-            "commands": {"left_rpm": 600, "right_rpm": 500},
-        }
-    ],
-}
-"""What the tests of the page look at: one vessel in a seaway, without sensors."""
-
 
 class Chromium:
     """Pages by name; every method waits for its answer."""

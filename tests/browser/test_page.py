@@ -5,13 +5,14 @@ import time
 
 import numpy as np
 import pytest
-from chromium import SCENARIO, serving
+from chromium import serving
 
 import seatrial as st
 from seatrial.engine.engine import Engine
 from seatrial.engine.exchange.controllers import Controllers
 from seatrial.viewer.live import Live
 from seatrial.viewing import stage_of
+from shown import SCENARIO
 
 COARSE = "?quality=lowest"
 SHOWN = "seatrial.page().layout.of(seatrial.page().buffer.last.numbers, 0, '{}')"

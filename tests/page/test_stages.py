@@ -5,7 +5,6 @@ import time
 
 import numpy as np
 import pytest
-from chromium import SCENARIO
 
 import seatrial as st
 from seatrial.engine.engine import Engine
@@ -15,6 +14,7 @@ from seatrial.record.mcap.writer import McapRecorder
 from seatrial.viewer.live import Live
 from seatrial.viewer.messages import FLAGS, read_request
 from seatrial.viewing import stage_of
+from shown import SCENARIO
 
 
 @pytest.fixture(scope="module")

@@ -33,6 +33,10 @@ RecordingArgument = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead.")]
 PortOption = Annotated[int, typer.Option(help="Port of the page.", min=0, max=65535)]
+FaultOption = Annotated[
+    list[str] | None,
+    typer.Option(help="Break something: 'imu: freeze @ 30s for 10s'; may be repeated."),
+]
 BrowserOption = Annotated[bool, typer.Option(help="Open the page in a browser.")]
 
 
@@ -59,10 +63,7 @@ def run(
     duration: Annotated[
         float | None, typer.Option(help="Another simulated time than the file's, s.")
     ] = None,
-    fault: Annotated[
-        list[str] | None,
-        typer.Option(help="Break something: 'imu: freeze @ 30s for 10s'; may be repeated."),
-    ] = None,
+    fault: FaultOption = None,
     out: Annotated[
         Path | None, typer.Option(help="Record to this .mcap file, or .zarr folder for swarms.")
     ] = None,
@@ -128,6 +129,7 @@ def view(
     watch_only: Annotated[
         bool, typer.Option("--watch-only", help="Pages may look and not steer.")
     ] = False,
+    fault: FaultOption = None,
     drill: Annotated[
         bool, typer.Option("--drill", help="A link each for instructor, trainee and watchers.")
     ] = False,
@@ -148,6 +150,7 @@ def view(
         allow_code=allow_code,
         watch_only=watch_only,
         drill=drill,
+        faults=fault or (),
     )
     show_page(page, browser)
     page.wait()

@@ -30,8 +30,8 @@ class Act:
 
     @property
     def text(self) -> str:
-        """For people, for example `instructor: fault otter left: stuck, on`."""
-        parts = [f"{_shown(name, value)}" for name, value in self.value.items()]
+        """For people, for example `instructor: fault otter, left: power_loss, on`."""
+        parts = [_shown(name, value) for name, value in self.value.items()]
         return f"{self.who}: {self.what} {', '.join(parts)}".rstrip()
 
 
@@ -54,7 +54,9 @@ def read_act(time: float, who: str, what: str, details: str) -> Act:
 
 def _shown(name: str, value: Any) -> str:
     if isinstance(value, dict):
-        return " ".join(f"{key} {part:.4g}" for key, part in value.items())
+        return ", ".join(_shown(key, part) for key, part in value.items())
     if isinstance(value, bool):
-        return name if value else f"not {name}"
-    return f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}"
+        return name if value else "off" if name == "on" else f"not {name}"
+    if isinstance(value, str):
+        return value
+    return f"{name.replace('_', ' ')} {value:.4g}"
