@@ -165,8 +165,8 @@ def test_a_page_gets_the_samples_of_the_sensor_that_it_watches(engine):
                 late += isinstance(message, str) and json.loads(message)["type"] == "samples"
             return found, late
 
-    live = Live(engine, Controllers({}), control=False)  # whoever only watches may look at sensors
-    with serving(live) as served:
+    live = Live(engine, Controllers({}))
+    with serving(live, watcher="") as served:  # whoever only watches may look at sensors
         found, late = asyncio.run(watched(served.url))
     assert [m["sensor"] for m in found] == ["scanner"] * 3
     ends = [m["times"][-1] for m in found]

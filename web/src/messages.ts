@@ -84,6 +84,18 @@ export interface WavesCard {
   phase: number[];
 }
 
+/** The weather in a few numbers, SI; directions are those towards which waves, air and water go, rad from north through east. */
+export interface WeatherCard {
+  wave_height: number;
+  wave_period: number;
+  wave_towards: number;
+  wind_speed: number;
+  wind_towards: number;
+  current_speed: number;
+  current_towards: number;
+  visibility: number;
+}
+
 /** Depths at the nodes of a grid towards north (rows) and east. */
 export interface BottomCard {
   origin: [number, number];
@@ -110,6 +122,9 @@ export interface Hello {
   type: "hello";
   mode: "live" | "playback";
   control: boolean;
+  role: string;
+  may: string[];
+  outside: boolean;
   scenario: string;
   seed: number;
   start: number;
@@ -124,15 +139,30 @@ export interface Hello {
   bottom: BottomCard | null;
   bodies: BodyCard[];
   wind_speed: number;
+  weather: WeatherCard | null;
+  visibility: number;
 }
 
-/** Something that happened. */
+/** The sea as it is now, told while it changes. `weather` is what it becomes. */
+export interface Sea {
+  type: "sea";
+  time: number;
+  waves: WavesCard | null;
+  wind_speed: number;
+  wind_towards: number;
+  visibility: number;
+  weather: WeatherCard | null;
+}
+
+/** Something that happened, or that somebody did. */
 export interface Event {
   type: "event";
   run: number;
   time: number;
   vehicle: string;
   text: string;
+  kind: "event" | "fault" | "act";
+  who: string;
 }
 
 /** Why a request was not obeyed. */
@@ -191,9 +221,10 @@ export interface Step {
   type: "step";
 }
 
-/** Back to the start. */
+/** Back to the start, with another seed where one is given. */
 export interface Reset {
   type: "reset";
+  seed?: number | null;
 }
 
 /** Simulated over wall time. */
@@ -221,7 +252,7 @@ export interface Stick {
   vehicle: string;
   ahead: number;
   starboard: number;
-  dive: number;
+  dive?: number;
 }
 
 /** Go to a place, north and east, at a speed, m/s. */
@@ -247,11 +278,25 @@ export interface SetFault {
   on: boolean;
 }
 
+/** Other weather; what is left out stays. A sea state of the WMO is a height and a period. */
+export interface SetWeather {
+  type: "weather";
+  sea_state?: number | null;
+  wave_height?: number | null;
+  wave_period?: number | null;
+  wave_towards?: number | null;
+  wind_speed?: number | null;
+  wind_towards?: number | null;
+  current_speed?: number | null;
+  current_towards?: number | null;
+  visibility?: number | null;
+}
+
 /** Look at a sensor of a vehicle from now on; at none without a name. */
 export interface Watch {
   type: "watch";
   vehicle: string;
-  sensor: string;
+  sensor?: string;
 }
 
 /** Ask for the `History` of a vehicle; a live run has none. */
@@ -272,5 +317,6 @@ export type Request =
   | Waypoint
   | Release
   | SetFault
+  | SetWeather
   | Watch
   | Recall;

@@ -12,6 +12,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.engine.acts import Act as Act
+from seatrial.engine.acts import read_act as read_act
+from seatrial.engine.acts import write_details as write_details
 from seatrial.engine.scene import Body as Body
 from seatrial.engine.scene import Scene as Scene
 from seatrial.engine.scene import read_scene as read_scene
@@ -205,6 +208,8 @@ class Frames:
     time: Array
     """(T,) s since the start."""
     groups: tuple[GroupFrames, ...]
+    acts: tuple[Act, ...] = ()
+    """What people did from its first frame on and before the frame that follows its last."""
 
     @cached_property
     def vehicles(self) -> dict[str, VehicleFrames]:

@@ -3,18 +3,21 @@
 `python -m seatrial.viewer.typescript web/src/messages.ts` writes the same types for the page.
 
 The server greets with a `Hello` (JSON), then sends states (binary, see `STATE_HEAD`), and `Event`,
-`Refused`, `Seats` and, where they are asked for, `Samples` and `History` (JSON) as they come. The
-page sends one of `Request` (JSON). Frames and units are seatrial's own: NED, forward starboard
-down, SI, radians; quaternions scalar first, body to world. Long arrays are base64 of little-endian
-numbers.
+`Sea`, `Refused`, `Seats` and, where they are asked for, `Samples` and `History` (JSON) as they
+come. The page sends one of `Request` (JSON). Frames and units are seatrial's own: NED, forward
+starboard down, SI, radians; quaternions scalar first, body to world. Long arrays are base64 of
+little-endian numbers.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 FASTEST, SLOWEST = 100.0, 0.1
 """Simulated over wall time that the page may ask for."""
+
+CLEAR = 100_000.0
+"""Visibility of clear air, m."""
 
 STATE_HEAD = {
     "time": "f8",
@@ -114,6 +117,20 @@ class WavesCard(Message):
     phase: list[float]
 
 
+class WeatherCard(Message):
+    """The weather in a few numbers, SI; directions are those towards which waves, air and water
+    go, rad from north through east."""
+
+    wave_height: float
+    wave_period: float
+    wave_towards: float
+    wind_speed: float
+    wind_towards: float
+    current_speed: float
+    current_towards: float
+    visibility: float
+
+
 class BottomCard(Message):
     """Depths at the nodes of a grid towards north (rows) and east."""
 
@@ -143,6 +160,9 @@ class Hello(Message):
     type: Literal["hello"] = "hello"
     mode: Literal["live", "playback"]
     control: bool
+    role: str = "operator"
+    may: list[str]
+    outside: bool = True
     scenario: str
     seed: int
     start: float
@@ -157,16 +177,32 @@ class Hello(Message):
     bottom: BottomCard | None
     bodies: list[BodyCard]
     wind_speed: float
+    weather: WeatherCard | None = None
+    visibility: float = CLEAR
+
+
+class Sea(Message):
+    """The sea as it is now, told while it changes. `weather` is what it becomes."""
+
+    type: Literal["sea"] = "sea"
+    time: float
+    waves: WavesCard | None
+    wind_speed: float
+    wind_towards: float
+    visibility: float
+    weather: WeatherCard | None
 
 
 class Event(Message):
-    """Something that happened."""
+    """Something that happened, or that somebody did."""
 
     type: Literal["event"] = "event"
     run: int
     time: float
     vehicle: str
     text: str
+    kind: Literal["event", "fault", "act"] = "event"
+    who: str = ""
 
 
 class Refused(Message):
@@ -222,6 +258,7 @@ class History(Message):
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Coordinate = Annotated[float, Field(ge=-1e6, le=1e6)]
+Angle = Annotated[float, Field(ge=-10.0, le=10.0)]
 
 
 class Play(Message):
@@ -243,9 +280,10 @@ class Step(Message):
 
 
 class Reset(Message):
-    """Back to the start."""
+    """Back to the start, with another seed where one is given."""
 
     type: Literal["reset"]
+    seed: Annotated[int, Field(ge=0, le=2**32 - 1)] | None = None
 
 
 class Speed(Message):
@@ -306,6 +344,21 @@ class SetFault(Message):
     on: bool
 
 
+class SetWeather(Message):
+    """Other weather; what is left out stays. A sea state of the WMO is a height and a period."""
+
+    type: Literal["weather"]
+    sea_state: Annotated[int, Field(ge=0, le=9)] | None = None
+    wave_height: Annotated[float, Field(ge=0.0, le=20.0)] | None = None
+    wave_period: Annotated[float, Field(ge=0.5, le=25.0)] | None = None
+    wave_towards: Angle | None = None
+    wind_speed: Annotated[float, Field(ge=0.0, le=60.0)] | None = None
+    wind_towards: Angle | None = None
+    current_speed: Annotated[float, Field(ge=0.0, le=5.0)] | None = None
+    current_towards: Angle | None = None
+    visibility: Annotated[float, Field(ge=10.0, le=CLEAR)] | None = None
+
+
 class Watch(Message):
     """Look at a sensor of a vehicle from now on; at none without a name."""
 
@@ -333,9 +386,17 @@ Request = Annotated[
     | Waypoint
     | Release
     | SetFault
+    | SetWeather
     | Watch
     | Recall,
     Field(discriminator="type"),
 ]
 
 read_request: TypeAdapter[Request] = TypeAdapter(Request)
+
+REQUESTS = tuple(
+    get_args(model.model_fields["type"].annotation)[0]
+    for model in get_args(get_args(Request)[0])
+    if model not in (Watch, Recall)
+)
+"""Types of the requests that a role may be allowed; everybody may watch."""

@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.engine.frames import RunHeader, RunSummary, Scene, VehicleInfo
+from seatrial.engine.frames import Act, RunHeader, RunSummary, Scene, VehicleInfo
 from seatrial.errors import Problem, SpecError
 from seatrial.signals import Measurements, SensorInfo
 from seatrial.viewer.messages import History, Part, Request, Samples, VehicleCard
 from seatrial.viewer.pictures import newest, samples_of
-from seatrial.viewer.stage import Stage
+from seatrial.viewer.seas import Seas
+from seatrial.viewer.stage import Answer, Stage
 from seatrial.viewer.states import Rows
 from seatrial.viewer.world import STATUSES, drawn_bodies, hello_of, packed, vehicle_card
 
 if TYPE_CHECKING:
     import xarray
+
+_MAY = ("play", "pause", "step", "reset", "speed", "seek")
 
 MOST_HISTORY = 2000
 """Frames of a vehicle that a page gets at once for its charts."""
@@ -55,6 +58,7 @@ class Playback(Stage):
         scene: Scene | None,
         summary: RunSummary | None,
         dataset: "xarray.Dataset",
+        acts: tuple[Act, ...],
         measured: Callable[[str, str], Measurements],
         arrays: Callable[[str, str], Any],
     ) -> None:
@@ -70,12 +74,19 @@ class Playback(Stage):
         self._read: tuple[tuple[str, str], Measurements, Any] | None = None
         """The sensor that was watched last: what it is called, what it measured, and its arrays."""
         span = (self._now, float(self._times[-1]))
-        self.hello = hello_of(header, scene, cards, "playback", True, span)
+        self.hello = hello_of(header, scene, cards, "playback", _MAY, span)
         for name, end in (summary.vehicles if summary is not None else {}).items():
             for event in end.events:
                 self.tell(name, event.text, event.time)
             if end.status != "completed":
                 self.tell(name, end.status, end.ended_at)
+        for act in acts:
+            if act.what not in ("stick", "channels"):
+                vehicle = str(act.value.get("vehicle", ""))
+                self.tell(vehicle, act.text, act.time, kind="act", who=act.who)
+        self._seas = Seas(scene, acts)
+        self._shown: object = None
+        """The sea that was told last."""
 
     @property
     def time(self) -> float:
@@ -86,6 +97,19 @@ class Playback(Stage):
     def _index(self) -> int:
         """Of the last frame that is not later than now."""
         return max(int(np.searchsorted(self._times, self._now + 1e-9, side="right")) - 1, 0)
+
+    def _publish(self) -> None:
+        """Before the state the sea, where that is not the one before."""
+        which = self._seas.which(self._now)
+        if which != self._shown:
+            if self._shown is not None:
+                sea, scene = self._seas.message(self._now)
+                self._moving = [b for b in drawn_bodies(scene) if b.moves]
+                update = {"waves": sea.waves, "visibility": sea.visibility}
+                self.hello = self.hello.model_copy(update=update)
+                self.sea = (self.sea[0] + 1, sea.model_dump_json())
+            self._shown = which
+        super()._publish()
 
     def _rows(self) -> tuple[float, list[Rows]]:
         i = self._index
@@ -135,7 +159,7 @@ class Playback(Stage):
             self.playing, self.ended = False, True
         return self._index != before or self.ended
 
-    def _obey(self, request: Request) -> None:
+    def _obey(self, request: Request, who: str, answer: Answer) -> bool:
         if request.type == "step":
             self.playing = False
             self._to(min(self._index + 1, len(self._times) - 1))
@@ -152,6 +176,7 @@ class Playback(Stage):
                     mend="`seatrial view SCENARIO` runs one live",
                 )
             )
+        return True
 
     def _to(self, index: int) -> None:
         """Jump; the page forgets what it showed before, as after a reset."""

@@ -21,12 +21,16 @@ from pydantic import ValidationError
 
 from seatrial.errors import Problem, SpecError
 from seatrial.viewer.messages import Recall, Refused, Request, Seats, Watch, read_request
+from seatrial.viewer.roles import Blinds, Role
 from seatrial.viewer.stage import TICK, Stage
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.requests import HTTPConnection
     from starlette.websockets import WebSocket
+
+Links = dict[str, Role]
+"""Roles by token; one without a token is for those on this machine."""
 
 STATIC = Path(__file__).parent / "static"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -43,7 +47,9 @@ REQUESTS_PER_SECOND, BURST = 40.0, 80.0
 
 _POLICY = (
     "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
-    "connect-src 'self' ws: wss:; frame-ancestors 'self'"
+    "connect-src 'self' ws: wss:; "
+    # The cell of a notebook, whose server has another port of this machine, or an editor.
+    "frame-ancestors 'self' http://localhost:* http://127.0.0.1:* vscode-webview:"
 )
 
 
@@ -62,8 +68,8 @@ def require_page() -> None:
 class Viewer:
     """One page that is connected."""
 
-    def __init__(self, socket: "WebSocket") -> None:
-        self.socket = socket
+    def __init__(self, socket: "WebSocket", role: Role) -> None:
+        self.socket, self.role = socket, role
         self.refusals: deque[str] = deque(maxlen=20)
         """What the stage's thread answers to this page."""
         self.watched = ("", "")
@@ -86,24 +92,29 @@ class Viewer:
 class House:
     """Everybody who watches one stage."""
 
-    def __init__(self, stage: Stage, token: str | None) -> None:
-        self.stage, self.token = stage, token
+    def __init__(self, stage: Stage, links: Links) -> None:
+        self.stage, self.links = stage, links
         self.viewers: set[Viewer] = set()
+        self._blinds = (stage.hello, Blinds(stage.hello))
         self._changed = asyncio.Condition()
 
     # ── Who may come in ───────────────────────────────────────────────────────────────────────
 
-    def admits(self, connection: "HTTPConnection") -> bool:
-        """Whether whoever knocks has the token or comes from this machine, and from our page."""
+    def role_of(self, connection: "HTTPConnection") -> Role | None:
+        """The role of whoever knocks: by the token of the link, or without one for those from this
+        machine; nobody's who comes from a page of somebody else's."""
         host = connection.headers.get("host", "")
-        if self.token is not None:
-            given = connection.query_params.get("token", "")
-            if not hmac.compare_digest(given.encode(), self.token.encode()):
-                return False
-        elif urlsplit(f"//{host}").hostname not in LOOPBACK:
-            return False
         origin = connection.headers.get("origin")
-        return origin is None or urlsplit(origin).netloc == host
+        if origin is not None and urlsplit(origin).netloc != host:
+            return None
+        given = connection.query_params.get("token", "").encode()
+        found = None
+        for token, role in self.links.items():  # all of them, in the same time for any token
+            if hmac.compare_digest(given, token.encode()):
+                found = role
+        if not given and urlsplit(f"//{host}").hostname not in LOOPBACK:
+            return None
+        return found
 
     # ── What they get ─────────────────────────────────────────────────────────────────────────
 
@@ -121,14 +132,15 @@ class House:
 
     async def serve(self, socket: "WebSocket") -> None:
         """One page from its coming to its going."""
-        if not self.admits(socket):
+        role = self.role_of(socket)
+        if role is None:
             await socket.close(1008)  # before it was accepted: HTTP 403
             return
         await socket.accept()
         if len(self.viewers) >= MOST_VIEWERS:
             await socket.close(1013, "too many viewers")
             return
-        viewer = Viewer(socket)
+        viewer = Viewer(socket, role)
         self.viewers.add(viewer)
         try:
             sending = asyncio.create_task(self._send(viewer))
@@ -145,17 +157,29 @@ class House:
                 await asyncio.wait_for(socket.close(), 1.0)
 
     async def _send(self, viewer: Viewer) -> None:
-        stage, socket = self.stage, viewer.socket
-        await self._give(viewer, socket.send_text(stage.hello.model_dump_json()))
-        number = told = seats = 0
+        stage, socket, role = self.stage, viewer.socket, viewer.role
+        number = told = seats = seed = 0
+        sea = stage.sea[0]
         while True:
+            hello = stage.hello
+            if number == 0 or hello.seed != seed:  # another seed may have another world
+                seed = hello.seed
+                greeting = role.greeting(hello).model_dump_json()
+                await self._give(viewer, socket.send_text(greeting))
             latest, state = stage.latest
             if latest != number:
                 number = latest
+                if not role.outside:
+                    state = self._blinded(latest, state)
                 await self._give(viewer, socket.send_bytes(state))
+            if stage.sea[0] != sea:
+                sea, changed = stage.sea
+                if role.outside:
+                    await self._give(viewer, socket.send_text(changed))
             missed = min(stage.told - told, len(stage.events))
             told = stage.told
-            for event in list(stage.events)[len(stage.events) - missed :] if missed else ():
+            news = list(stage.events)[-missed:] if missed else []
+            for event in filter(role.may_hear, news):
                 await self._give(viewer, socket.send_text(event.model_dump_json()))
             while viewer.refusals:
                 refused = Refused(text=viewer.refusals.popleft())
@@ -166,6 +190,12 @@ class House:
             async with self._changed:
                 if stage.latest[0] == number and stage.told == told and not viewer.refusals:
                     await self._changed.wait()
+
+    def _blinded(self, number: int, state: bytes) -> bytes:
+        """A state for pages that do not see outside."""
+        if self._blinds[0].vehicles is not self.stage.hello.vehicles:
+            self._blinds = (self.stage.hello, Blinds(self.stage.hello))
+        return self._blinds[1].state(number, state)
 
     async def _give(self, viewer: Viewer, sending: Any) -> None:
         async with viewer.sending:
@@ -213,17 +243,17 @@ class House:
             told = await asyncio.to_thread(self.stage.history, request.vehicle)
             if told is not None:
                 await self._give(viewer, viewer.socket.send_text(told.model_dump_json()))
-        elif not self.stage.hello.control:
-            viewer.refusals.append("this run may be watched, not steered")
+        elif request.type not in viewer.role.may:
+            viewer.refusals.append(f"the {viewer.role.name} may not ask for this: {request.type}")
         else:
-            self.stage.ask(request, viewer.refusals.append)
+            self.stage.ask(request, viewer.refusals.append, viewer.role.name)
 
 
 async def _patiently(sending: Any) -> None:
     await asyncio.wait_for(sending, PATIENCE)
 
 
-def application(stage: Stage, token: str | None) -> "Starlette":
+def application(stage: Stage, links: Links) -> "Starlette":
     """The app that uvicorn runs."""
     from starlette.applications import Starlette
     from starlette.requests import Request as HttpRequest
@@ -231,10 +261,10 @@ def application(stage: Stage, token: str | None) -> "Starlette":
     from starlette.routing import Mount, Route, WebSocketRoute
     from starlette.staticfiles import StaticFiles
 
-    house = House(stage, token)
+    house = House(stage, links)
 
     async def page(request: HttpRequest) -> Response:
-        if not house.admits(request):
+        if house.role_of(request) is None:
             return PlainTextResponse("This page needs the link that the command printed.", 403)
         headers = {"Content-Security-Policy": _POLICY, "Referrer-Policy": "no-referrer"}
         return FileResponse(STATIC / "index.html", headers=headers)
@@ -255,24 +285,12 @@ def application(stage: Stage, token: str | None) -> "Starlette":
     )
 
 
-def serve(stage: Stage, host: str, port: int, token: str | None) -> None:
-    """Serve until Ctrl-C."""
-    import uvicorn
-
-    config = uvicorn.Config(
-        application(stage, token),
-        host=host,
-        port=port,
-        log_level="warning",
-        ws_max_size=MOST_TEXT * 4,
-        ws_ping_interval=20.0,
-        ws_ping_timeout=20.0,
-        timeout_graceful_shutdown=2,
-    )
-    stage.start()
-    try:
-        uvicorn.Server(config).run()
-    finally:
-        stage.close()
-    if stage.failure is not None:
-        raise stage.failure
+def settings() -> dict[str, Any]:
+    """How uvicorn serves it."""
+    return {
+        "log_level": "warning",
+        "ws_max_size": MOST_TEXT * 4,
+        "ws_ping_interval": 20.0,
+        "ws_ping_timeout": 20.0,
+        "timeout_graceful_shutdown": 2,
+    }

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from seatrial.engine.frames import OUTCOMES, Body, RunHeader, Scene, VehicleInfo
+from seatrial.engine.scene import WaveComponents
 from seatrial.geometry.terrain import Terrain
 from seatrial.signals import SensorInfo
 from seatrial.viewer.messages import (
@@ -38,16 +39,15 @@ def hello_of(
     scene: Scene,
     vehicles: list[VehicleCard],
     mode: Literal["live", "playback"],
-    control: bool,
+    may: tuple[str, ...],
     span: tuple[float, float],
 ) -> Hello:
     """The greeting of a run whose cards of vehicles are in the order of its states."""
-    waves = scene.waves
     vehicles, suites = _with_suites(header, vehicles)
-    names = ("amplitude", "omega", "wavenumber", "direction", "phase")
     return Hello(
         mode=mode,
-        control=control,
+        control=True,
+        may=list(may),
         scenario=header.scenario,
         seed=header.seed,
         start=span[0],
@@ -57,14 +57,18 @@ def hello_of(
         outcomes=list(OUTCOMES.values()),
         vehicles=vehicles,
         suites=suites,
-        waves=None
-        if waves is None
-        else WavesCard(**{n: getattr(waves, n).tolist() for n in names}),
+        waves=waves_card(scene.waves),
         water_depth=scene.water_depth,
         bottom=None if scene.terrain is None else _bottom(scene.terrain),
         bodies=[_body(body) for body in drawn_bodies(scene)],
         wind_speed=0.0 if scene.wind is None else scene.wind.speed,
     )
+
+
+def waves_card(waves: WaveComponents | None) -> WavesCard | None:
+    """The surface; None where it is flat."""
+    names = ("amplitude", "omega", "wavenumber", "direction", "phase")
+    return None if waves is None else WavesCard(**{n: getattr(waves, n).tolist() for n in names})
 
 
 def drawn_bodies(scene: Scene) -> list[Body]:
