@@ -37,6 +37,16 @@ export class Bar {
   });
   private readonly clock = element("output", { id: "at" });
   private readonly waypoint: HTMLButtonElement | null = null;
+  private readonly seed = element("input", {
+    id: "seed",
+    type: "number",
+    min: "0",
+    max: String(2 ** 32 - 1),
+    step: "1",
+    required: "",
+    title: "seed: another one holds from the next reset on",
+    "aria-label": "seed",
+  });
   private readonly film: HTMLButtonElement;
   private readonly panel: HTMLButtonElement;
   private playing = true;
@@ -58,7 +68,11 @@ export class Bar {
     this.play.id = "play";
     const step = button("▸|", "one step (.)", () => send({ type: "step" }));
     step.id = "step";
-    const reset = button("↺", "back to the start", () => send({ type: "reset" }));
+    const reset = button("↺", "back to the start", () => {
+      const seed = Number(this.seed.value);
+      send({ type: "reset", ...(this.seed.checkValidity() && seed !== hello.seed ? { seed } : {}) });
+    });
+    this.seed.value = String(hello.seed);
     reset.id = "reset";
     for (const s of SPEEDS) this.speed.append(element("option", { value: String(s) }, `${s}×`));
     this.speed.value = "1";
@@ -66,7 +80,14 @@ export class Bar {
       send({ type: "speed", factor: Number(this.speed.value) }),
     );
     const run = element("div", { class: "group" }, this.play, step, reset, this.speed);
-    if (!hello.control) for (const control of run.querySelectorAll("button, select")) control.setAttribute("disabled", "");
+    if (hello.mode === "live" && hello.may.includes("reset")) run.append(this.seed);
+    const needs: [HTMLButtonElement | HTMLSelectElement, Request["type"]][] = [
+      [this.play, "pause"],
+      [step, "step"],
+      [reset, "reset"],
+      [this.speed, "speed"],
+    ];
+    for (const [control, request] of needs) control.disabled = !hello.may.includes(request);
     const parts: HTMLElement[] = [run];
     if (hello.mode === "playback") {
       this.timeline.min = String(hello.start);
@@ -77,7 +98,7 @@ export class Bar {
       });
       this.timeline.addEventListener("change", () => (this.scrubbing = false));
       parts.push(element("div", { class: "group wide" }, this.timeline, this.clock));
-    } else if (hello.control) {
+    } else if (hello.may.includes("stick")) {
       this.waypoint = button("⚑ send to…", "send to a place: then click the water (or shift-click)", () =>
         this.setWaypoint(this.waypoint!.getAttribute("aria-pressed") !== "true"),
       );

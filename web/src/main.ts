@@ -79,9 +79,11 @@ class Page {
       help: () => help(),
       panel: (on) => this.showPanel(on),
     }, this.driver);
-    this.showPanel(innerWidth > 760); // on a phone the picture comes first
+    this.showPanel(innerWidth > 600); // on a phone the picture comes first
     byId("scenario").textContent = hello.scenario;
-    byId("mode").textContent = hello.mode + (hello.control ? "" : ", watching");
+    const role = hello.role === "operator" ? "" : `, ${hello.role}`;
+    byId("mode").textContent = hello.mode + (hello.may.length ? role : ", watching");
+    document.body.classList.toggle("blind", !hello.outside);
     this.restore();
   }
 
@@ -219,7 +221,7 @@ class Page {
     const seconds = Math.min((now - this.before) / 1000, 0.2);
     this.before = now;
     if (this.world.cameras.eye.kind === "free") this.world.cameras.fly(this.driver.axes(), seconds);
-    else if (this.hello.mode === "live" && this.hello.control) {
+    else if (this.hello.mode === "live" && this.hello.may.includes("stick")) {
       const pad = gamepad();
       if (pad && (pad.ahead || pad.starboard || pad.dive)) this.driver.stick = pad;
       this.driver.update(now);
@@ -227,7 +229,7 @@ class Page {
     const shown = this.buffer.at(now / 1000);
     const last = this.buffer.last;
     if (!shown || !last) return;
-    this.world.draw(shown.time, shown.numbers, this.panel.selected, seconds);
+    if (this.hello.outside) this.world.draw(shown.time, shown.numbers, this.panel.selected, seconds);
     this.panel.show(shown.time, shown.numbers, now / 1000);
     this.map.draw(shown.numbers, this.panel.selected, now / 1000);
     this.bar.show(last, shown.time);
@@ -287,6 +289,11 @@ const connection = new Connection(addressOf(location), {
   event: (event: Event) => page?.panel.event(event),
   refused: (text) => say(text.split("\n")[0] ?? text, 6),
   seats: (viewers) => (byId("seats").textContent = viewers > 1 ? `${viewers} watching` : ""),
+  sea: (sea) => {
+    page?.world.setSea(sea.waves, sea.wind_speed);
+    page?.world.setVisibility(sea.visibility);
+    if (sea.weather) page?.panel.weather?.show(sea.weather);
+  },
   samples: (samples) => page?.sense(samples),
   history: (history) => page?.panel.recall(history),
   connected: (there, text) => {

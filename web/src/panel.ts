@@ -9,6 +9,7 @@ import type { Parts } from "./sensors/truth";
 import { type Series, seriesOf } from "./series";
 import { euler, type Layout, numbersOf } from "./state";
 import { units } from "./units";
+import { WeatherPanel } from "./weather";
 import { TimeWindow } from "./window";
 
 const DEGREES = 180 / Math.PI;
@@ -24,6 +25,7 @@ export class Panel {
   selected = 0;
   readonly sensors: SensorTabs;
   readonly window = new TimeWindow();
+  readonly weather: WeatherPanel | null;
   private readonly compass = element("canvas", { class: "dial", role: "img", "aria-label": "compass" });
   private readonly horizon = element("canvas", { class: "dial", role: "img", "aria-label": "artificial horizon" });
   private readonly numbers = element("dl", { id: "numbers" });
@@ -74,6 +76,7 @@ export class Panel {
       return numbers && ((part) => this.layout.of(numbers, this.selected, part));
     };
     this.sensors = new SensorTabs(send, this.window, partsAt, (card) => listener.sensor(card));
+    this.weather = hello.weather && this.may("weather") ? new WeatherPanel(hello.weather, send) : null;
     root.replaceChildren(
       element("div", { class: "row" }, this.chooser),
       element("div", { class: "row dials" }, this.compass, this.horizon),
@@ -82,6 +85,7 @@ export class Panel {
       element("h2", {}, "Actuators"),
       this.actuators,
       this.faults,
+      ...(this.weather ? [this.weather.root] : []),
       this.sensors.root,
       element("h2", { class: "row" }, "Charts ", this.span),
       this.chartHost,
@@ -89,6 +93,11 @@ export class Panel {
       this.list,
     );
     this.select(0);
+  }
+
+  /** Whether this page may ask for something: its role says, and what is shown. */
+  private may(request: Request["type"]): boolean {
+    return this.hello.mode === "live" && this.hello.may.includes(request);
   }
 
   select(index: number): void {
@@ -152,7 +161,7 @@ export class Panel {
         title: `order ${channel.name}`,
         "aria-label": `order ${channel.name}`,
       });
-      slider.disabled = this.hello.mode !== "live" || !this.hello.control;
+      slider.disabled = !this.may("channels");
       slider.addEventListener("input", () =>
         this.send({
           type: "channels",
@@ -188,14 +197,15 @@ export class Panel {
         const on = made.getAttribute("aria-pressed") !== "true";
         this.send({ type: "fault", vehicle: card.name, fault, on });
       });
-      made.disabled = this.hello.mode !== "live" || !this.hello.control;
+      made.disabled = !this.may("fault");
       this.faultButtons.push(made);
       this.faults.append(made);
     });
   }
 
   event(event: Event): void {
-    const text = `${event.time.toFixed(1)} s  ${event.vehicle ? `${event.vehicle}: ` : ""}${event.text}`;
+    const who = event.who && event.who !== "operator" ? ` (${event.who})` : "";
+    const text = `${event.time.toFixed(1)} s  ${event.vehicle ? `${event.vehicle}: ` : ""}${event.text}${who}`;
     const jump = button(text, `go to ${event.time.toFixed(1)} s`, () =>
       this.send({ type: "seek", time: event.time }),
     );
@@ -242,7 +252,9 @@ export class Panel {
     put("speed", `${speed.toFixed(2)} m/s  ${(speed * 1.943844).toFixed(1)} kn`);
     put("heading", `${((yaw * DEGREES + 360) % 360).toFixed(1)}°`);
     put("roll, pitch", `${(roll * DEGREES).toFixed(1)}°  ${(pitch * DEGREES).toFixed(1)}°`);
-    put("wave", `${of("elevation")[0]!.toFixed(2)} m`);
+    // a trainee is not told what no instrument shows
+    const wave = of("elevation")[0]!;
+    put("wave", Number.isFinite(wave) ? `${wave.toFixed(2)} m` : "–");
     put("status", this.hello.statuses[Math.round(of("status")[0]!)] ?? "?");
     const [states, orders] = [of("actuators"), of("command")];
     card.channels.forEach((channel, i) => {

@@ -136,7 +136,7 @@ vec3 bottomColour(float depth, vec2 p) {
 /** In place of the light that is lost on its way when the bottom is drawn as a chart. */
 const CHART = /* glsl */ `
 #ifdef USE_FOG
-  vec3 seen = throughWater(gl_FragColor.rgb, cameraPosition, vFogPlace, fogColor, fogNear);
+  vec3 seen = throughWater(gl_FragColor.rgb, cameraPosition, vFogPlace, fogColor, fogNear, fogFar);
   float down = -vFogPlace.y;
   float share = pow(clamp(down / deepest, 0.0, 1.0), 0.6);
   vec3 tint = down < 0.0 ? vec3(0.45, 0.40, 0.20)

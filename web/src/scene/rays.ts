@@ -21,11 +21,20 @@ export function reach(from: THREE.Vector3, along: THREE.Vector3, most: number, d
   const steps = 96;
   const p = new THREE.Vector3();
   const wet = from.y < 0;
-  for (let i = 1; i <= steps; i++) {
-    const r = most * (i / steps) ** 2; // finer near by
+  const outside = (r: number) => {
     p.copy(from).addScaledVector(along, r);
     const bottom = depth(p.x, p.z);
-    if ((bottom !== null && p.y < -bottom) || (wet && p.y > 0.5)) return r;
+    return (bottom !== null && p.y < -bottom) || (wet && p.y > 0);
+  };
+  for (let i = 1; i <= steps; i++) {
+    let [inside, beyond] = [most * ((i - 1) / steps) ** 2, most * (i / steps) ** 2]; // finer near by
+    if (!outside(beyond)) continue;
+    for (let k = 0; k < 10; k++) {
+      const middle = 0.5 * (inside + beyond);
+      if (outside(middle)) beyond = middle;
+      else inside = middle;
+    }
+    return inside;
   }
   return most;
 }

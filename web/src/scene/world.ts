@@ -2,7 +2,7 @@
 
 import * as THREE from "three";
 
-import type { Hello } from "../messages";
+import type { Hello, WavesCard } from "../messages";
 import type { Layout } from "../state";
 import { Bottom } from "./bottom";
 import { Cameras, type Surroundings } from "./cameras";
@@ -29,6 +29,8 @@ export const QUALITIES: Quality[] = [
   { name: "lowest", rings: 44, sectors: 64, fine: false, pixels: 0.5 },
 ];
 const SLOW = 45;
+/** Visibility of clear air, m. */
+const CLEAR = 100_000;
 
 export const SUNS: Record<string, [number, number]> = {
   low: [9, 235],
@@ -60,6 +62,8 @@ export class World {
   private readonly shared = {
     sunDirection: { value: new THREE.Vector3(0, 1, 0) },
     eyeDepth: { value: -1 },
+    fogDensity: { value: 0 },
+    fogColour: { value: new THREE.Color(0xb8cbd8) },
   };
   private readonly sunlight = new THREE.DirectionalLight(0xffffff, 2.6);
   private readonly skylight = new THREE.HemisphereLight(0xc8daf0, 0x4a6068, 2.4);
@@ -81,7 +85,7 @@ export class World {
     this.renderer.toneMapping = THREE.ACESFilmicToneMapping;
     this.renderer.toneMappingExposure = 1.05;
     this.cameras = new Cameras(canvas);
-    this.scene.fog = new THREE.Fog(0xb8bcc0, 1, 2);
+    this.scene.fog = new THREE.Fog(0xb8bcc0, 1, 0);
     this.sea = new Sea(hello.waves);
     this.water = new Water(this.sea, this.shared, hello.wind_speed);
     this.dome = skyDome(this.shared);
@@ -107,6 +111,7 @@ export class World {
     if (this.bottom.mesh) this.scene.add(this.bottom.mesh);
     this.labels = new Labels(labels, hello);
     this.setSun(this.sun);
+    this.setVisibility(hello.visibility);
     this.setQuality(this.quality, false);
   }
 
@@ -119,6 +124,20 @@ export class World {
     const low = height < 15;
     this.sunlight.color.set(low ? 0xffb27a : 0xfff4e2);
     (this.scene.fog as THREE.Fog).color.set(low ? 0xb6a296 : 0xb8cbd8);
+    this.shared.fogColour.value.copy((this.scene.fog as THREE.Fog).color);
+  }
+
+  /** The sea as it is now, with the wind over it. */
+  setSea(waves: WavesCard | null, windSpeed: number): void {
+    this.sea.set(waves);
+    this.water.roughen(windSpeed);
+  }
+
+  /** How far one sees, m: by Koschmieder's law an extinction of 3.912 over it. */
+  setVisibility(visibility: number): void {
+    const fog = Math.max(3.912 / visibility - 3.912 / CLEAR, 0);
+    this.shared.fogDensity.value = fog;
+    (this.scene.fog as THREE.Fog).far = fog;
   }
 
   setQuality(index: number, steppedDown: boolean): void {
