@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from seatrial.spec.scenario import Scenario
     from seatrial.spec.vehicle import Vehicle
     from seatrial.spec.world import World
+    from seatrial.viewing import view
 
 _HOMES = {
     "Command": "seatrial.signals",
@@ -38,6 +39,7 @@ _HOMES = {
     "read": "seatrial.record.reader",
     "run": "seatrial.api",
     "run_many": "seatrial.api",
+    "view": "seatrial.viewing",
 }
 
 __all__ = [
@@ -59,6 +61,7 @@ __all__ = [
     "read",
     "run",
     "run_many",
+    "view",
 ]
 
 

@@ -13,7 +13,8 @@ from typing import Any
 
 import uvicorn
 
-from seatrial.viewer.server import application
+from seatrial.viewer.roles import ROLES
+from seatrial.viewer.server import Links, application
 from seatrial.viewer.stage import Stage
 
 HERE = Path(__file__).resolve().parent
@@ -79,15 +80,15 @@ class Chromium:
 class Served:
     """A stage behind a server on a port of its own; the server may be stopped and started."""
 
-    def __init__(self, stage: Stage, token: str | None = None) -> None:
-        self.stage, self.token = stage, token
+    def __init__(self, stage: Stage, links: Links) -> None:
+        self.stage, self.links = stage, links
         self.port = 0
         stage.start()
         self.start()
 
     def start(self) -> None:
         config = uvicorn.Config(
-            application(self.stage, self.token), port=self.port, log_level="error"
+            application(self.stage, self.links), port=self.port, log_level="error"
         )
         config.timeout_graceful_shutdown = 1
         self._server = uvicorn.Server(config)
@@ -107,8 +108,10 @@ class Served:
 
 
 @contextmanager
-def serving(stage: Stage, token: str | None = None) -> Iterator[Served]:
-    served = Served(stage, token)
+def serving(stage: Stage, **links: str) -> Iterator[Served]:
+    """Behind a link for each role, whose tokens are given; an operator's on loopback without."""
+    made = {token: ROLES[role] for role, token in links.items()} or {"": ROLES["operator"]}
+    served = Served(stage, made)
     try:
         yield served
     finally:

@@ -12,20 +12,8 @@ from seatrial.engine.engine import Engine
 from seatrial.engine.exchange.controllers import Controllers
 from seatrial.viewer.live import Live
 from seatrial.viewing import stage_of
+from shown import SCENARIO
 
-SCENARIO = {
-    "seed": 3,
-    "duration": 20.0,
-    "world": "sea-state-4",
-    "vehicles": [
-        {
-            "name": "otter",
-            "vehicle": "otter",
-            "start": {"speed": 1.0},
-            "commands": {"left_rpm": 600, "right_rpm": 500},
-        }
-    ],
-}
 COARSE = "?quality=lowest"
 SHOWN = "seatrial.page().layout.of(seatrial.page().buffer.last.numbers, 0, '{}')"
 
@@ -175,7 +163,7 @@ def test_two_pages_see_the_same(opened, browser):
 
 def test_a_wrong_token_is_refused(engine, browser):
     engine.reset()
-    with serving(Live(engine, Controllers({})), token="right") as served:
+    with serving(Live(engine, Controllers({})), operator="right") as served:
         assert browser("open", url=f"{served.url}?token=wrong") == 403
         browser("close")
         assert browser("open", url=f"{served.url}?token=right&quality=lowest") == 200

@@ -60,7 +60,7 @@ def test_loopback_needs_no_token_and_hears_loopback_names_only(counter, page):
 
 
 def test_a_wrong_token_is_refused(counter, page):
-    with serving(counter(), token="right") as served:
+    with serving(counter(), operator="right") as served:
         assert ask(f"{served.url}?token=right") == 200
         assert knock(f"{served.url}ws?token=right") == 101
         for wrong in ("", "?token=", "?token=wrong", "?token=right1", "?token=%C3%A9"):
@@ -134,10 +134,10 @@ def test_more_requests_than_allowed_are_not_obeyed(counter):
 
 
 def test_one_who_may_only_watch_is_not_obeyed(counter):
-    stage = counter(control=False)
-    with serving(stage) as served:
+    stage = counter()
+    with serving(stage, watcher="") as served:
         told, states = asyncio.run(spoken(served.url, {"type": "pause"}))
-        assert any("watched, not steered" in m.get("text", "") for m in told)
+        assert any("the watcher may not ask for this: pause" in m.get("text", "") for m in told)
         assert stage.playing
         assert states
 

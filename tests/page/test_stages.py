@@ -14,20 +14,7 @@ from seatrial.record.mcap.writer import McapRecorder
 from seatrial.viewer.live import Live
 from seatrial.viewer.messages import FLAGS, read_request
 from seatrial.viewing import stage_of
-
-SCENARIO = {
-    "seed": 3,
-    "duration": 20.0,
-    "world": "sea-state-4",
-    "vehicles": [
-        {
-            "name": "otter",
-            "vehicle": "otter",
-            "start": {"speed": 1.0},
-            "commands": {"left_rpm": 600, "right_rpm": 500},
-        }
-    ],
-}
+from shown import SCENARIO
 
 
 @pytest.fixture(scope="module")

@@ -196,7 +196,8 @@ def sailed(plan, taken_over):
                 orders = {"otter": Command(channels={"left_rpm": 500.0, "right_rpm": 300.0})}
             if taken_over and now == 2600:
                 orders = {"otter": RELEASE}
-            for frames in gatherer.add(engine.advance(min(engine.block, 100), orders)):
+            engine.order(orders)
+            for frames in gatherer.add(engine.advance(min(engine.block, 100))):
                 memory.write(frames)
         for frames in gatherer.finish():
             memory.write(frames)

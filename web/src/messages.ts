@@ -22,12 +22,31 @@ export interface Part {
   size: number;
 }
 
-/** A command channel of a vehicle. */
+/** A command channel of a vehicle, and what it moves where: see `ActuatorInfo`. */
 export interface ChannelCard {
   name: string;
   unit: string;
   low: number;
   high: number;
+  kind: string;
+  position: [number, number, number];
+  axis: [number, number, number];
+  size: number;
+}
+
+/** A sensor: see `SensorInfo`. `payload` is the kind of its array, empty without one. */
+export interface SensorCard {
+  name: string;
+  type: string;
+  components: string[];
+  units: string[];
+  rate: number;
+  position: [number, number, number];
+  orientation: [number, number, number, number];
+  facts: Record<string, number[]>;
+  payload: string;
+  shape: number[];
+  unit: string;
 }
 
 /** A leg of a mission. */
@@ -50,7 +69,9 @@ export interface VehicleCard {
   channels: ChannelCard[];
   faults: string[];
   legs: LegCard[];
+  fence: [number, number][];
   autopilot: boolean;
+  suite: number;
   fields: Part[];
 }
 
@@ -61,6 +82,18 @@ export interface WavesCard {
   wavenumber: number[];
   direction: number[];
   phase: number[];
+}
+
+/** The weather in a few numbers, SI; directions are those towards which waves, air and water go, rad from north through east. */
+export interface WeatherCard {
+  wave_height: number;
+  wave_period: number;
+  wave_towards: number;
+  wind_speed: number;
+  wind_towards: number;
+  current_speed: number;
+  current_towards: number;
+  visibility: number;
 }
 
 /** Depths at the nodes of a grid towards north (rows) and east. */
@@ -89,6 +122,9 @@ export interface Hello {
   type: "hello";
   mode: "live" | "playback";
   control: boolean;
+  role: string;
+  may: string[];
+  outside: boolean;
   scenario: string;
   seed: number;
   start: number;
@@ -97,20 +133,36 @@ export interface Hello {
   statuses: string[];
   outcomes: string[];
   vehicles: VehicleCard[];
+  suites: SensorCard[][];
   waves: WavesCard | null;
   water_depth: number | null;
   bottom: BottomCard | null;
   bodies: BodyCard[];
   wind_speed: number;
+  weather: WeatherCard | null;
+  visibility: number;
 }
 
-/** Something that happened. */
+/** The sea as it is now, told while it changes. `weather` is what it becomes. */
+export interface Sea {
+  type: "sea";
+  time: number;
+  waves: WavesCard | null;
+  wind_speed: number;
+  wind_towards: number;
+  visibility: number;
+  weather: WeatherCard | null;
+}
+
+/** Something that happened, or that somebody did. */
 export interface Event {
   type: "event";
   run: number;
   time: number;
   vehicle: string;
   text: string;
+  kind: "event" | "fault" | "act";
+  who: string;
 }
 
 /** Why a request was not obeyed. */
@@ -123,6 +175,35 @@ export interface Refused {
 export interface Seats {
   type: "seats";
   viewers: number;
+}
+
+/** The array of a dense sensor, thinned out. `points`: rows of x, y, z (m, sensor's axes) and intensity, single precision. `raster`: bytes, 0 for nothing and 1 to 255 from low to high, rows by columns, one array after the other where several samples came at once. */
+export interface Picture {
+  form: "points" | "raster";
+  rows: number;
+  columns: number;
+  low: number;
+  high: number;
+  data: string;
+}
+
+/** What a sensor measured since the last message; a value that is not there is null. */
+export interface Samples {
+  type: "samples";
+  run: number;
+  vehicle: string;
+  sensor: string;
+  times: number[];
+  values: ((number | null)[])[];
+  picture: Picture | null;
+}
+
+/** All of a recording of one vehicle, thinned out: times (double precision), and behind each other the numbers of the vehicle's `fields` at each of them (single). */
+export interface History {
+  type: "history";
+  vehicle: string;
+  times: string;
+  numbers: string;
 }
 
 /** Go on. */
@@ -140,9 +221,10 @@ export interface Step {
   type: "step";
 }
 
-/** Back to the start. */
+/** Back to the start, with another seed where one is given. */
 export interface Reset {
   type: "reset";
+  seed?: number | null;
 }
 
 /** Simulated over wall time. */
@@ -170,7 +252,7 @@ export interface Stick {
   vehicle: string;
   ahead: number;
   starboard: number;
-  dive: number;
+  dive?: number;
 }
 
 /** Go to a place, north and east, at a speed, m/s. */
@@ -196,6 +278,33 @@ export interface SetFault {
   on: boolean;
 }
 
+/** Other weather; what is left out stays. A sea state of the WMO is a height and a period. */
+export interface SetWeather {
+  type: "weather";
+  sea_state?: number | null;
+  wave_height?: number | null;
+  wave_period?: number | null;
+  wave_towards?: number | null;
+  wind_speed?: number | null;
+  wind_towards?: number | null;
+  current_speed?: number | null;
+  current_towards?: number | null;
+  visibility?: number | null;
+}
+
+/** Look at a sensor of a vehicle from now on; at none without a name. */
+export interface Watch {
+  type: "watch";
+  vehicle: string;
+  sensor?: string;
+}
+
+/** Ask for the `History` of a vehicle; a live run has none. */
+export interface Recall {
+  type: "recall";
+  vehicle: string;
+}
+
 export type Request =
   | Play
   | Pause
@@ -207,4 +316,7 @@ export type Request =
   | Stick
   | Waypoint
   | Release
-  | SetFault;
+  | SetFault
+  | SetWeather
+  | Watch
+  | Recall;

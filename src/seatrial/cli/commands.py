@@ -33,6 +33,12 @@ RecordingArgument = Annotated[
     Path, typer.Argument(metavar="RUN", help="A recording: .mcap or .zarr.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead.")]
+PortOption = Annotated[int, typer.Option(help="Port of the page.", min=0, max=65535)]
+FaultOption = Annotated[
+    list[str] | None,
+    typer.Option(help="Break something: 'imu: freeze @ 30s for 10s'; may be repeated."),
+]
+BrowserOption = Annotated[bool, typer.Option(help="Open the page in a browser.")]
 
 
 def _print_version(wanted: bool) -> None:
@@ -58,10 +64,7 @@ def run(
     duration: Annotated[
         float | None, typer.Option(help="Another simulated time than the file's, s.")
     ] = None,
-    fault: Annotated[
-        list[str] | None,
-        typer.Option(help="Break something: 'imu: freeze @ 30s for 10s'; may be repeated."),
-    ] = None,
+    fault: FaultOption = None,
     out: Annotated[
         Path | None, typer.Option(help="Record to this .mcap file, or .zarr folder for swarms.")
     ] = None,
@@ -72,6 +75,14 @@ def run(
         bool, typer.Option("--strict", help="Exit with 1 unless every vehicle completed its run.")
     ] = False,
     as_json: JsonOption = False,
+    view: Annotated[
+        bool, typer.Option("--view", help="Show it in the browser while it runs.")
+    ] = False,
+    speed: Annotated[
+        float, typer.Option(help="Times real time, 0.1 to 100, of a run with --view.")
+    ] = 1.0,
+    port: PortOption = 8520,
+    browser: BrowserOption = True,
 ) -> None:
     """Run a scenario; record it, and print what became of every vehicle.
 
@@ -80,7 +91,7 @@ def run(
     from seatrial.programs import foresee
 
     foresee(Path(scenario).stem)  # they load beside the imports; a file is mostly named so
-    from seatrial.cli.running import run_with_progress, show_run
+    from seatrial.cli.running import ViewOptions, run_with_progress, show_run
 
     finished = run_with_progress(
         scenario,
@@ -90,6 +101,7 @@ def run(
         out=out,
         allow_code=allow_code,
         quiet=as_json,
+        view=ViewOptions(speed, port, browser) if view else None,
     )
     show_run(finished, out, as_json)
     if finished.failure is not None:
@@ -113,19 +125,24 @@ def view(
     host: Annotated[
         str, typer.Option(help="Address to listen on; elsewhere than on loopback with a token.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)] = 8520,
-    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    port: PortOption = 8520,
+    browser: BrowserOption = True,
     watch_only: Annotated[
         bool, typer.Option("--watch-only", help="Pages may look and not steer.")
+    ] = False,
+    fault: FaultOption = None,
+    drill: Annotated[
+        bool, typer.Option("--drill", help="A link each for instructor, trainee and watchers.")
     ] = False,
     allow_code: Annotated[
         bool, typer.Option("--allow-code", help="Let the controllers that it names run.")
     ] = False,
 ) -> None:
     """Watch and drive a run in the browser, or play a recording back."""
-    from seatrial.viewing import view as show
+    from seatrial.cli.viewing import show_page
+    from seatrial.viewing import view as serve
 
-    show(
+    page = serve(
         what,
         seed=seed,
         host=host,
@@ -133,9 +150,11 @@ def view(
         out=out,
         allow_code=allow_code,
         watch_only=watch_only,
-        browser=browser,
-        say=typer.echo,
+        drill=drill,
+        faults=fault or (),
     )
+    show_page(page, browser)
+    page.wait()
 
 
 @app.command()

@@ -21,6 +21,9 @@ _MOST_SENSORS = 9
 _MOST_EVENTS = 6
 """Lines, so that 24 are mostly enough; the JSON has all."""
 
+_STEERING = ("stick", "channels")
+"""Acts that come many times a second while somebody steers."""
+
 
 def show_info(path: Path, as_json: bool) -> None:
     """Print what a recording holds; nothing of its data is read."""
@@ -52,13 +55,22 @@ def show_info(path: Path, as_json: bool) -> None:
         names=3,
     )
     _show_sensors(console, rows)
-    happened = sorted(
-        (e["time_s"], f"{v['name']}: {e['text']}") for v in found["vehicles"] for e in v["events"]
-    )
+    happened = [
+        *(
+            (e["time_s"], f"{v['name']}: {e['text']}")
+            for v in found["vehicles"]
+            for e in v["events"]
+        ),
+        *((a["time_s"], a["text"]) for a in found["acts"] if a["what"] not in _STEERING),
+    ]
+    happened.sort(key=lambda event: event[0])
     for time, text in happened[:_MOST_EVENTS]:
         say(f" {time:8.1f} s  {text}")
     if len(happened) > _MOST_EVENTS:
         say(f" more events, with --json: {len(happened) - _MOST_EVENTS}")
+    steered = Counter(a["who"] for a in found["acts"] if a["what"] in _STEERING)
+    for who, count in steered.items():
+        say(f" orders by the {who}: {count:,}, with --json")
 
 
 def show_recovery(path: Path, out: Path, overwrite: bool) -> None:

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import typer
 
@@ -38,6 +38,14 @@ _FIGURES = {
 """Name in a summary -> heading with unit, decimals."""
 
 
+class ViewOptions(NamedTuple):
+    """How a run is shown while it runs."""
+
+    speed: float
+    port: int
+    browser: bool
+
+
 def run_with_progress(
     scenario: str,
     *,
@@ -47,11 +55,14 @@ def run_with_progress(
     out: Path | None = None,
     allow_code: bool = False,
     quiet: bool = False,
+    view: ViewOptions | None = None,
 ) -> Run:
-    """Run a scenario behind a progress bar on stderr."""
+    """Run a scenario behind a progress bar on stderr, or behind a page."""
     described = with_overrides(load(scenario, Scenario), seed, duration, faults)
     if out is not None:  # a name that cannot be used is refused before anything is compiled
         recorder(out, sum(p.count for p in described.vehicles))
+    if view is not None:
+        return _run_in_view(described, view, out, allow_code)
     if quiet or not sys.stderr.isatty():
         return run_scenario(described, out=out, allow_code=allow_code)
     from rich.console import Console
@@ -70,6 +81,20 @@ def run_with_progress(
             bar.update(task, description=described.name, completed=time)
 
         return run_scenario(described, out=out, progress=advance, allow_code=allow_code)
+
+
+def _run_in_view(described: Scenario, view: ViewOptions, out: Path | None, allow_code: bool) -> Run:
+    from seatrial.cli.viewing import show_page
+    from seatrial.viewing import run_in_view
+
+    return run_in_view(
+        described,
+        out=out,
+        allow_code=allow_code,
+        port=view.port,
+        speed=view.speed,
+        shown=lambda page: show_page(page, view.browser),
+    )
 
 
 def as_dict(run: Run) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from seatrial.compile.surroundings.seabed import Bottom
 from seatrial.compile.surroundings.world import build_ocean
 from seatrial.compile.swarm import Member, members_of, vary_model
 from seatrial.compile.variations import with_overrides
+from seatrial.compile.vehicles.actuators import expand, infos_of
 from seatrial.compile.vehicles.limits import believable_speed
 from seatrial.compile.vehicles.plausibility import check_start, doubtful_orders, within_reach
 from seatrial.compile.vehicles.trim import settle_trim
@@ -38,7 +39,6 @@ from seatrial.engine.compiled.loop import Group
 from seatrial.engine.compiled.traffic import looks_out
 from seatrial.engine.exchange.controllers import facts_of
 from seatrial.engine.frames import (
-    ActuatorInfo,
     LegInfo,
     RunHeader,
     VehicleInfo,
@@ -311,11 +311,12 @@ def _header(
             length=vehicle.length,
             beam=vehicle.beam,
             height=vehicle.height,
-            actuators=tuple(ActuatorInfo(c.name, c.unit) for c in kind.vehicle.channels),
+            actuators=infos_of(expand(vehicle.actuators)),
             sensors=tuple(kind.sensors.infos),
             faults=fault_infos(member.participant.faults),
             legs=legs.get(member.name, ()),
             estimated=member.name in legs and member.participant.feedback == "estimate",
+            fence=member.participant.guidance.fence or () if member.name in legs else (),
         )
 
     world = scenario.world

@@ -83,7 +83,9 @@ class Engine:
         """Control periods that `advance` may be asked for at once."""
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1)
         self._begin()
-        self._programs = list(self._pool.map(self._compiled, range(len(self._parts))))
+        self._programs = list(
+            self._pool.map(lambda i: self._compiled(i, self._parts[i]), range(len(self._parts)))
+        )
         self._answering: dict[tuple[Any, int], Any] = {}
         """Programs that answer those outside who steer."""
 
@@ -98,8 +100,10 @@ class Engine:
     ) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def reset(self) -> None:
-        """Back to the start."""
+    def reset(self, plan: Plan | None = None) -> None:
+        """Back to the start, of another plan of the same vehicles where one is given."""
+        if plan is not None:
+            self.surround(plan)
         self._begin()
 
     def _begin(self) -> None:
@@ -214,14 +218,28 @@ class Engine:
         """Tell vehicles something; raises SpecError, and tells nobody, if one cannot obey."""
         self._orders.take(orders, by)
 
-    def advance(self, periods: int = 1, orders: Mapping[str, Command] | None = None) -> Block:
-        """Go on by some control periods, at most `block` of them, under orders by vehicle."""
-        self.order(orders or {})
+    def advance(self, periods: int = 1) -> Block:
+        """Go on by some control periods, at most `block` of them, under the orders in force."""
         if not 0 < periods <= self.block:
             raise ValueError(f"a block has 1 to {self.block} control periods, not {periods}")
         outcomes = list(self._pool.map(lambda i: self._turn(i, periods), range(len(self._parts))))
         first, self.index = self.index, self.index + periods * self._schedule.substeps
         return block_of(self.plan, self._parts, outcomes, first, periods)
+
+    def foresee(self, plan: Plan) -> None:
+        """Compile what `surround` will need, where that is not at hand; from any thread."""
+        for i, part in enumerate(parts_of(plan)):
+            self._compiled(i, part)
+
+    def surround(self, plan: Plan) -> None:
+        """Go on with the vehicles where they are, in the sea and with the models of another plan
+        of the same run."""
+        parts = parts_of(plan)
+        for i, (old, new) in enumerate(zip(self._parts, parts, strict=True)):
+            if _shapes(old) != _shapes(new):
+                self._programs[i] = self._compiled(i, new)
+                self._answering.clear()
+        self.plan, self._parts = plan, parts
 
     def set_fault(self, fault: str, on: bool, vehicle: str | None) -> None:
         """Strike a vehicle (all when None) with a fault that its scenario describes, or not."""
@@ -271,10 +289,12 @@ class Engine:
             started: tuple[loop.Carries, tuple[loop.Samples, ...]] = program(*arguments)
         return started
 
-    def _compiled(self, i: int) -> Any:
+    def _compiled(self, i: int, part: Part) -> Any:
+        """The program of a part as it will be, for the vehicles of part `i` as they are."""
+        _, _, *rest = self._arguments(i, 1)
         with jax.enable_x64(True):
             return compile_program(
-                programs.advance, *self._arguments(i, 1), self._schedule, self.block
+                programs.advance, *_inputs(part), *rest, self._schedule, self.block
             )
 
     def _turn(self, i: int, periods: int) -> tuple[programs.Outcome, ...]:
@@ -293,6 +313,12 @@ class Engine:
         return by_fleet(
             self.plan, self._parts, [tuple(c.status for c in carries) for carries in self._carries]
         )
+
+
+def _shapes(part: Part) -> Any:
+    """What shapes the program of a part."""
+    leaves, structure = jax.tree.flatten(_inputs(part))
+    return structure, [(np.shape(leaf), getattr(leaf, "dtype", type(leaf))) for leaf in leaves]
 
 
 def _inputs(part: Part) -> tuple[loop.Groups, loop.Oceans]:

@@ -12,6 +12,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.engine.acts import Act as Act
+from seatrial.engine.acts import read_act as read_act
+from seatrial.engine.acts import write_details as write_details
 from seatrial.engine.scene import Body as Body
 from seatrial.engine.scene import Scene as Scene
 from seatrial.engine.scene import read_scene as read_scene
@@ -51,6 +54,15 @@ class ActuatorInfo:
     name: str
     unit: str
     """Unit of command and state: rev/s, N, rad or kg."""
+    kind: str = ""
+    """`thruster`, `azimuth` (the angle of one), `fin` or `ballast`; empty where it is not known."""
+    position: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Where it acts, body frame, m."""
+    axis: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Body frame: direction of positive thrust, or the hinge about which an angle is right-handed;
+    zero where there is none."""
+    size: float = 0.0
+    """Diameter of a propeller, root of the area of a fin, m; 0 where it is not known."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +107,8 @@ class VehicleInfo:
     """The mission; empty without one."""
     estimated: bool = False
     """Whether a navigation filter runs, whose estimate is recorded."""
+    fence: tuple[tuple[float, float], ...] = ()
+    """Corners of the area that it must not leave, north and east, m; empty without one."""
 
 
 @dataclass(frozen=True)
@@ -194,6 +208,8 @@ class Frames:
     time: Array
     """(T,) s since the start."""
     groups: tuple[GroupFrames, ...]
+    acts: tuple[Act, ...] = ()
+    """What people did from its first frame on and before the frame that follows its last."""
 
     @cached_property
     def vehicles(self) -> dict[str, VehicleFrames]:

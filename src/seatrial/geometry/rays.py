@@ -9,6 +9,7 @@ again. A flat bottom needs no triangles.
 """
 
 from collections.abc import Sequence
+from copy import copy
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -73,6 +74,17 @@ class RayScene:
         self._moving: list[_Moving] = []
         self._tiles: Tiles | None = None
         self._lock = Lock()
+
+    def following(self, bodies: Sequence[Body]) -> "RayScene":
+        """The same world with its floating bodies on other waves; nothing is built again."""
+        rides = {body.name: body for body in bodies if body.ride is not None}
+        if not rides:
+            return self
+        self._build()
+        other = copy(self)
+        other.bodies = tuple(rides.get(body.name, body) for body in self.bodies)
+        other._moving = [m._replace(body=other.bodies[m.place]) for m in self._moving]
+        return other
 
     def cast(
         self,

@@ -170,8 +170,13 @@ def build_solids(bodies: Sequence[Body], dtype: DTypeLike = np.float64) -> Solid
         prisms=_prisms(only, room, dtype),
         fields=_fields(only, room, dtype),
         timetables=_timetables(only, dtype),
-        rides=_rides(only, dtype),
+        rides=_rides(only),
     )
+
+
+def with_rides(solids: Solids, bodies: Sequence[Body]) -> Solids:
+    """The same solids, of which those afloat follow other waves; all but vehicles, in order."""
+    return replace(solids, rides=_rides(list(bodies)))
 
 
 def distance(solids: Solids, point: Vec3) -> tuple[jax.Array, Vec3, jax.Array]:
@@ -555,7 +560,7 @@ def _timetables(bodies: list[Body], dtype: DTypeLike) -> Timetables | None:
     )
 
 
-def _rides(bodies: list[Body], dtype: DTypeLike) -> Rides | None:
+def _rides(bodies: list[Body]) -> Rides | None:
     afloat = [(m, body.ride) for m, body in enumerate(bodies) if body.ride is not None]
     if not afloat:
         return None

@@ -64,6 +64,28 @@ def heading_table(hull: HullInWaves, sea: Sea, typical: Sea) -> NDArray[np.float
     return np.ascontiguousarray(table, np.float32)
 
 
+def refined(table: NDArray[np.float32], rows: int) -> NDArray[np.float32]:
+    """The same table with more rows, of which there are `rows` with those repeated at the ends.
+
+    The finer spline goes through the coarser one at all of its own headings. At a row it is
+    (c₋₁ + 6 c₀ + c₁)/8, which the discrete Fourier transform undoes.
+    """
+    few, many = table.shape[0] - 3, rows - 3
+    if few == many or table.shape[0] == 1:
+        return table
+    along = np.arange(many) * (few / many) + 0.5
+    first = np.floor(along).astype(np.int64)
+    f = (along - first)[:, None, None]
+    at = (
+        0.5 * (1.0 - f) ** 2 * table[first]
+        + (0.5 + f * (1.0 - f)) * table[first + 1]
+        + 0.5 * f * f * table[first + 2]
+    )
+    response = (6.0 + 2.0 * np.cos(_headings(many))) / 8.0
+    fine = np.fft.ifft(np.fft.fft(at, axis=0) / response[:, None, None], axis=0).real
+    return np.ascontiguousarray(fine[np.arange(-1, many + 2) % many], np.float32)
+
+
 def _headings(count: int) -> Array:
     return 2.0 * math.pi * np.arange(count) / count
 

@@ -55,6 +55,10 @@ def describe(run: Recording) -> dict[str, Any]:
         "datum_deg": list(header.datum),
         "water_depth_m": header.water_depth,
         "vehicles": vehicles,
+        "acts": [
+            {"time_s": a.time, "who": a.who, "what": a.what, "value": a.value, "text": a.text}
+            for a in run.acts
+        ],
     }
     plain: dict[str, Any] = without_nan(document)
     return plain

@@ -42,10 +42,11 @@ def without_nan(value: Any) -> Any:
 def read_vehicle(data: dict[str, Any]) -> VehicleInfo:
     """The vehicle whose fields, as plain data, are `data`."""
     parts = {
-        "actuators": tuple(ActuatorInfo(**a) for a in data["actuators"]),
+        "actuators": tuple(ActuatorInfo(**_plain(a)) for a in data["actuators"]),
         "sensors": tuple(_read_sensor(s) for s in data["sensors"]),
         "faults": tuple(FaultInfo(**f) for f in data["faults"]),
         "legs": tuple(_read_leg(leg) for leg in data["legs"]),
+        "fence": tuple((north, east) for north, east in data.get("fence", ())),
     }
     return VehicleInfo(**(data | parts))
 

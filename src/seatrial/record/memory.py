@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seatrial.engine.frames import Frames, GroupFrames, RunHeader, RunSummary, Scene, VehicleFrames
+from seatrial.engine.frames import (
+    Act,
+    Frames,
+    GroupFrames,
+    RunHeader,
+    RunSummary,
+    Scene,
+    VehicleFrames,
+)
 from seatrial.record.dataset import build_dataset
 from seatrial.record.lazy import LazyArray
 from seatrial.record.reader import Recording
@@ -47,7 +55,8 @@ class MemoryRecorder:
         groups = tuple(
             _joined(parts) for parts in zip(*(b.groups for b in self._blocks), strict=True)
         )
-        frames = Frames(np.concatenate([b.time for b in self._blocks]), groups)
+        acts = tuple(act for block in self._blocks for act in block.acts)
+        frames = Frames(np.concatenate([b.time for b in self._blocks]), groups, acts)
         return Recording(
             Path("(in memory)"),
             self._header,
@@ -72,6 +81,10 @@ class MemorySource:
     def parts(self) -> Iterator[slice]:
         """The frames, some thousands at a time."""
         return cut_into(len(self.frames.time), _ROWS_AT_ONCE)
+
+    def acts(self) -> tuple[Act, ...]:
+        """What people did."""
+        return self.frames.acts
 
     def samples(self, vehicle: str, sensor: str, span: Span) -> Iterator[Measurements]:
         """All samples at once."""

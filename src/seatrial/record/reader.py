@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seatrial.engine.frames import RunHeader, RunSummary, Scene, VehicleInfo
+from seatrial.engine.frames import Act, RunHeader, RunSummary, Scene, VehicleInfo
 from seatrial.errors import RecordingError
 from seatrial.record.dataset import FAULT, loop_names, with_motion
 from seatrial.record.infos import read_surroundings
@@ -52,6 +52,11 @@ class Recording:
         what follows from them.
         """
         return self.source.dataset()
+
+    @cached_property
+    def acts(self) -> tuple[Act, ...]:
+        """What people did while it ran, from the page for example, in order."""
+        return self.source.acts()
 
     def vehicle(self, name: str, part: slice = slice(None)) -> "xarray.Dataset":
         """One vehicle alone: only what it has, and only frames in which it was alive.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.engine.frames import Act
 from seatrial.record.lazy import LazyArray
 from seatrial.signals import Measurements
 
@@ -24,6 +25,9 @@ class Source(Protocol):
 
     def parts(self) -> Iterator[slice]:
         """Stretches of frames as they lie together, each small enough for the memory."""
+
+    def acts(self) -> tuple[Act, ...]:
+        """What people did while it ran, in order."""
 
     def samples(self, vehicle: str, sensor: str, span: Span) -> Iterator[Measurements]:
         """What a sensor measured in a span of time, piece by piece, without its arrays."""

@@ -156,6 +156,13 @@ class TypeStore:
         """The bytes of one message."""
         return bytes(self._serialise(typename, build(MessageFactory(self._store.types))))
 
+    def deserialise(self, typename: str, data: bytes) -> Message:
+        """A message from its bytes; a ValueError says that they are none."""
+        try:
+            return self._store.deserialize_cdr(data, typename)
+        except Exception as error:  # whatever damaged bytes lead to
+            raise ValueError(f"these are no bytes of {typename} ({error})") from None
+
     def stamp_place(self, message: bytes) -> int:
         """Where the open stamp of a message is."""
         return message.index(struct.pack("<II", *_STAMP_PATTERN))

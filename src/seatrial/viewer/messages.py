@@ -3,17 +3,21 @@
 `python -m seatrial.viewer.typescript web/src/messages.ts` writes the same types for the page.
 
 The server greets with a `Hello` (JSON), then sends states (binary, see `STATE_HEAD`), and `Event`,
-`Refused` and `Seats` (JSON) as they come. The page sends one of `Request` (JSON). Frames and units
-are seatrial's own: NED, forward starboard down, SI, radians; quaternions scalar first, body to
-world. Long arrays are base64 of little-endian numbers.
+`Sea`, `Refused`, `Seats` and, where they are asked for, `Samples` and `History` (JSON) as they
+come. The page sends one of `Request` (JSON). Frames and units are seatrial's own: NED, forward
+starboard down, SI, radians; quaternions scalar first, body to world. Long arrays are base64 of
+little-endian numbers.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 FASTEST, SLOWEST = 100.0, 0.1
 """Simulated over wall time that the page may ask for."""
+
+CLEAR = 100_000.0
+"""Visibility of clear air, m."""
 
 STATE_HEAD = {
     "time": "f8",
@@ -47,12 +51,32 @@ class Part(Message):
 
 
 class ChannelCard(Message):
-    """A command channel of a vehicle."""
+    """A command channel of a vehicle, and what it moves where: see `ActuatorInfo`."""
 
     name: str
     unit: str
     low: float
     high: float
+    kind: str
+    position: tuple[float, float, float]
+    axis: tuple[float, float, float]
+    size: float
+
+
+class SensorCard(Message):
+    """A sensor: see `SensorInfo`. `payload` is the kind of its array, empty without one."""
+
+    name: str
+    type: str
+    components: list[str]
+    units: list[str]
+    rate: float
+    position: tuple[float, float, float]
+    orientation: tuple[float, float, float, float]
+    facts: dict[str, list[float]]
+    payload: str
+    shape: list[int]
+    unit: str
 
 
 class LegCard(Message):
@@ -77,7 +101,9 @@ class VehicleCard(Message):
     channels: list[ChannelCard]
     faults: list[str]
     legs: list[LegCard]
+    fence: list[tuple[float, float]]
     autopilot: bool
+    suite: int
     fields: list[Part]
 
 
@@ -89,6 +115,20 @@ class WavesCard(Message):
     wavenumber: list[float]
     direction: list[float]
     phase: list[float]
+
+
+class WeatherCard(Message):
+    """The weather in a few numbers, SI; directions are those towards which waves, air and water
+    go, rad from north through east."""
+
+    wave_height: float
+    wave_period: float
+    wave_towards: float
+    wind_speed: float
+    wind_towards: float
+    current_speed: float
+    current_towards: float
+    visibility: float
 
 
 class BottomCard(Message):
@@ -120,6 +160,9 @@ class Hello(Message):
     type: Literal["hello"] = "hello"
     mode: Literal["live", "playback"]
     control: bool
+    role: str = "operator"
+    may: list[str]
+    outside: bool = True
     scenario: str
     seed: int
     start: float
@@ -128,21 +171,38 @@ class Hello(Message):
     statuses: list[str]
     outcomes: list[str]
     vehicles: list[VehicleCard]
+    suites: list[list[SensorCard]]
     waves: WavesCard | None
     water_depth: float | None
     bottom: BottomCard | None
     bodies: list[BodyCard]
     wind_speed: float
+    weather: WeatherCard | None = None
+    visibility: float = CLEAR
+
+
+class Sea(Message):
+    """The sea as it is now, told while it changes. `weather` is what it becomes."""
+
+    type: Literal["sea"] = "sea"
+    time: float
+    waves: WavesCard | None
+    wind_speed: float
+    wind_towards: float
+    visibility: float
+    weather: WeatherCard | None
 
 
 class Event(Message):
-    """Something that happened."""
+    """Something that happened, or that somebody did."""
 
     type: Literal["event"] = "event"
     run: int
     time: float
     vehicle: str
     text: str
+    kind: Literal["event", "fault", "act"] = "event"
+    who: str = ""
 
 
 class Refused(Message):
@@ -159,10 +219,46 @@ class Seats(Message):
     viewers: int
 
 
+class Picture(Message):
+    """The array of a dense sensor, thinned out. `points`: rows of x, y, z (m, sensor's axes) and
+    intensity, single precision. `raster`: bytes, 0 for nothing and 1 to 255 from low to high, rows
+    by columns, one array after the other where several samples came at once."""
+
+    form: Literal["points", "raster"]
+    rows: int
+    columns: int
+    low: float
+    high: float
+    data: str
+
+
+class Samples(Message):
+    """What a sensor measured since the last message; a value that is not there is null."""
+
+    type: Literal["samples"] = "samples"
+    run: int
+    vehicle: str
+    sensor: str
+    times: list[float]
+    values: list[list[float | None]]
+    picture: Picture | None
+
+
+class History(Message):
+    """All of a recording of one vehicle, thinned out: times (double precision), and behind each
+    other the numbers of the vehicle's `fields` at each of them (single)."""
+
+    type: Literal["history"] = "history"
+    vehicle: str
+    times: str
+    numbers: str
+
+
 # ── From the page ─────────────────────────────────────────────────────────────────────────────
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Coordinate = Annotated[float, Field(ge=-1e6, le=1e6)]
+Angle = Annotated[float, Field(ge=-10.0, le=10.0)]
 
 
 class Play(Message):
@@ -184,9 +280,10 @@ class Step(Message):
 
 
 class Reset(Message):
-    """Back to the start."""
+    """Back to the start, with another seed where one is given."""
 
     type: Literal["reset"]
+    seed: Annotated[int, Field(ge=0, le=2**32 - 1)] | None = None
 
 
 class Speed(Message):
@@ -247,9 +344,59 @@ class SetFault(Message):
     on: bool
 
 
+class SetWeather(Message):
+    """Other weather; what is left out stays. A sea state of the WMO is a height and a period."""
+
+    type: Literal["weather"]
+    sea_state: Annotated[int, Field(ge=0, le=9)] | None = None
+    wave_height: Annotated[float, Field(ge=0.0, le=20.0)] | None = None
+    wave_period: Annotated[float, Field(ge=0.5, le=25.0)] | None = None
+    wave_towards: Angle | None = None
+    wind_speed: Annotated[float, Field(ge=0.0, le=60.0)] | None = None
+    wind_towards: Angle | None = None
+    current_speed: Annotated[float, Field(ge=0.0, le=5.0)] | None = None
+    current_towards: Angle | None = None
+    visibility: Annotated[float, Field(ge=10.0, le=CLEAR)] | None = None
+
+
+class Watch(Message):
+    """Look at a sensor of a vehicle from now on; at none without a name."""
+
+    type: Literal["watch"]
+    vehicle: Name
+    sensor: Annotated[str, Field(max_length=200)] = ""
+
+
+class Recall(Message):
+    """Ask for the `History` of a vehicle; a live run has none."""
+
+    type: Literal["recall"]
+    vehicle: Name
+
+
 Request = Annotated[
-    Play | Pause | Step | Reset | Speed | Seek | Channels | Stick | Waypoint | Release | SetFault,
+    Play
+    | Pause
+    | Step
+    | Reset
+    | Speed
+    | Seek
+    | Channels
+    | Stick
+    | Waypoint
+    | Release
+    | SetFault
+    | SetWeather
+    | Watch
+    | Recall,
     Field(discriminator="type"),
 ]
 
 read_request: TypeAdapter[Request] = TypeAdapter(Request)
+
+REQUESTS = tuple(
+    get_args(model.model_fields["type"].annotation)[0]
+    for model in get_args(get_args(Request)[0])
+    if model not in (Watch, Recall)
+)
+"""Types of the requests that a role may be allowed; everybody may watch."""

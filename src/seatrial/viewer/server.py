@@ -9,6 +9,7 @@ before: one that is slow misses states, one that takes none for `PATIENCE` is dr
 import asyncio
 import contextlib
 import hmac
+import math
 import time as wall_clock
 from collections import deque
 from collections.abc import AsyncIterator
@@ -19,13 +20,17 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 
 from seatrial.errors import Problem, SpecError
-from seatrial.viewer.messages import Refused, Seats, read_request
+from seatrial.viewer.messages import Recall, Refused, Request, Seats, Watch, read_request
+from seatrial.viewer.roles import Blinds, Role
 from seatrial.viewer.stage import TICK, Stage
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.requests import HTTPConnection
     from starlette.websockets import WebSocket
+
+Links = dict[str, Role]
+"""Roles by token; one without a token is for those on this machine."""
 
 STATIC = Path(__file__).parent / "static"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -35,12 +40,16 @@ PATIENCE = 10.0
 MOST_VIEWERS = 200
 MOST_TEXT = 8192
 """Characters of a request."""
+SENSING = 0.1
+"""Shortest time between two messages of the sensor that a page watches, s; a picture has twice."""
 REQUESTS_PER_SECOND, BURST = 40.0, 80.0
 """That a page may send on average, and at once."""
 
 _POLICY = (
     "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
-    "connect-src 'self' ws: wss:; frame-ancestors 'self'"
+    "connect-src 'self' ws: wss:; "
+    # The cell of a notebook, whose server has another port of this machine, or an editor.
+    "frame-ancestors 'self' http://localhost:* http://127.0.0.1:* vscode-webview:"
 )
 
 
@@ -59,10 +68,14 @@ def require_page() -> None:
 class Viewer:
     """One page that is connected."""
 
-    def __init__(self, socket: "WebSocket") -> None:
-        self.socket = socket
+    def __init__(self, socket: "WebSocket", role: Role) -> None:
+        self.socket, self.role = socket, role
         self.refusals: deque[str] = deque(maxlen=20)
         """What the stage's thread answers to this page."""
+        self.watched = ("", "")
+        """The vehicle and the sensor that it looks at."""
+        self.watching = asyncio.Event()
+        self.sending = asyncio.Lock()
         self._allowance, self._refilled = BURST, wall_clock.monotonic()
 
     def may_ask(self) -> bool:
@@ -79,24 +92,29 @@ class Viewer:
 class House:
     """Everybody who watches one stage."""
 
-    def __init__(self, stage: Stage, token: str | None) -> None:
-        self.stage, self.token = stage, token
+    def __init__(self, stage: Stage, links: Links) -> None:
+        self.stage, self.links = stage, links
         self.viewers: set[Viewer] = set()
+        self._blinds = (stage.hello, Blinds(stage.hello))
         self._changed = asyncio.Condition()
 
     # ── Who may come in ───────────────────────────────────────────────────────────────────────
 
-    def admits(self, connection: "HTTPConnection") -> bool:
-        """Whether whoever knocks has the token or comes from this machine, and from our page."""
+    def role_of(self, connection: "HTTPConnection") -> Role | None:
+        """The role of whoever knocks: by the token of the link, or without one for those from this
+        machine; nobody's who comes from a page of somebody else's."""
         host = connection.headers.get("host", "")
-        if self.token is not None:
-            given = connection.query_params.get("token", "")
-            if not hmac.compare_digest(given.encode(), self.token.encode()):
-                return False
-        elif urlsplit(f"//{host}").hostname not in LOOPBACK:
-            return False
         origin = connection.headers.get("origin")
-        return origin is None or urlsplit(origin).netloc == host
+        if origin is not None and urlsplit(origin).netloc != host:
+            return None
+        given = connection.query_params.get("token", "").encode()
+        found = None
+        for token, role in self.links.items():  # all of them, in the same time for any token
+            if hmac.compare_digest(given, token.encode()):
+                found = role
+        if not given and urlsplit(f"//{host}").hostname not in LOOPBACK:
+            return None
+        return found
 
     # ── What they get ─────────────────────────────────────────────────────────────────────────
 
@@ -114,49 +132,88 @@ class House:
 
     async def serve(self, socket: "WebSocket") -> None:
         """One page from its coming to its going."""
-        if not self.admits(socket):
+        role = self.role_of(socket)
+        if role is None:
             await socket.close(1008)  # before it was accepted: HTTP 403
             return
         await socket.accept()
         if len(self.viewers) >= MOST_VIEWERS:
             await socket.close(1013, "too many viewers")
             return
-        viewer = Viewer(socket)
+        viewer = Viewer(socket, role)
         self.viewers.add(viewer)
         try:
             sending = asyncio.create_task(self._send(viewer))
             hearing = asyncio.create_task(self._hear(viewer))
-            await asyncio.wait({sending, hearing}, return_when=asyncio.FIRST_COMPLETED)
-            for task in (sending, hearing):
+            sensing = asyncio.create_task(self._sense(viewer))
+            tasks = {sending, hearing, sensing}
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in tasks:
                 task.cancel()
-            await asyncio.gather(sending, hearing, return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
         finally:
             self.viewers.discard(viewer)
             with contextlib.suppress(Exception):
                 await asyncio.wait_for(socket.close(), 1.0)
 
     async def _send(self, viewer: Viewer) -> None:
-        stage, socket = self.stage, viewer.socket
-        await _patiently(socket.send_text(stage.hello.model_dump_json()))
-        number = told = seats = 0
+        stage, socket, role = self.stage, viewer.socket, viewer.role
+        number = told = seats = seed = 0
+        sea = stage.sea[0]
         while True:
+            hello = stage.hello
+            if number == 0 or hello.seed != seed:  # another seed may have another world
+                seed = hello.seed
+                greeting = role.greeting(hello).model_dump_json()
+                await self._give(viewer, socket.send_text(greeting))
             latest, state = stage.latest
             if latest != number:
                 number = latest
-                await _patiently(socket.send_bytes(state))
+                if not role.outside:
+                    state = self._blinded(latest, state)
+                await self._give(viewer, socket.send_bytes(state))
+            if stage.sea[0] != sea:
+                sea, changed = stage.sea
+                if role.outside:
+                    await self._give(viewer, socket.send_text(changed))
             missed = min(stage.told - told, len(stage.events))
             told = stage.told
-            for event in list(stage.events)[len(stage.events) - missed :] if missed else ():
-                await _patiently(socket.send_text(event.model_dump_json()))
+            news = list(stage.events)[-missed:] if missed else []
+            for event in filter(role.may_hear, news):
+                await self._give(viewer, socket.send_text(event.model_dump_json()))
             while viewer.refusals:
                 refused = Refused(text=viewer.refusals.popleft())
-                await _patiently(socket.send_text(refused.model_dump_json()))
+                await self._give(viewer, socket.send_text(refused.model_dump_json()))
             if len(self.viewers) != seats:
                 seats = len(self.viewers)
-                await _patiently(socket.send_text(Seats(viewers=seats).model_dump_json()))
+                await self._give(viewer, socket.send_text(Seats(viewers=seats).model_dump_json()))
             async with self._changed:
                 if stage.latest[0] == number and stage.told == told and not viewer.refusals:
                     await self._changed.wait()
+
+    def _blinded(self, number: int, state: bytes) -> bytes:
+        """A state for pages that do not see outside."""
+        if self._blinds[0].vehicles is not self.stage.hello.vehicles:
+            self._blinds = (self.stage.hello, Blinds(self.stage.hello))
+        return self._blinds[1].state(number, state)
+
+    async def _give(self, viewer: Viewer, sending: Any) -> None:
+        async with viewer.sending:
+            await _patiently(sending)
+
+    async def _sense(self, viewer: Viewer) -> None:
+        """Samples of the sensor that a page watches: no other ones, and not too often."""
+        before, run, last = ("", ""), 0, -math.inf
+        while True:
+            await viewer.watching.wait()
+            if (viewer.watched, self.stage.run) != (before, run):
+                before, run, last = viewer.watched, self.stage.run, -math.inf
+            told = await asyncio.to_thread(self.stage.samples, *before, last)
+            if told is not None:
+                last = told.times[-1]
+                await self._give(viewer, viewer.socket.send_text(told.model_dump_json()))
+            dense = told is not None and told.picture is not None
+            await asyncio.sleep(2.0 * SENSING if dense else SENSING)
 
     async def _hear(self, viewer: Viewer) -> None:
         while True:
@@ -168,8 +225,6 @@ class House:
                 viewer.refusals.append("too many requests; this one was not obeyed")
             elif text is None or len(text) > MOST_TEXT:
                 viewer.refusals.append("a request is JSON of a few hundred characters")
-            elif not self.stage.hello.control:
-                viewer.refusals.append("this run may be watched, not steered")
             else:
                 try:
                     request = read_request.validate_json(text)
@@ -178,14 +233,27 @@ class House:
                     place = ".".join(str(part) for part in first["loc"])
                     viewer.refusals.append(f"{place}: {first['msg']}")
                 else:
-                    self.stage.ask(request, viewer.refusals.append)
+                    await self._take(viewer, request)
+
+    async def _take(self, viewer: Viewer, request: Request) -> None:
+        if isinstance(request, Watch):
+            viewer.watched = (request.vehicle, request.sensor)
+            (viewer.watching.set if request.sensor else viewer.watching.clear)()
+        elif isinstance(request, Recall):
+            told = await asyncio.to_thread(self.stage.history, request.vehicle)
+            if told is not None:
+                await self._give(viewer, viewer.socket.send_text(told.model_dump_json()))
+        elif request.type not in viewer.role.may:
+            viewer.refusals.append(f"the {viewer.role.name} may not ask for this: {request.type}")
+        else:
+            self.stage.ask(request, viewer.refusals.append, viewer.role.name)
 
 
 async def _patiently(sending: Any) -> None:
     await asyncio.wait_for(sending, PATIENCE)
 
 
-def application(stage: Stage, token: str | None) -> "Starlette":
+def application(stage: Stage, links: Links) -> "Starlette":
     """The app that uvicorn runs."""
     from starlette.applications import Starlette
     from starlette.requests import Request as HttpRequest
@@ -193,10 +261,10 @@ def application(stage: Stage, token: str | None) -> "Starlette":
     from starlette.routing import Mount, Route, WebSocketRoute
     from starlette.staticfiles import StaticFiles
 
-    house = House(stage, token)
+    house = House(stage, links)
 
     async def page(request: HttpRequest) -> Response:
-        if not house.admits(request):
+        if house.role_of(request) is None:
             return PlainTextResponse("This page needs the link that the command printed.", 403)
         headers = {"Content-Security-Policy": _POLICY, "Referrer-Policy": "no-referrer"}
         return FileResponse(STATIC / "index.html", headers=headers)
@@ -217,24 +285,12 @@ def application(stage: Stage, token: str | None) -> "Starlette":
     )
 
 
-def serve(stage: Stage, host: str, port: int, token: str | None) -> None:
-    """Serve until Ctrl-C."""
-    import uvicorn
-
-    config = uvicorn.Config(
-        application(stage, token),
-        host=host,
-        port=port,
-        log_level="warning",
-        ws_max_size=MOST_TEXT * 4,
-        ws_ping_interval=20.0,
-        ws_ping_timeout=20.0,
-        timeout_graceful_shutdown=2,
-    )
-    stage.start()
-    try:
-        uvicorn.Server(config).run()
-    finally:
-        stage.close()
-    if stage.failure is not None:
-        raise stage.failure
+def settings() -> dict[str, Any]:
+    """How uvicorn serves it."""
+    return {
+        "log_level": "warning",
+        "ws_max_size": MOST_TEXT * 4,
+        "ws_ping_interval": 20.0,
+        "ws_ping_timeout": 20.0,
+        "timeout_graceful_shutdown": 2,
+    }

@@ -10,10 +10,11 @@ import time as wall_clock
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
+from typing import Literal
 
-from seatrial.engine.frames import Body
+from seatrial.engine.frames import Act, Body
 from seatrial.errors import SeatrialError
-from seatrial.viewer.messages import FLAGS, Event, Hello, Request
+from seatrial.viewer.messages import FLAGS, Event, Hello, History, Request, Samples
 from seatrial.viewer.states import Rows, poses_of, state_message
 
 TICK = 1.0 / 60.0
@@ -48,9 +49,13 @@ class Stage(ABC):
         self.events: deque[Event] = deque(maxlen=MOST_EVENTS)
         self.told = 0
         """Events ever told; the last of them are in `events`."""
+        self.sea: tuple[int, str] = (0, "")
+        """Number and JSON of the last `Sea`; none before the sea changes."""
+        self.over = threading.Event()
+        """Set when there is nothing more to come: a run to its end, or a failure."""
         self.failure: BaseException | None = None
         self._moving = moving
-        self._requests: queue.Queue[tuple[Request, Answer]] = queue.Queue(MOST_REQUESTS)
+        self._requests: queue.Queue[tuple[Request, str, Answer]] = queue.Queue(MOST_REQUESTS)
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._work, name="stage", daemon=True)
         self._anchor = (0.0, 0.0)
@@ -69,12 +74,28 @@ class Stage(ABC):
         """Go on to a simulated time, or part of the way; whether anything changed."""
 
     @abstractmethod
-    def _obey(self, request: Request) -> None:
-        """Do what only this kind of stage can do; raises SeatrialError if it cannot."""
+    def _obey(self, request: Request, who: str, answer: Answer) -> bool:
+        """Do what only this kind of stage can do, whether it is done by then or will be noted
+        later; raises SeatrialError if it cannot."""
+
+    def _note(self, act: Act) -> None:
+        """Keep what somebody did."""
+        return
 
     @abstractmethod
     def _rows(self) -> tuple[float, list[Rows]]:
         """Time of the latest frame, and its rows by group."""
+
+    def samples(self, vehicle: str, sensor: str, after: float) -> Samples | None:
+        """What a sensor measured later than a time, None if nothing or if there is no such sensor.
+
+        Called by threads of the server, and may take its time.
+        """
+        return None
+
+    def history(self, vehicle: str) -> History | None:
+        """Everything that is known of a vehicle; None of a run that goes on, or of nobody."""
+        return None
 
     def _finish(self) -> None:
         """At the very end, in the stage's thread."""
@@ -91,17 +112,26 @@ class Stage(ABC):
         if self._thread.is_alive():
             self._thread.join()
 
-    def ask(self, request: Request, answer: Answer) -> None:
+    def ask(self, request: Request, answer: Answer, who: str = "operator") -> None:
         """Called by the server's thread: never waits."""
         try:
-            self._requests.put_nowait((request, answer))
+            self._requests.put_nowait((request, who, answer))
         except queue.Full:
             answer("too many requests wait already")
 
-    def tell(self, vehicle: str, text: str, time: float | None = None) -> None:
-        """Note something that happened."""
+    def tell(
+        self,
+        vehicle: str,
+        text: str,
+        time: float | None = None,
+        kind: Literal["event", "fault", "act"] = "event",
+        who: str = "",
+    ) -> None:
+        """Tell the pages something that happened, or that somebody did."""
         now = self.time if time is None else time
-        self.events.append(Event(run=self.run, time=now, vehicle=vehicle, text=text))
+        self.events.append(
+            Event(run=self.run, time=now, vehicle=vehicle, text=text, kind=kind, who=who)
+        )
         self.told += 1
 
     def _work(self) -> None:
@@ -119,6 +149,7 @@ class Stage(ABC):
         except Exception as error:  # told to all pages, and raised where the stage was made
             self.failure = error
             self.tell("", f"the run failed: {error}")
+            self.over.set()
         finally:
             self._finish()
 
@@ -139,16 +170,21 @@ class Stage(ABC):
         heard = False
         while True:
             try:
-                request, answer = self._requests.get_nowait()
+                request, who, answer = self._requests.get_nowait()
             except queue.Empty:
                 return heard
             heard = True
             try:
-                self._do(request)
+                done = self._do(request, who, answer)
             except SeatrialError as error:
                 answer(str(error))
+            else:
+                if done:
+                    value = request.model_dump(exclude={"type"}, exclude_none=True)
+                    self._note(Act(self.time, who, request.type, value))
 
-    def _do(self, request: Request) -> None:
+    def _do(self, request: Request, who: str, answer: Answer) -> bool:
+        done = True
         if request.type == "play":
             self.playing = not self.ended
         elif request.type == "pause":
@@ -156,8 +192,9 @@ class Stage(ABC):
         elif request.type == "speed":
             self.speed = request.factor
         else:
-            self._obey(request)
+            done = self._obey(request, who, answer)
         self._pace()
+        return done
 
     def _pace(self) -> None:
         """Count the pace from here on."""

@@ -21,14 +21,14 @@ def typescript() -> str:
         and issubclass(model, messages.Message)
         and model is not messages.Message
     ]
+    requests = get_args(get_args(messages.Request)[0])
     parts = [
         "// Written by `python -m seatrial.viewer.typescript`; change messages.py instead.\n",
         f"export const SLOWEST = {messages.SLOWEST:g};\nexport const FASTEST = "
         f"{messages.FASTEST:g};\n",
         _state_head(),
-        *(_interface(model) for model in models),
+        *(_interface(model, model in requests) for model in models),
     ]
-    requests = get_args(get_args(messages.Request)[0])
     parts.append(
         "export type Request =\n  | " + "\n  | ".join(m.__name__ for m in requests) + ";\n"
     )
@@ -50,11 +50,13 @@ def _state_head() -> str:
     )
 
 
-def _interface(model: type[messages.Message]) -> str:
+def _interface(model: type[messages.Message], request: bool) -> str:
+    """A model; what a request may leave out is optional."""
     told = " ".join((model.__doc__ or "").split())
     lines = [f"/** {told} */", f"export interface {model.__name__} {{"]
     for name, field in model.model_fields.items():
-        lines.append(f"  {name}: {_type(field.annotation)};")
+        mark = "?" if request and not field.is_required() else ""
+        lines.append(f"  {name}{mark}: {_type(field.annotation)};")
     return "\n".join([*lines, "}", ""])
 
 
@@ -67,7 +69,8 @@ def _type(annotation: Any) -> str:
     if origin is Literal:
         return " | ".join(f'"{value}"' for value in of)
     if origin is list:
-        return f"{_type(of[0])}[]"
+        item = _type(of[0])
+        return f"({item})[]" if " | " in item else f"{item}[]"
     if origin is tuple:
         return f"[{', '.join(_type(one) for one in of)}]"
     if origin is dict:

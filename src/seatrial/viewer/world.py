@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from seatrial.engine.frames import OUTCOMES, Body, RunHeader, Scene, VehicleInfo
+from seatrial.engine.scene import WaveComponents
 from seatrial.geometry.terrain import Terrain
+from seatrial.signals import SensorInfo
 from seatrial.viewer.messages import (
     BodyCard,
     BottomCard,
@@ -16,6 +18,7 @@ from seatrial.viewer.messages import (
     Hello,
     LegCard,
     Part,
+    SensorCard,
     VehicleCard,
     WavesCard,
 )
@@ -36,15 +39,15 @@ def hello_of(
     scene: Scene,
     vehicles: list[VehicleCard],
     mode: Literal["live", "playback"],
-    control: bool,
+    may: tuple[str, ...],
     span: tuple[float, float],
 ) -> Hello:
     """The greeting of a run whose cards of vehicles are in the order of its states."""
-    waves = scene.waves
-    names = ("amplitude", "omega", "wavenumber", "direction", "phase")
+    vehicles, suites = _with_suites(header, vehicles)
     return Hello(
         mode=mode,
-        control=control,
+        control=True,
+        may=list(may),
         scenario=header.scenario,
         seed=header.seed,
         start=span[0],
@@ -53,14 +56,19 @@ def hello_of(
         statuses=STATUSES,
         outcomes=list(OUTCOMES.values()),
         vehicles=vehicles,
-        waves=None
-        if waves is None
-        else WavesCard(**{n: getattr(waves, n).tolist() for n in names}),
+        suites=suites,
+        waves=waves_card(scene.waves),
         water_depth=scene.water_depth,
         bottom=None if scene.terrain is None else _bottom(scene.terrain),
         bodies=[_body(body) for body in drawn_bodies(scene)],
         wind_speed=0.0 if scene.wind is None else scene.wind.speed,
     )
+
+
+def waves_card(waves: WaveComponents | None) -> WavesCard | None:
+    """The surface; None where it is flat."""
+    names = ("amplitude", "omega", "wavenumber", "direction", "phase")
+    return None if waves is None else WavesCard(**{n: getattr(waves, n).tolist() for n in names})
 
 
 def drawn_bodies(scene: Scene) -> list[Body]:
@@ -80,7 +88,16 @@ def vehicle_card(
         beam=info.beam,
         height=info.height,
         channels=[
-            ChannelCard(name=a.name, unit=a.unit, low=low, high=high)
+            ChannelCard(
+                name=a.name,
+                unit=a.unit,
+                low=low,
+                high=high,
+                kind=a.kind,
+                position=a.position,
+                axis=a.axis,
+                size=a.size,
+            )
             for a in info.actuators
             for low, high in [limits.get(a.name, (-1.0, 1.0))]
         ],
@@ -95,8 +112,45 @@ def vehicle_card(
             )
             for leg in info.legs
         ],
+        fence=list(info.fence),
         autopilot=pilot,
+        suite=0,
         fields=fields,
+    )
+
+
+def _with_suites(
+    header: RunHeader, vehicles: list[VehicleCard]
+) -> tuple[list[VehicleCard], list[list[SensorCard]]]:
+    """Cards that know their suite of sensors, and the suites: a swarm has one for all."""
+    suites: dict[tuple[str, ...], int] = {}
+    told: list[list[SensorCard]] = []
+    found = []
+    sensors = {v.name: v.sensors for v in header.vehicles}
+    for card in vehicles:
+        suite = [_sensor(one) for one in sensors[card.name]]
+        key = tuple(one.model_dump_json() for one in suite)
+        if key not in suites:
+            suites[key] = len(told)
+            told.append(suite)
+        found.append(card.model_copy(update={"suite": suites[key]}))
+    return found, told
+
+
+def _sensor(info: SensorInfo) -> SensorCard:
+    payload = info.payload
+    return SensorCard(
+        name=info.name,
+        type=info.type,
+        components=list(info.components),
+        units=list(info.units),
+        rate=info.rate,
+        position=info.position,
+        orientation=info.orientation,
+        facts={name: list(numbers) for name, numbers in info.facts.items()},
+        payload="" if payload is None else payload.kind,
+        shape=[] if payload is None else list(payload.shape),
+        unit="" if payload is None else payload.unit,
     )
 
 
@@ -108,7 +162,7 @@ def _bottom(terrain: Terrain) -> BottomCard:
         spacing=(float(terrain.spacing[0] * step), float(terrain.spacing[1] * step)),
         rows=depth.shape[0],
         columns=depth.shape[1],
-        depth=_base64(depth, "<f4"),
+        depth=packed(depth, "<f4"),
     )
 
 
@@ -124,10 +178,11 @@ def _body(body: Body) -> BodyCard:
         moves=body.moves,
         position=(north, east, down),
         attitude=(w, x, y, z),
-        vertices=_base64(mesh.vertices, "<f4"),
-        faces=_base64(mesh.faces, "<u4"),
+        vertices=packed(mesh.vertices, "<f4"),
+        faces=packed(mesh.faces, "<u4"),
     )
 
 
-def _base64(numbers: ArrayLike, kind: str) -> str:
+def packed(numbers: ArrayLike, kind: str) -> str:
+    """Base64 of numbers."""
     return base64.b64encode(np.ascontiguousarray(numbers, kind).tobytes()).decode()

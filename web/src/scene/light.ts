@@ -16,6 +16,12 @@ vec3 skyColour(vec3 direction) {
   colour += glow * (0.38 * pow(towards, 5.0) * exp(-2.2 * height) + 0.35 * pow(towards, 90.0));
   return colour;
 }
+/* Fog, above what clear air takes away: extinction per m, and its colour. */
+uniform float fogDensity;
+uniform vec3 fogColour;
+vec3 inFog(vec3 colour, float far) {
+  return mix(colour, fogColour, 1.0 - exp(-fogDensity * far));
+}
 vec3 sunColour() {
   float low = 1.0 - smoothstep(0.0, 0.45, sunDirection.y);
   return mix(vec3(1.0, 0.95, 0.86), vec3(1.0, 0.60, 0.30), low);
@@ -35,7 +41,7 @@ vec3 veil(float depth, vec3 direction) {
   return light * mix(0.22, 1.5, smoothstep(-0.8, 0.9, direction.y));
 }
 /* Colour of something at "there" as seen from "eye", y up, under water that stands at a level. */
-vec3 throughWater(vec3 colour, vec3 eye, vec3 there, vec3 haze, float level) {
+vec3 throughWater(vec3 colour, vec3 eye, vec3 there, vec3 haze, float level, float fog) {
   eye.y -= level;
   there.y -= level;
   float path = distance(eye, there);
@@ -47,13 +53,14 @@ vec3 throughWater(vec3 colour, vec3 eye, vec3 there, vec3 haze, float level) {
   colour *= exp(-DOWNWELLING * max(max(-there.y, 0.0) - ADAPTED * eyeDeep, 0.0));
   vec3 kept = exp(-ABSORPTION * path * wet);
   colour = colour * kept + veil(eyeDeep, (there - eye) / max(path, 1e-3)) * (1.0 - kept);
-  return mix(colour, haze, 1.0 - exp(-dry * 0.00012));
+  return mix(colour, haze, 1.0 - exp(-dry * (0.00012 + fog)));
 }
 `;
 
-const TONES = THREE.ShaderChunk.tonemapping_fragment;
+/** As three has it, before `patchFog`. */
+export const TONES = THREE.ShaderChunk.tonemapping_fragment;
 
-/** All of three's own materials see the water in place of a fog, whose `near` is its level. */
+/** All of three's own materials see the water in place of a fog, whose `near` is its level; `far` is the extinction of fog. */
 export function patchFog(): void {
   THREE.ShaderChunk.fog_pars_vertex = "varying vec3 vFogPlace;";
   THREE.ShaderChunk.fog_vertex = /* glsl */ `
@@ -63,13 +70,13 @@ export function patchFog(): void {
     #endif
     vFogPlace = (modelMatrix * fogPlace).xyz;
   `;
-  THREE.ShaderChunk.fog_pars_fragment = `varying vec3 vFogPlace; uniform vec3 fogColor; uniform float fogNear; ${WATER}`;
+  THREE.ShaderChunk.fog_pars_fragment = `varying vec3 vFogPlace; uniform vec3 fogColor; uniform float fogNear, fogFar; ${WATER}`;
   THREE.ShaderChunk.fog_fragment = "";
   // light is lost before tones are mapped, which is not where three puts its fog
   THREE.ShaderChunk.tonemapping_fragment = /* glsl */ `
     #ifdef USE_FOG
       gl_FragColor.rgb =
-        throughWater(gl_FragColor.rgb, cameraPosition, vFogPlace, fogColor, fogNear);
+        throughWater(gl_FragColor.rgb, cameraPosition, vFogPlace, fogColor, fogNear, fogFar);
     #endif
     ${TONES}`;
 }
@@ -121,6 +128,7 @@ export function skyDome(shared: Record<string, THREE.IUniform>): THREE.Mesh {
           }
           float towards = dot(direction, sunDirection);
           colour += sunColour() * 14.0 * smoothstep(0.99985, 0.99996, towards);
+          colour = inFog(colour, 150.0 / max(direction.y, 0.01)); // a bank of fog lies on the water
         }
         gl_FragColor = vec4(colour, 1.0);
         #include <tonemapping_fragment>

@@ -35,22 +35,37 @@ vec4 seaSurface(vec2 local, float spacing) {
 
 const TURN = 2 * Math.PI;
 
+/** Components for which there is room at first. */
+const ROOM = 256;
+
 /** The table of components around a place at a time. */
 export class Sea {
-  readonly count: number;
-  readonly texture: THREE.DataTexture;
-  readonly slopeVariance: number;
-  readonly significantHeight: number;
-  private readonly table: Float32Array<ArrayBuffer>;
-  private readonly kx: Float64Array;
-  private readonly ky: Float64Array;
+  /** How many there are, as a uniform: the sea may change while it is watched. */
+  readonly count = { value: 0 };
+  readonly texture = new THREE.DataTexture(new Float32Array(4), 1, 1, THREE.RGBAFormat, THREE.FloatType);
+  slopeVariance = 0;
+  significantHeight = 0;
+  private table = new Float32Array(4);
+  private kx = new Float64Array(0);
+  private ky = new Float64Array(0);
+  private waves: WavesCard | null = null;
 
-  constructor(private readonly waves: WavesCard | null) {
+  constructor(waves: WavesCard | null) {
+    this.set(waves);
+  }
+
+  set(waves: WavesCard | null): void {
     const n = waves?.amplitude.length ?? 0;
-    this.count = n;
+    this.waves = waves;
+    this.count.value = n;
     this.kx = new Float64Array(n);
     this.ky = new Float64Array(n);
-    this.table = new Float32Array(4 * Math.max(n, 1));
+    if (this.table.length < 4 * n || this.table.length === 4) {
+      const room = Math.max(2 * n, ROOM);
+      this.table = new Float32Array(4 * room);
+      this.texture.dispose();
+      this.texture.image = { data: this.table, width: room, height: 1 };
+    }
     let slopes = 0;
     let energy = 0;
     for (let i = 0; i < n; i++) {
@@ -63,18 +78,12 @@ export class Sea {
     }
     this.slopeVariance = slopes;
     this.significantHeight = 4 * Math.sqrt(energy);
-    this.texture = new THREE.DataTexture(
-      this.table,
-      Math.max(n, 1),
-      1,
-      THREE.RGBAFormat,
-      THREE.FloatType,
-    );
+    this.texture.needsUpdate = true;
   }
 
   /** Phases for places told from here on relative to north and east. */
   centre(north: number, east: number, time: number): void {
-    for (let i = 0; i < this.count; i++) {
+    for (let i = 0; i < this.count.value; i++) {
       const phase =
         this.waves!.omega[i]! * time +
         this.waves!.phase[i]! -
@@ -88,7 +97,7 @@ export class Sea {
   /** Elevation at one place, for the camera. */
   elevation(north: number, east: number, time: number): number {
     let height = 0;
-    for (let i = 0; i < this.count; i++) {
+    for (let i = 0; i < this.count.value; i++) {
       const w = this.waves!;
       height +=
         w.amplitude[i]! *
@@ -145,11 +154,11 @@ export class Water {
       uniforms: {
         ...shared,
         waveTable: { value: sea.texture },
-        waveCount: { value: sea.count },
-        // what Cox and Munk (1954) saw of slopes, and the components do not hold
-        ripples: { value: Math.max(0.003 + 0.00512 * windSpeed - sea.slopeVariance, 0.003) },
-        crest: { value: Math.max(sea.significantHeight, 0.05) },
+        waveCount: sea.count,
+        ripples: { value: 0.003 },
+        crest: { value: 0.05 },
         ripplePhase: { value: 0 },
+        clearness: { value: 0 },
       },
       side: THREE.DoubleSide,
       transparent: true,
@@ -176,9 +185,17 @@ export class Water {
         uniform float ripples;
         uniform float crest;
         uniform float ripplePhase;
+        uniform float clearness;
         varying vec2 vLocal;
         varying vec3 vPlace;
         varying vec4 vSea;
+        float foamNoise(vec2 p) {
+          vec2 i = floor(p), f = fract(p);
+          f = f * f * (3.0 - 2.0 * f);
+          vec4 h = fract(sin(vec4(dot(i, vec2(127.1, 311.7)), dot(i + vec2(1, 0), vec2(127.1, 311.7)),
+            dot(i + vec2(0, 1), vec2(127.1, 311.7)), dot(i + vec2(1, 1), vec2(127.1, 311.7)))) * 43758.5453);
+          return mix(mix(h.x, h.y, f.x), mix(h.z, h.w, f.x), f.y);
+        }
         void main() {
           vec3 toEye = cameraPosition - vPlace;
           float far = length(toEye);
@@ -216,7 +233,7 @@ export class Water {
             above += sine < 1.0 ? sunColour() * 4.0 * pow(max(dot(out_, sunDirection), 0.0), 220.0)
               : vec3(0.0);
             colour = mix(veil(0.0, toEye), above + 0.5 * WATER_LIGHT, window);
-            colour = throughWater(colour, cameraPosition, vPlace, colour, vPlace.y + 0.01);
+            colour = throughWater(colour, cameraPosition, vPlace, colour, vPlace.y + 0.01, 0.0);
           } else {
             float facing = max(dot(toEye, normal), 0.02);
             float rough = sqrt(left);
@@ -238,11 +255,14 @@ export class Water {
             colour = mix(body, sky, clamp(fresnel, 0.0, 1.0)) + sunColour() * min(glint, 6.0);
             float breaking = smoothstep(0.55, 0.95, sea.x / crest)
               * smoothstep(0.10, 0.30, length(sea.yz));
-            float grain = fract(sin(dot(floor(vPlace.xz * 9.0), vec2(12.9898, 78.233))) * 43758.55);
-            colour = mix(colour, vec3(0.85, 0.88, 0.9), 0.55 * breaking * (0.55 + 0.45 * grain));
-            opaque = mix(0.80, 1.0, clamp(fresnel + far / 120.0, 0.0, 1.0));
+            float bubbles = 0.5 * foamNoise(vPlace.xz * 2.3) + 0.32 * foamNoise(vPlace.xz * 6.1)
+              + 0.25 * foamNoise(vPlace.xz * 15.0);
+            float foam = breaking * smoothstep(0.75 - 0.6 * breaking, 1.0 - 0.25 * breaking, bubbles + 0.12);
+            colour = mix(colour, mix(vec3(0.82, 0.86, 0.88), sunColour(), 0.2), 0.8 * foam);
+            opaque = mix(0.80, 1.0, clamp(fresnel + far / 120.0, 0.0, 1.0)) * (1.0 - 0.85 * clearness);
             vec3 level = normalize(vec3(-toEye.x, 0.015, -toEye.z));
             colour = mix(colour, skyColour(level), 1.0 - exp(-far * 0.00022));
+            colour = inFog(colour, far);
           }
           gl_FragColor = vec4(colour, opaque);
           #include <tonemapping_fragment>
@@ -252,6 +272,15 @@ export class Water {
     this.mesh = new THREE.Mesh(new THREE.BufferGeometry(), material);
     this.mesh.frustumCulled = false;
     this.mesh.renderOrder = 2;
+    this.roughen(windSpeed);
+  }
+
+  /** The wind, or the sea, is another one. */
+  roughen(windSpeed: number): void {
+    const { uniforms } = this.mesh.material;
+    // what Cox and Munk (1954) saw of slopes, and the components do not hold
+    uniforms["ripples"]!.value = Math.max(0.003 + 0.00512 * windSpeed - this.sea.slopeVariance, 0.003);
+    uniforms["crest"]!.value = Math.max(this.sea.significantHeight, 0.05);
   }
 
   /** Finer or coarser. */
@@ -264,8 +293,9 @@ export class Water {
     this.mesh.material.needsUpdate = true;
   }
 
-  /** Around a place (three's axes) at a time. */
-  update(x: number, z: number, time: number): void {
+  /** Around a place (three's axes) at a time; clear water lets the chart below be seen. */
+  update(x: number, z: number, time: number, clear: boolean): void {
+    this.mesh.material.uniforms["clearness"]!.value = clear ? 1 : 0;
     this.sea.centre(x, z, time);
     this.mesh.position.set(x, 0, z);
     this.mesh.material.uniforms["ripplePhase"]!.value = time;
@@ -286,7 +316,7 @@ export class Water {
     const material = new THREE.ShaderMaterial({
       uniforms: {
         waveTable: { value: this.sea.texture },
-        waveCount: { value: this.sea.count },
+        waveCount: this.sea.count,
         places: { value: at },
       },
       vertexShader: "void main() { gl_Position = vec4(position.xy, 0.0, 1.0); }",

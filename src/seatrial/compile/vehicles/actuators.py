@@ -14,6 +14,7 @@ from seatrial.core.actuators import fin as fin_runtime
 from seatrial.core.actuators import rudder as rudder_runtime
 from seatrial.core.actuators import thruster as thruster_runtime
 from seatrial.core.actuators.drive import Drive
+from seatrial.engine.frames import ActuatorInfo
 from seatrial.pytree import constant
 from seatrial.spec import actuators as spec
 
@@ -80,6 +81,38 @@ def channels_of(actuators: list[spec.Thruster | spec.Fin | spec.Ballast]) -> lis
         elif actuator.angle_limit > 0:  # a fixed fin takes no orders
             result.append(Channel(actuator.name, "rad"))
     return result
+
+
+def infos_of(
+    actuators: list[spec.Thruster | spec.Fin | spec.Ballast],
+) -> tuple[ActuatorInfo, ...]:
+    """What a reader of a run is told of every channel, in the order of `channels_of`."""
+    units = {channel.name: channel.unit for channel in channels_of(actuators)}
+    found: list[ActuatorInfo] = []
+    for actuator in actuators:
+        if actuator.name not in units:
+            continue
+        unit, place = units[actuator.name], actuator.position
+        if isinstance(actuator, spec.Thruster):
+            axis = _direction(actuator.direction)
+            size = getattr(actuator.thrust, "diameter", 0.0)
+            found.append(ActuatorInfo(actuator.name, unit, "thruster", place, axis, size))
+            if actuator.azimuth is not None:
+                angle, down = f"{actuator.name}_angle", (0.0, 0.0, 1.0)
+                found.append(ActuatorInfo(angle, units[angle], "azimuth", place, down, size))
+        elif isinstance(actuator, spec.Fin):
+            shape = actuator.lift or actuator.table or actuator.race
+            size = 0.0 if shape is None else math.sqrt(shape.area)
+            axis = _direction(actuator.axis)
+            found.append(ActuatorInfo(actuator.name, unit, "fin", place, axis, size))
+        else:
+            found.append(ActuatorInfo(actuator.name, unit, "ballast", place))
+    return tuple(found)
+
+
+def _direction(vector: tuple[float, float, float]) -> tuple[float, float, float]:
+    x, y, z = _unit(vector).tolist()
+    return x, y, z
 
 
 def limits_of(

@@ -16,6 +16,7 @@ from seatrial.engine.compiled.judging import RUNNING, STATUS
 from seatrial.engine.exchange.deliveries import TOLERANCE, Measured
 from seatrial.engine.frames import (
     GUIDANCE,
+    Act,
     Array,
     Frames,
     GroupFrames,
@@ -47,6 +48,7 @@ class Gatherer:
         self._status: list[list[Codes]] = [[] for _ in plan.fleets]
         self._contact: list[list[Array]] = [[] for _ in plan.fleets]
         self._samples: list[list[Measured]] = [[measured] for measured in opening]
+        self._acts: list[Act] = []
         self._waiting = 0
         """Frames taken and not handed on."""
         self._until = sys.maxsize if endless else plan.frames
@@ -65,6 +67,10 @@ class Gatherer:
     def time(self) -> float:
         """Of the last frame, s."""
         return max(self._given + self._waiting - 1, 0) * self._plan.header.frame_period
+
+    def note(self, act: Act) -> None:
+        """Let the frames of its time tell what somebody did."""
+        self._acts.append(act)
 
     def add(self, block: Block) -> list[Frames]:
         """Take a block; gives those that are full."""
@@ -119,9 +125,11 @@ class Gatherer:
             self._status[i] = [status[count:]]
             self._contact[i] = [contact[count:]]
             self._samples[i] = [{n: m.cut(slice(split[n], None)) for n, m in samples.items()}]
+        done = tuple(act for act in self._acts if last or act.time < end)
+        self._acts = self._acts[len(done) :]
         self._given += count
         self._waiting -= count
-        return Frames(time, tuple(groups))
+        return Frames(time, tuple(groups), done)
 
 
 def _done(guidance: Array, legs: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
+from seatrial.engine.frames import Act
 from seatrial.errors import RecordingError
 from seatrial.record.lazy import LazyArray
 from seatrial.record.reader import Recording
@@ -91,6 +92,11 @@ class _Stretch:
     def parts(self) -> Iterator[slice]:
         """All at once: it is drawn as a whole."""
         yield slice(0, self.dataset().sizes["time"])
+
+    def acts(self) -> tuple[Act, ...]:
+        """Those of the stretch."""
+        first, last = self.span
+        return tuple(act for act in self.whole.acts() if first <= act.time <= last)
 
     def samples(self, vehicle: str, sensor: str, span: Span) -> Iterator[Measurements]:
         """Those of the stretch."""

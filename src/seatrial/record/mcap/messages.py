@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from seatrial.engine.frames import (
     ESTIMATE,
+    Act,
     Frames,
     RunHeader,
     VehicleFrames,
@@ -24,6 +25,7 @@ from seatrial.record.lazy import Cache, LazyArray, as_variable
 from seatrial.record.mcap.file import McapFile, Message, Place
 from seatrial.record.source import Span
 from seatrial.record.swarm.columns import Columns
+from seatrial.ros.acts import ACTS_TOPIC, ACTS_TYPE, decode_act
 from seatrial.ros.layout import Array, Layout, TypeStore
 from seatrial.ros.loop_topics import frame_topics
 from seatrial.ros.payloads import payload_layout
@@ -156,6 +158,18 @@ class McapSource:
         never = np.empty(0, np.int64)
         silent = {v.name: self._read_vehicle(v, {}, never) for v in self.header.vehicles}
         return frames_of(never / 1e9, silent)
+
+    def acts(self) -> tuple[Act, ...]:
+        """What people did, in order."""
+        found = []
+        for place in self.file.places:
+            if ACTS_TOPIC in place.counts:
+                found += self.file.read(place, {ACTS_TOPIC})[ACTS_TOPIC]
+        found.sort(key=lambda message: message[0])
+        try:
+            return tuple(decode_act(self._store, *message) for message in found)
+        except (ValueError, KeyError, TypeError) as error:
+            raise self._refuse(ACTS_TOPIC, f"are not {ACTS_TYPE} of ours ({error})") from None
 
     # ------------------------------------------------------------------ samples
 

@@ -22,10 +22,11 @@ from typing import Any, Generic
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.engine.frames import Frames, RunHeader, RunSummary, Scene, VehicleFrames
+from seatrial.engine.frames import Act, Frames, RunHeader, RunSummary, Scene, VehicleFrames
 from seatrial.errors import RecordingError
 from seatrial.record.lock import open_alone
 from seatrial.record.mcap import description
+from seatrial.ros.acts import ACTS_TOPIC, ACTS_TYPE, encode_act
 from seatrial.ros.layout import Array, Layout, Message, MessageFactory, TypeStore
 from seatrial.ros.loop_topics import PATH_TYPE, build_path, frame_topics, path_topic
 from seatrial.ros.payloads import PayloadLayout, check_payload, payload_layout
@@ -88,6 +89,9 @@ class McapRecorder:
         self._sensors: dict[str, dict[str, list[_Stream[Measurements]]]] = {}
         self._payloads: dict[tuple[str, str], tuple[PayloadLayout, int]] = {}
         """Layout and channel by vehicle and sensor."""
+        self._store = TypeStore()
+        self._acts: int | None = None
+        """Channel of what people did, once somebody has done something."""
         self._frames_per_batch = 1
         self._sequence = 0
         self._file: BufferedRandom
@@ -129,6 +133,7 @@ class McapRecorder:
             for name, sensors in frames.measurements.items():
                 for sensor, samples in sensors.items():
                     batch += _encode_samples(self._sensors[name][sensor], samples, span)
+            batch += self._encode_acts(frames.acts, span)
             self._write_batch(batch)
 
     def close(self, summary: RunSummary) -> None:
@@ -141,7 +146,7 @@ class McapRecorder:
             raise self._cannot_write(error) from error
 
     def _register(self, header: RunHeader, names: dict[str, str]) -> None:
-        store = TypeStore()
+        store = self._store
         schemas: dict[str, int] = {}
         channels: dict[str, int] = {}
 
@@ -205,6 +210,20 @@ class McapRecorder:
     def _encode_clock(self, stamps: Times) -> _Encoded:
         layout, channel = self._clock
         return _Encoded(channel, stamps, layout.encode(stamps, np.empty((len(stamps), 0))))
+
+    def _encode_acts(self, acts: tuple[Act, ...], span: tuple[float, float]) -> list[_Encoded]:
+        """What was done in a span of time."""
+        times = _to_ns(np.array([act.time for act in acts]))
+        inside = np.flatnonzero((times >= span[0]) & (times < span[1])).tolist()
+        if not inside:
+            return []
+        if self._acts is None:
+            schema = self._writer.register_schema(
+                ACTS_TYPE, "ros2msg", self._store.definition(ACTS_TYPE)
+            )
+            self._acts = self._writer.register_channel(ACTS_TOPIC, "cdr", schema, {})
+        messages = [encode_act(self._store, acts[i]) for i in inside]
+        return [_Encoded(self._acts, times[inside], messages)]
 
     def _encode_payloads(self, frames: Frames, span: tuple[float, float]) -> Iterator[Logged]:
         """The arrays of the samples taken in a span of time, one at a time, as they arrive.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.engine.frames import RunHeader, RunSummary, Scene
+from seatrial.engine.frames import Act, RunHeader, RunSummary, Scene, read_act
 from seatrial.record.infos import read_surroundings
 from seatrial.record.lazy import Cache, LazyArray
 from seatrial.record.source import Source, Span, cut_into
@@ -53,11 +53,12 @@ def read_store(path: Path) -> Contents:
         summary = described.read_summary(about["summary"], data) if closed else None
         scene = about.get("scene")
         around = None if scene is None else read_surroundings(scene, header.vehicles)
+        acts = tuple(read_act(*act) for act in about.get("acts", ()))
     except (KeyError, TypeError, ValueError, RuntimeError, OSError) as error:
         found = f"{type(error).__name__}: {error}"
         raise unusable(path, "was not written by this version of seatrial", found) from error
     _check_chunks(store)
-    return header, summary, around, closed, ZarrSource(store, header, data)
+    return header, summary, around, closed, ZarrSource(store, header, data, acts)
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,8 @@ class ZarrSource:
     store: "CheckedStore"
     header: RunHeader
     data: "xarray.Dataset"
+    done: tuple[Act, ...]
+    """What people did."""
 
     def dataset(self) -> "xarray.Dataset":
         """All frames that are stored."""
@@ -76,6 +79,10 @@ class ZarrSource:
         """As many frames as fit."""
         widest = max(self.data["position"].shape[1] * 4, 1)
         return cut_into(self.data.sizes["time"], max(1, _NUMBERS_AT_ONCE // widest))
+
+    def acts(self) -> tuple[Act, ...]:
+        """What people did."""
+        return self.done
 
     def samples(self, vehicle: str, sensor: str, span: Span) -> Iterator[Measurements]:
         """As many samples as fit at a time."""

@@ -28,6 +28,7 @@ from seatrial.engine.frames import (
     RunSummary,
     Scene,
     VehicleFrames,
+    write_details,
 )
 from seatrial.errors import RecordingError
 from seatrial.record.dataset import (
@@ -81,6 +82,7 @@ class ZarrRecorder:
         self._fittings: list[Fitting] = []
         self._samples: dict[str, int] = {}
         """Samples in the store by a fitting's place."""
+        self._acts: list[list[Any]] = []
         self._columns: Columns
         self._root: zarr.Group
         self._store: CheckedStore
@@ -140,6 +142,9 @@ class ZarrRecorder:
             self._frames += len(frames.time)
             for place, count in taken.items():
                 self._samples[place] += count
+            if frames.acts:
+                self._acts += [[a.time, a.who, a.what, write_details(a)] for a in frames.acts]
+                self._root.attrs["acts"] = self._acts
             self._commit()
 
     def _append_samples(self, fitting: Fitting, frames: Frames) -> int:

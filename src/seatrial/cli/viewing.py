@@ -1,0 +1,17 @@
+"""`seatrial view` and `seatrial run --view`: where the page is, said and opened."""
+
+import typer
+
+from seatrial.viewing import Page, open_browser
+
+
+def show_page(page: Page, browser: bool) -> None:
+    """Say the address, of every role where there are several, and open the first."""
+    if len(page.links) == 1:
+        typer.echo(f"{page.url}  (Ctrl-C ends it)")
+    else:
+        for role, address in page.links.items():
+            typer.echo(f"{role + ':':<12}{address}")
+        typer.echo("(Ctrl-C ends it)")
+    if browser:
+        open_browser(page)
