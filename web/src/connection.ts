@@ -1,6 +1,6 @@
 // The WebSocket to the server: greets, delivers states, and comes back by itself when it breaks.
 
-import type { Event, Hello, Refused, Request, Seats } from "./messages";
+import type { Event, Hello, Refused, Request, Sea, Seats } from "./messages";
 import { decode, type State } from "./state";
 
 export interface Listener {
@@ -9,6 +9,7 @@ export interface Listener {
   event(event: Event): void;
   refused(text: string): void;
   seats(viewers: number): void;
+  sea(sea: Sea): void;
   /** The connection is there, or it is not and why. */
   connected(there: boolean, text: string): void;
 }
@@ -46,7 +47,7 @@ export class Connection {
         if (greeted) this.listener.state(decode(message.data));
         return;
       }
-      const told = JSON.parse(message.data) as Hello | Event | Refused | Seats;
+      const told = JSON.parse(message.data) as Hello | Event | Refused | Seats | Sea;
       if (told.type === "hello") {
         greeted = true;
         this.wait = FIRST_WAIT;
@@ -54,6 +55,7 @@ export class Connection {
         this.listener.connected(true, "");
       } else if (told.type === "event") this.listener.event(told);
       else if (told.type === "refused") this.listener.refused(told.text);
+      else if (told.type === "sea") this.listener.sea(told);
       else this.listener.seats(told.viewers);
     };
     socket.onclose = () => {

@@ -7,11 +7,12 @@ import { addressOf, Connection } from "./connection";
 import { byId } from "./dom";
 import { Driver, gamepad } from "./driving";
 import { readLink, writeLink } from "./link";
-import type { Event, Hello } from "./messages";
+import type { Event, Hello, Sea } from "./messages";
 import { Panel } from "./panel";
 import { CAMERAS, type CameraKind } from "./scene/cameras";
 import { QUALITIES, World } from "./scene/world";
 import { Buffer, Layout, type State, vehicleIndex } from "./state";
+import { WeatherDesk } from "./weather";
 
 /** Everything that belongs to one greeting of the server. */
 class Page {
@@ -21,6 +22,7 @@ class Page {
   readonly panel: Panel;
   readonly bar: Bar;
   readonly driver: Driver;
+  private readonly weather: WeatherDesk | null;
   waypointMode = false;
   private run = 0;
   private before = performance.now();
@@ -52,7 +54,10 @@ class Page {
       link: () => this.copyLink(),
     }, this.driver);
     byId("scenario").textContent = hello.scenario;
-    byId("mode").textContent = hello.mode + (hello.control ? "" : ", watching");
+    this.weather = hello.weather && hello.may.includes("weather") ? new WeatherDesk(hello.weather, send) : null;
+    byId("weather-place").replaceChildren(...(this.weather ? [this.weather.root] : []));
+    document.body.classList.toggle("inside", !hello.outside);
+    byId("mode").textContent = hello.mode + (hello.role === "operator" ? "" : `, ${hello.role}`);
     this.restore();
   }
 
@@ -134,6 +139,11 @@ class Page {
     this.bar.setWaypoint(false);
   }
 
+  changeSea(sea: Sea): void {
+    if (!this.world.changeSea(sea)) location.reload(); // a flat sea that has waves from now on
+    if (sea.weather) this.weather?.show(sea.weather);
+  }
+
   take(state: State): void {
     if (state.run !== this.run) {
       if (this.run && this.hello.mode === "live") this.panel.clearEvents();
@@ -169,6 +179,13 @@ let page: Page | null = null;
 const shownOnDemand = { on: false };
 let saying = 0;
 
+/** Whether two greetings are of the same run; its weather may have changed. */
+function alike(one: Hello, other: Hello): boolean {
+  const lasting = (hello: Hello) =>
+    JSON.stringify({ ...hello, waves: null, weather: null, visibility: 0, wind_speed: 0 });
+  return lasting(one) === lasting(other);
+}
+
 function say(text: string, seconds: number): void {
   const notice = byId("notice");
   notice.textContent = text;
@@ -179,7 +196,7 @@ function say(text: string, seconds: number): void {
 
 const connection = new Connection(addressOf(location), {
   hello(hello: Hello) {
-    if (page && JSON.stringify(page.hello) === JSON.stringify(hello)) {
+    if (page && alike(page.hello, hello)) {
       page.buffer.clear();
       page.panel.clearEvents();
       return; // the same run as before the connection broke
@@ -190,6 +207,7 @@ const connection = new Connection(addressOf(location), {
   state: (state) => page?.take(state),
   event: (event: Event) => page?.panel.event(event),
   refused: (text) => say(text.split("\n")[0] ?? text, 6),
+  sea: (sea) => page?.changeSea(sea),
   seats: (viewers) => (byId("seats").textContent = viewers > 1 ? `${viewers} watching` : ""),
   connected: (there, text) => {
     document.body.classList.toggle("lost", !there);

@@ -5,6 +5,7 @@ import * as THREE from "three";
 /** GLSL: the colour of the sky in a direction (three's axes), without the disc of the sun. */
 export const SKY = /* glsl */ `
 uniform vec3 sunDirection;
+uniform float airLoss;
 vec3 skyColour(vec3 direction) {
   float height = max(direction.y, 0.0);
   float low = 1.0 - smoothstep(0.0, 0.45, sunDirection.y);
@@ -35,7 +36,7 @@ vec3 veil(float depth, vec3 direction) {
   return light * mix(0.22, 1.5, smoothstep(-0.8, 0.9, direction.y));
 }
 /* Colour of something at "there" as seen from "eye", y up, under water that stands at a level. */
-vec3 throughWater(vec3 colour, vec3 eye, vec3 there, vec3 haze, float level) {
+vec3 throughWater(vec3 colour, vec3 eye, vec3 there, vec3 haze, float level, float airLoss) {
   eye.y -= level;
   there.y -= level;
   float path = distance(eye, there);
@@ -47,13 +48,22 @@ vec3 throughWater(vec3 colour, vec3 eye, vec3 there, vec3 haze, float level) {
   colour *= exp(-DOWNWELLING * max(max(-there.y, 0.0) - ADAPTED * eyeDeep, 0.0));
   vec3 kept = exp(-ABSORPTION * path * wet);
   colour = colour * kept + veil(eyeDeep, (there - eye) / max(path, 1e-3)) * (1.0 - kept);
-  return mix(colour, haze, 1.0 - exp(-dry * 0.00012));
+  return mix(colour, haze, 1.0 - exp(-dry * airLoss));
 }
 `;
 
 const TONES = THREE.ShaderChunk.tonemapping_fragment;
 
-/** All of three's own materials see the water in place of a fog, whose `near` is its level. */
+/** Light lost in clear air, 1/m. */
+export const CLEAR_AIR = 0.00012;
+
+/** Light lost in air, 1/m, by its visibility, m (Koschmieder): a fiftieth of a contrast is left. */
+export function airLoss(visibility: number): number {
+  return Math.max(3.912 / visibility, CLEAR_AIR);
+}
+
+/** All of three's own materials see the water in place of a fog: its `near` is the level of the
+ * water, its `far` the light lost in the air. */
 export function patchFog(): void {
   THREE.ShaderChunk.fog_pars_vertex = "varying vec3 vFogPlace;";
   THREE.ShaderChunk.fog_vertex = /* glsl */ `
@@ -63,13 +73,13 @@ export function patchFog(): void {
     #endif
     vFogPlace = (modelMatrix * fogPlace).xyz;
   `;
-  THREE.ShaderChunk.fog_pars_fragment = `varying vec3 vFogPlace; uniform vec3 fogColor; uniform float fogNear; ${WATER}`;
+  THREE.ShaderChunk.fog_pars_fragment = `varying vec3 vFogPlace; uniform vec3 fogColor; uniform float fogNear; uniform float fogFar; ${WATER}`;
   THREE.ShaderChunk.fog_fragment = "";
   // light is lost before tones are mapped, which is not where three puts its fog
   THREE.ShaderChunk.tonemapping_fragment = /* glsl */ `
     #ifdef USE_FOG
       gl_FragColor.rgb =
-        throughWater(gl_FragColor.rgb, cameraPosition, vFogPlace, fogColor, fogNear);
+        throughWater(gl_FragColor.rgb, cameraPosition, vFogPlace, fogColor, fogNear, fogFar);
     #endif
     ${TONES}`;
 }
@@ -121,6 +131,10 @@ export function skyDome(shared: Record<string, THREE.IUniform>): THREE.Mesh {
           }
           float towards = dot(direction, sunDirection);
           colour += sunColour() * 14.0 * smoothstep(0.99985, 0.99996, towards);
+          // A bank of fog is some hundred metres high.
+          vec3 level = normalize(vec3(direction.x, 0.015, direction.z));
+          float path = 150.0 / max(direction.y, 0.01);
+          colour = mix(colour, skyColour(level), 1.0 - exp(-(airLoss - 0.00012) * path));
         }
         gl_FragColor = vec4(colour, 1.0);
         #include <tonemapping_fragment>

@@ -39,18 +39,32 @@ const TURN = 2 * Math.PI;
 export class Sea {
   readonly count: number;
   readonly texture: THREE.DataTexture;
-  readonly slopeVariance: number;
-  readonly significantHeight: number;
+  slopeVariance = 0;
+  significantHeight = 0;
   private readonly table: Float32Array<ArrayBuffer>;
   private readonly kx: Float64Array;
   private readonly ky: Float64Array;
 
-  constructor(private readonly waves: WavesCard | null) {
+  constructor(private waves: WavesCard | null) {
     const n = waves?.amplitude.length ?? 0;
     this.count = n;
     this.kx = new Float64Array(n);
     this.ky = new Float64Array(n);
     this.table = new Float32Array(4 * Math.max(n, 1));
+    this.change(waves);
+    this.texture = new THREE.DataTexture(
+      this.table,
+      Math.max(n, 1),
+      1,
+      THREE.RGBAFormat,
+      THREE.FloatType,
+    );
+  }
+
+  /** Other waves, as many as before. */
+  change(waves: WavesCard | null): void {
+    const n = this.count;
+    this.waves = waves;
     let slopes = 0;
     let energy = 0;
     for (let i = 0; i < n; i++) {
@@ -63,13 +77,6 @@ export class Sea {
     }
     this.slopeVariance = slopes;
     this.significantHeight = 4 * Math.sqrt(energy);
-    this.texture = new THREE.DataTexture(
-      this.table,
-      Math.max(n, 1),
-      1,
-      THREE.RGBAFormat,
-      THREE.FloatType,
-    );
   }
 
   /** Phases for places told from here on relative to north and east. */
@@ -146,9 +153,8 @@ export class Water {
         ...shared,
         waveTable: { value: sea.texture },
         waveCount: { value: sea.count },
-        // what Cox and Munk (1954) saw of slopes, and the components do not hold
-        ripples: { value: Math.max(0.003 + 0.00512 * windSpeed - sea.slopeVariance, 0.003) },
-        crest: { value: Math.max(sea.significantHeight, 0.05) },
+        ripples: { value: 0.003 },
+        crest: { value: 0.05 },
         ripplePhase: { value: 0 },
       },
       side: THREE.DoubleSide,
@@ -216,7 +222,7 @@ export class Water {
             above += sine < 1.0 ? sunColour() * 4.0 * pow(max(dot(out_, sunDirection), 0.0), 220.0)
               : vec3(0.0);
             colour = mix(veil(0.0, toEye), above + 0.5 * WATER_LIGHT, window);
-            colour = throughWater(colour, cameraPosition, vPlace, colour, vPlace.y + 0.01);
+            colour = throughWater(colour, cameraPosition, vPlace, colour, vPlace.y + 0.01, 0.0);
           } else {
             float facing = max(dot(toEye, normal), 0.02);
             float rough = sqrt(left);
@@ -242,7 +248,7 @@ export class Water {
             colour = mix(colour, vec3(0.85, 0.88, 0.9), 0.55 * breaking * (0.55 + 0.45 * grain));
             opaque = mix(0.80, 1.0, clamp(fresnel + far / 120.0, 0.0, 1.0));
             vec3 level = normalize(vec3(-toEye.x, 0.015, -toEye.z));
-            colour = mix(colour, skyColour(level), 1.0 - exp(-far * 0.00022));
+            colour = mix(colour, skyColour(level), 1.0 - exp(-far * (0.0001 + airLoss)));
           }
           gl_FragColor = vec4(colour, opaque);
           #include <tonemapping_fragment>
@@ -252,6 +258,15 @@ export class Water {
     this.mesh = new THREE.Mesh(new THREE.BufferGeometry(), material);
     this.mesh.frustumCulled = false;
     this.mesh.renderOrder = 2;
+    this.refresh(windSpeed);
+  }
+
+  /** After the sea has changed. */
+  refresh(windSpeed: number): void {
+    const { ripples, crest } = this.mesh.material.uniforms;
+    // what Cox and Munk (1954) saw of slopes, and the components do not hold
+    ripples!.value = Math.max(0.003 + 0.00512 * windSpeed - this.sea.slopeVariance, 0.003);
+    crest!.value = Math.max(this.sea.significantHeight, 0.05);
   }
 
   /** Finer or coarser. */

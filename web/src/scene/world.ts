@@ -2,11 +2,11 @@
 
 import * as THREE from "three";
 
-import type { Hello } from "../messages";
+import type { Hello, Sea as SeaNow } from "../messages";
 import type { Layout } from "../state";
 import { Bottom } from "./bottom";
 import { Cameras } from "./cameras";
-import { patchFog, skyDome, sunAt } from "./light";
+import { airLoss, CLEAR_AIR, patchFog, skyDome, sunAt } from "./light";
 import { Bodies, colourOf, Fleet, missions, Trail } from "./vehicles";
 import { Sea, Water, type WaterQuality } from "./water";
 
@@ -50,6 +50,7 @@ export class World {
   private readonly shared = {
     sunDirection: { value: new THREE.Vector3(0, 1, 0) },
     eyeDepth: { value: -1 },
+    airLoss: { value: CLEAR_AIR },
   };
   private readonly sunlight = new THREE.DirectionalLight(0xffffff, 2.6);
   private readonly skylight = new THREE.HemisphereLight(0xc8daf0, 0x4a6068, 2.4);
@@ -99,8 +100,23 @@ export class World {
       labels.append(label);
       this.names.push(label);
     });
+    this.setVisibility(hello.visibility);
     this.setSun(this.sun);
     this.setQuality(this.quality, false);
+  }
+
+  /** Another sea; false where it has other components, for which everything is built anew. */
+  changeSea(sea: SeaNow): boolean {
+    if ((sea.waves?.amplitude.length ?? 0) !== this.sea.count) return false;
+    this.sea.change(sea.waves);
+    this.water.refresh(sea.wind_speed);
+    this.setVisibility(sea.visibility);
+    return true;
+  }
+
+  private setVisibility(visibility: number): void {
+    this.shared.airLoss.value = airLoss(visibility);
+    (this.scene.fog as THREE.Fog).far = airLoss(visibility);
   }
 
   setSun(name: string): void {
