@@ -1,8 +1,13 @@
 """Pictures of the page for the documents: `python tests/browser/screenshots.py FOLDER [NAME…]`."""
 
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from chromium import Chromium, serving
 
@@ -10,46 +15,168 @@ import seatrial as st
 from seatrial.engine.engine import Engine
 from seatrial.engine.exchange.controllers import Controllers
 from seatrial.viewer.live import Live
+from seatrial.viewer.stage import Stage
+from seatrial.viewing import stage_of
+
+SIZE = {"width": 1280, "height": 720}
+
+
+@dataclass(frozen=True)
+class View:
+    """What runs, the simulated time at which it is taken (s), and the link to the view."""
+
+    scenario: str | dict[str, Any]
+    until: float
+    link: str
+    script: str = "0"
+    """What is done on the page before the picture is taken."""
+    recorded: bool = False
+
+
+DIVER = {
+    "seed": 4,
+    "duration": 120,
+    "world": "wreck-site",
+    "vehicles": [
+        {
+            "name": "remus",
+            "vehicle": "remus100_mss",
+            "start": {"position": [-70, -6, 14.5], "speed": 1.5, "heading_deg": 12},
+            "feedback": "truth",
+            "mission": [
+                {"do": "goto", "waypoints": [[10, 4, 14.5]], "speed": 1.5, "acceptance": 3}
+            ],
+            "sensors": [
+                {
+                    "type": "imaging_sonar",
+                    "name": "sonar",
+                    "rate": 4,
+                    "position": [0.7, 0, 0.05],
+                    "pitch_deg": -14,
+                    "range": 30,
+                },
+                {"type": "dvl", "name": "dvl", "rate": 5, "position": [-0.1, 0, 0.1]},
+            ],
+        }
+    ],
+}
+HARBOUR = {
+    "seed": 1,
+    "duration": 300,
+    "world": "harbour",
+    "vehicles": [
+        {
+            "name": "wamv",
+            "vehicle": "wamv",
+            "start": {"position": [-38, -38, 0], "heading_deg": 0, "speed": 1.0},
+            "feedback": "truth",
+            "mission": [
+                {
+                    "do": "goto",
+                    "waypoints": [[38, -38], [50, 0], [24, 12]],
+                    "speed": 1.5,
+                    "acceptance": 5,
+                }
+            ],
+            "sensors": [
+                {
+                    "type": "lidar",
+                    "name": "lidar",
+                    "rate": 5,
+                    "position": [0.6, 0, -1.9],
+                    "model": "vlp16",
+                }
+            ],
+        }
+    ],
+}
+SWARM = {
+    "seed": 1,
+    "duration": 60,
+    "time_step": 0.04,
+    "integrator": "semi_implicit",
+    "control_period": 0.2,
+    "frame_period": 0.2,
+    "world": {
+        "name": "chop",
+        "waves": {
+            "spectrum": "pierson_moskowitz",
+            "significant_height": 0.35,
+            "towards_deg": 60,
+            "spreading": "cos2",
+        },
+    },
+    "vehicles": [
+        {
+            "name": "smarty",
+            "vehicle": "smarty",
+            "count": 300,
+            "formation": "grid",
+            "spacing": 1.6,
+            "commands": {"fore_port": 2.0, "fore_starboard": 1.2, "aft_port": 2.0},
+        }
+    ],
+}
 
 VIEWS = {
-    # name: scenario, simulated time at which it is taken (s), the view
-    "surface": ("demo", 20.0, "camera=orbit&around=0.75&above=0.12&distance=5.5&sun=low"),
-    "bottom": (
-        "remus100-seabed-survey",
-        60.0,
-        "camera=chase&around=0.6&above=0.25&distance=4&sun=noon",
+    "surface": View("demo", 24.0, "camera=orbit&around=0.85&above=0.13&distance=5&sun=low"),
+    "bottom": View(
+        DIVER, 18.0, "camera=chase&around=0.7&above=0.3&distance=6&sun=noon&sensor=sonar"
     ),
-    "harbour": (
-        "wamv-harbour-tour",
-        40.0,
-        "camera=chase&around=0.5&above=0.35&distance=30&sun=day",
+    "harbour": View(
+        HARBOUR, 24.0, "camera=chase&around=0.6&above=0.42&distance=26&sun=day&sensor=lidar"
     ),
-    "swarm": ("smarty-swarm", 5.0, "camera=orbit&above=0.7&distance=18&sun=day"),
+    "swarm": View(SWARM, 12.0, "camera=orbit&above=0.85&distance=19&sun=day"),
+    "playback": View(
+        "otter-survey",
+        150.0,
+        "camera=chase&around=0.4&above=0.5&distance=16&sun=day&time=95",
+        "document.querySelector('#charts').scrollIntoView()",
+        recorded=True,
+    ),
 }
+
+
+@contextmanager
+def staged(view: View) -> Iterator[Stage]:
+    """The stage of a picture, standing still."""
+    described = view.scenario
+    scenario = described if isinstance(described, str) else st.Scenario(**described)
+    if view.recorded:
+        with tempfile.TemporaryDirectory() as folder:
+            out = Path(folder) / "run.mcap"
+            st.run(st.compile_scenario(scenario), duration=view.until, out=out)
+            stage = stage_of(out)
+            stage.playing = False
+            yield stage
+        return
+    with Engine(st.compile_scenario(scenario)) as engine:
+        stage = Live(engine, Controllers({}))
+        stage.playing = False
+        yield stage
 
 
 def take(browser: Chromium, folder: Path, name: str) -> None:
     """One picture of a run that was brought to an interesting moment."""
-    scenario, until, view = VIEWS[name]
-    with Engine(st.compile_scenario(scenario)) as engine:
-        stage = Live(engine, Controllers({}))
-        stage.playing = False
-        with serving(stage) as served:
-            url = f"{served.url}?quality=lowest#{view}"
-            browser("open", url=url, width=1280, height=720)
-            browser.ready()
-            browser.js("seatrial.connection.send({type: 'speed', factor: 20})")
+    view = VIEWS[name]
+    with staged(view) as stage, serving(stage) as served:
+        browser("open", url=f"{served.url}?quality=lowest#{view.link}", **SIZE)
+        browser.ready()
+        if not view.recorded:
+            browser.js("seatrial.connection.send({type: 'speed', factor: 5})")
             browser.js("seatrial.connection.send({type: 'play'})")
-            browser.until(f"seatrial.page().buffer.last.time > {until}", seconds=300.0)
+            browser.until(f"seatrial.page().buffer.last.time > {view.until}", seconds=300.0)
             browser.js("seatrial.connection.send({type: 'pause'})")
             browser.until("!seatrial.page().buffer.last.playing")
-            time.sleep(4.0)  # the camera comes to rest
-            browser.js("seatrial.shownOnDemand.on = true")
-            browser.js("(seatrial.page().world.setQuality(1, false), seatrial.page().frame())")
-            browser("picture", path=str(folder / f"{name}.png"))
-            for error in browser("errors"):
-                print(f"{name}: {error}", file=sys.stderr)
-            browser("close")
+        time.sleep(4.0)  # the camera comes to rest, and the last samples arrive
+        browser.js(view.script)
+        time.sleep(1.0)
+        browser.js("seatrial.shownOnDemand.on = true")
+        browser.js("(seatrial.page().world.setQuality(1, false), seatrial.page().frame())")
+        browser("picture", path=str(folder / f"{name}.png"))
+        for error in browser("errors"):
+            print(f"{name}: {error}", file=sys.stderr)
+        browser("close")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,14 @@ export interface Actions {
   release(): void;
   waypointMode(on: boolean): void;
   screenshot(): void;
+  /** Begin or end a film; whether one runs now. */
+  film(): boolean;
   link(): void;
+  arrows(on: boolean): void;
+  rays(on: boolean): void;
+  help(): void;
+  /** Show or hide the instruments. */
+  panel(on: boolean): void;
 }
 
 export class Bar {
@@ -30,16 +37,23 @@ export class Bar {
   });
   private readonly clock = element("output", { id: "at" });
   private readonly waypoint: HTMLButtonElement | null = null;
+  private readonly film: HTMLButtonElement;
+  private readonly panel: HTMLButtonElement;
   private playing = true;
   private scrubbing = false;
 
   constructor(
     root: HTMLElement,
+    tools: HTMLElement,
     private readonly hello: Hello,
     private readonly actions: Actions,
     driver: Driver,
   ) {
-    const { send } = actions;
+    const send = (request: Request) => actions.send(request);
+    this.film = button("film", "begin or end a film of a minute at most", () => this.showFilm(actions.film()));
+    this.film.id = "film";
+    this.panel = toggle("panel", "show or hide the instruments (I)", (on) => actions.panel(on));
+    this.panel.id = "panel-toggle";
     this.play = button("❚❚", "play or pause (space)", () => this.toggle());
     this.play.id = "play";
     const step = button("▸|", "one step (.)", () => send({ type: "step" }));
@@ -52,7 +66,13 @@ export class Bar {
       send({ type: "speed", factor: Number(this.speed.value) }),
     );
     const run = element("div", { class: "group" }, this.play, step, reset, this.speed);
-    if (!hello.control) for (const control of run.querySelectorAll("button, select")) control.setAttribute("disabled", "");
+    const kinds: [HTMLButtonElement | HTMLSelectElement, string][] = [
+      [this.play, "play"],
+      [step, "step"],
+      [reset, "reset"],
+      [this.speed, "speed"],
+    ];
+    for (const [control, kind] of kinds) control.disabled = !hello.may.includes(kind);
     const parts: HTMLElement[] = [run];
     if (hello.mode === "playback") {
       this.timeline.min = String(hello.start);
@@ -84,11 +104,34 @@ export class Bar {
         { class: "group right" },
         camera,
         sun,
-        button("picture", "save a picture", () => actions.screenshot()),
-        button("link", "copy a link to this view", () => actions.link()),
+        toggle("arrows", "arrows: velocity, acceleration, current, wind and actuators (V)", (on) => actions.arrows(on)),
+        toggle("rays", "rays of all sensors, not only of the one whose tab is open (B)", (on) => actions.rays(on)),
       ),
     );
     root.replaceChildren(...parts);
+    tools.replaceChildren(
+      button("picture", "save a picture (P)", () => actions.screenshot()),
+      this.film,
+      button("link", "copy a link to this view", () => actions.link()),
+      button("?", "keys (?)", () => actions.help()),
+      this.panel,
+    );
+  }
+
+  showFilm(on: boolean): void {
+    this.film.setAttribute("aria-pressed", String(on));
+    this.film.textContent = on ? "■ film" : "film";
+  }
+
+  /** As if somebody pushed a button that stays down. */
+  push(text: string): void {
+    for (const made of document.querySelectorAll<HTMLButtonElement>("button.toggle")) {
+      if (made.textContent === text) made.click();
+    }
+  }
+
+  showPanel(on: boolean): void {
+    this.panel.setAttribute("aria-pressed", String(on));
   }
 
   toggle(): void {
@@ -109,6 +152,18 @@ export class Bar {
       this.clock.textContent = `${shown.toFixed(1)} / ${this.hello.duration.toFixed(0)} s`;
     }
   }
+}
+
+/** A button that stays down until it is pushed again. */
+function toggle(text: string, title: string, act: (on: boolean) => void): HTMLButtonElement {
+  const made = button(text, title, () => {
+    const on = made.getAttribute("aria-pressed") !== "true";
+    made.setAttribute("aria-pressed", String(on));
+    act(on);
+  });
+  made.classList.add("toggle");
+  made.setAttribute("aria-pressed", "false");
+  return made;
 }
 
 /** An on-screen stick for a mouse or a finger: up is ahead, aside turns; it springs back. */

@@ -1,132 +1,180 @@
-// Time charts of the selected vehicle.
+// Time charts: wheel zooms, dragging pans, a double click follows the run again; keys do the same.
 
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 
-import type { VehicleCard } from "./messages";
-import { euler, type Layout } from "./state";
+import { button, element } from "./dom";
+import { units } from "./units";
+import type { TimeWindow } from "./window";
 
-const DEGREES = 180 / Math.PI;
-const MOST = 3000;
+const MOST = 6000;
+const HEIGHT = 140;
 const PALETTE = ["#ffc53d", "#40c4ff", "#ff8a80", "#7ee787", "#d2a8ff", "#ffa657"];
 
-export interface Series {
+/** What a chart shows: lines in one unit. */
+export interface Lines {
   title: string;
   unit: string;
   names: string[];
-  of(numbers: Float32Array): number[];
-}
-
-/** What can be drawn of a vehicle: its motion, its actuators, and its estimate beside the truth. */
-export function seriesOf(card: VehicleCard, index: number, layout: Layout): Series[] {
-  const part = (n: Float32Array, name: string) => layout.of(n, index, name);
-  const found: Series[] = [
-    {
-      title: "speed",
-      unit: "m/s",
-      names: ["u", "v", "w"],
-      of: (n) => [...part(n, "velocity").subarray(0, 3)],
-    },
-    {
-      title: "attitude",
-      unit: "°",
-      names: ["roll", "pitch"],
-      of: (n) => euler(part(n, "attitude")).slice(0, 2).map((a) => a * DEGREES),
-    },
-    {
-      title: "heading",
-      unit: "°",
-      names: ["heading"],
-      of: (n) => [((euler(part(n, "attitude"))[2] * DEGREES) % 360 + 360) % 360],
-    },
-    {
-      title: card.craft === "submerged" ? "depth" : "heave and wave",
-      unit: "m",
-      names: card.craft === "submerged" ? ["depth"] : ["origin up", "wave"],
-      of: (n) =>
-        card.craft === "submerged"
-          ? [part(n, "position")[2]!]
-          : [-part(n, "position")[2]!, part(n, "elevation")[0]!],
-    },
-    {
-      title: "actuators",
-      unit: card.channels[0]?.unit ?? "",
-      names: card.channels.map((c) => c.name),
-      of: (n) => [...part(n, "actuators")].slice(0, card.channels.length),
-    },
-  ];
-  if (layout.vehicles[index]?.has("estimate")) {
-    found.push({
-      title: "estimate − truth",
-      unit: "m",
-      names: ["north", "east", "down"],
-      of: (n) => [0, 1, 2].map((i) => part(n, "estimate")[i]! - part(n, "position")[i]!),
-    });
-  }
-  return found;
+  /** The last so many of them are the truth of the first ones: dashed, in their colours. */
+  truths?: number;
 }
 
 export class Chart {
+  readonly lines: Lines;
   private plot: uPlot | null = null;
-  private data: number[][] = [];
+  private data: (number | null)[][] = [];
+  private now = 0;
+  private readonly title = element("div", { class: "title" });
 
   constructor(
     private readonly host: HTMLElement,
-    readonly series: Series,
+    lines: Lines,
+    private readonly window: TimeWindow,
   ) {
+    this.lines = lines;
+    host.classList.add("chart");
+    host.tabIndex = 0;
+    host.setAttribute("role", "img");
+    host.append(this.title);
     this.clear();
+    this.entitle();
+    this.listen();
   }
 
   clear(): void {
-    this.data = [[], ...this.series.names.map(() => [])];
+    this.data = [[], ...this.lines.names.map(() => [])];
   }
 
-  add(time: number, numbers: Float32Array): void {
-    const times = this.data[0]!;
+  get times(): number[] {
+    return this.data[0] as number[];
+  }
+
+  /** Numbers in SI, later than all before; others are left out. */
+  push(time: number, values: (number | null)[]): void {
+    const times = this.times;
     if (times.length && time <= times[times.length - 1]!) return;
     times.push(time);
-    this.series.of(numbers).forEach((v, i) => this.data[i + 1]?.push(v));
-    if (times.length > MOST) for (const column of this.data) column.shift();
+    this.lines.names.forEach((_, i) => this.data[i + 1]!.push(finite(values[i])));
+    if (times.length > MOST) for (const column of this.data) column.splice(0, MOST / 10);
   }
 
-  /** Draw the last `span` seconds; everything when that is 0. */
-  draw(span: number): void {
+  /** Everything at once: of a recording. */
+  fill(times: number[], rows: number[][]): void {
+    this.data = [times, ...this.lines.names.map((_, i) => rows.map((row) => finite(row[i])))];
+  }
+
+  /** Draw; `now` is the moment of the picture. */
+  draw(now: number): void {
     this.plot ??= this.make();
+    const plot = this.plot;
     const width = this.host.clientWidth;
-    if (width && this.plot.width !== width) this.plot.setSize({ width, height: 150 });
-    const times = this.data[0]!;
-    const end = times[times.length - 1] ?? 0;
-    this.plot.batch(() => {
-      this.plot!.setData(this.data as uPlot.AlignedData, false);
-      const start = Math.max(times[0] ?? 0, end - span);
-      this.plot!.setScale("x", { min: span > 0 ? start : (times[0] ?? 0), max: Math.max(end, start + 1) });
+    if (width && plot.width !== width) plot.setSize({ width, height: HEIGHT });
+    this.now = now;
+    const [min, max] = this.shown;
+    const { factor } = units.of(this.lines.unit);
+    const scaled = [this.times, ...this.data.slice(1).map((c) => c.map((v) => (v === null ? null : v * factor)))];
+    plot.batch(() => {
+      plot.setData(scaled as uPlot.AlignedData, false);
+      plot.setScale("x", { min, max });
     });
   }
 
   destroy(): void {
     this.plot?.destroy();
+    this.host.remove();
+  }
+
+  private get shown(): [number, number] {
+    const times = this.times;
+    return this.window.range(times[0] ?? 0, times[times.length - 1] ?? 1, this.now);
+  }
+
+  private entitle(): void {
+    const { name } = units.of(this.lines.unit);
+    const unit = units.has(this.lines.unit)
+      ? button(name, "another unit", () => {
+          units.next(this.lines.unit);
+          this.draw(this.now);
+        })
+      : element("span", {}, name);
+    unit.classList.add("unit");
+    const marks = this.lines.names.slice(0, this.drawn).map((text, i) => {
+      const mark = element("span", { class: "mark" }, text);
+      mark.style.setProperty("--colour", PALETTE[i % PALETTE.length]!);
+      return mark;
+    });
+    if (this.lines.truths) marks.push(element("span", { class: "mark truth" }, "truth"));
+    this.title.replaceChildren(element("strong", {}, this.lines.title), " ", unit, " ", ...marks);
+    this.host.setAttribute("aria-label", `${this.lines.title} over time: arrows pan, + and − zoom, 0 follows`);
+  }
+
+  /** How many lines are no truth of another one. */
+  private get drawn(): number {
+    return this.lines.names.length - (this.lines.truths ?? 0);
+  }
+
+  private listen(): void {
+    const { host, window: shared } = this;
+    let from: number | null = null;
+    const time = (x: number) => this.plot?.posToVal(x - (this.plot.over.getBoundingClientRect().left || 0), "x") ?? 0;
+    host.addEventListener(
+      "wheel",
+      (e) => {
+        if (!e.ctrlKey && !e.shiftKey && document.activeElement !== host) return; // the panel scrolls
+        e.preventDefault();
+        shared.zoom(Math.exp(0.002 * e.deltaY), time(e.clientX), this.shown);
+      },
+      { passive: false },
+    );
+    host.addEventListener("pointerdown", (e) => {
+      if (!(e.target instanceof HTMLElement) || !this.plot?.over.contains(e.target)) return;
+      host.focus();
+      host.setPointerCapture(e.pointerId);
+      from = e.clientX;
+    });
+    host.addEventListener("pointermove", (e) => {
+      const width = this.plot?.over.clientWidth ?? 0;
+      if (from === null || !width || e.clientX === from) return;
+      shared.pan((from - e.clientX) / width, this.shown);
+      from = e.clientX;
+    });
+    for (const end of ["pointerup", "pointercancel"]) host.addEventListener(end, () => (from = null));
+    host.addEventListener("dblclick", () => shared.follow());
+    host.addEventListener("keydown", (e) => {
+      const [a, b] = this.shown;
+      if (e.key === "ArrowLeft") shared.pan(-0.2, [a, b]);
+      else if (e.key === "ArrowRight") shared.pan(0.2, [a, b]);
+      else if (e.key === "+") shared.zoom(0.7, 0.5 * (a + b), [a, b]);
+      else if (e.key === "-") shared.zoom(1 / 0.7, 0.5 * (a + b), [a, b]);
+      else if (e.key === "0") shared.follow();
+      else return;
+      e.preventDefault();
+      e.stopPropagation();
+    });
   }
 
   private make(): uPlot {
     const axis = { stroke: "#9fb6c3", grid: { stroke: "#24404f", width: 1 }, ticks: { show: false } };
-    return new uPlot(
+    const made = new uPlot(
       {
         width: this.host.clientWidth || 300,
-        height: 150,
-        title: `${this.series.title}${this.series.unit ? `, ${this.series.unit}` : ""}`,
-        legend: { live: false },
-        cursor: { drag: { x: true, y: false } },
+        height: HEIGHT,
+        legend: { show: false },
+        cursor: { drag: { x: false, y: false }, points: { show: false } },
         scales: { x: { time: false } },
         axes: [
-          { ...axis, size: 26 },
-          { ...axis, size: 44 },
+          { ...axis, size: 24, values: (_, ticks) => ticks.map((t) => `${t} s`) },
+          { ...axis, size: 48 },
         ],
+        hooks: { draw: [(u) => this.markNow(u)], setData: [() => this.entitle()] },
         series: [
-          { label: "s" },
-          ...this.series.names.map((label, i) => ({
-            label,
-            stroke: PALETTE[i % PALETTE.length]!,
-            width: 1.5,
+          {},
+          ...this.lines.names.map((_, i) => ({
+            stroke: PALETTE[(i % this.drawn) % PALETTE.length]!,
+            width: i < this.drawn ? 1.5 : 1,
+            ...(i < this.drawn ? {} : { dash: [5, 4] }),
+            spanGaps: true,
             points: { show: false },
           })),
         ],
@@ -134,5 +182,19 @@ export class Chart {
       this.data as uPlot.AlignedData,
       this.host,
     );
+    return made;
   }
+
+  private markNow(u: uPlot): void {
+    const last = this.times[this.times.length - 1] ?? 0;
+    if (this.now >= last) return;
+    const x = u.valToPos(this.now, "x", true);
+    if (x < u.bbox.left || x > u.bbox.left + u.bbox.width) return;
+    u.ctx.fillStyle = "#ffffff";
+    u.ctx.fillRect(x - 1, u.bbox.top, 2, u.bbox.height);
+  }
+}
+
+function finite(value: number | null | undefined): number | null {
+  return value === undefined || value === null || !Number.isFinite(value) ? null : value;
 }

@@ -83,7 +83,7 @@ export class Driver {
 
 /** The first gamepad that is connected: left stick up is ahead, right stick aside turns. */
 export function gamepad(): Axes | null {
-  const pad = navigator.getGamepads?.().find((p) => p?.connected);
+  const pad = navigator.getGamepads().find((p) => p?.connected);
   if (!pad) return null;
   const dead = (v: number | undefined) => (v === undefined || Math.abs(v) < 0.12 ? 0 : v);
   return { ahead: -dead(pad.axes[1]), starboard: dead(pad.axes[2] ?? pad.axes[0]), dive: dead(pad.axes[3]) };

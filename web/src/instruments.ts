@@ -33,16 +33,20 @@ export function drawCompass(canvas: HTMLCanvasElement, heading: number, course: 
     g.stroke();
     if (deg % 90 === 0) {
       g.fillStyle = deg === 0 ? "#ff8a65" : "#dce8ef";
-      g.fillText("NESW"[deg / 90]!, 0.7 * r * Math.cos(a), 0.7 * r * Math.sin(a));
+      g.fillText("NESW"[deg / 90]!, 0.73 * r * Math.cos(a), 0.73 * r * Math.sin(a));
     }
   }
   if (course !== null) {
     const a = course - heading - Math.PI / 2;
     g.strokeStyle = "#7ee787";
     g.lineWidth = 2;
-    g.beginPath();
-    g.moveTo(0, 0);
-    g.lineTo(0.55 * r * Math.cos(a), 0.55 * r * Math.sin(a));
+    const [c, s] = [Math.cos(a), Math.sin(a)];
+    g.beginPath(); // outside of the number in the middle, inside of the letters
+    g.moveTo(0.36 * r * c, 0.36 * r * s);
+    g.lineTo(0.58 * r * c, 0.58 * r * s);
+    g.moveTo(0.5 * r * c - 0.06 * r * s, 0.5 * r * s + 0.06 * r * c);
+    g.lineTo(0.58 * r * c, 0.58 * r * s);
+    g.lineTo(0.5 * r * c + 0.06 * r * s, 0.5 * r * s - 0.06 * r * c);
     g.stroke();
     g.lineWidth = 1;
   }
@@ -55,7 +59,7 @@ export function drawCompass(canvas: HTMLCanvasElement, heading: number, course: 
   g.fillStyle = "#fff";
   g.font = "600 15px system-ui, sans-serif";
   const degrees = ((heading * DEGREES) % 360 + 360) % 360;
-  g.fillText(`${(Math.round(degrees) % 360).toString().padStart(3, "0")}°`, 0, 0.28 * r);
+  g.fillText(`${(Math.round(degrees) % 360).toString().padStart(3, "0")}°`, 0, 0);
 }
 
 export function drawHorizon(canvas: HTMLCanvasElement, roll: number, pitch: number): void {

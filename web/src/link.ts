@@ -7,6 +7,8 @@ export interface View {
   eye: Eye;
   sun: string;
   time: number | null;
+  /** The sensor whose tab is open. */
+  sensor: string | null;
 }
 
 export function writeLink(view: View): string {
@@ -16,7 +18,9 @@ export function writeLink(view: View): string {
   parts.set("around", view.eye.around.toFixed(2));
   parts.set("above", view.eye.above.toFixed(2));
   parts.set("distance", view.eye.distance.toFixed(1));
+  if (view.eye.at) parts.set("at", view.eye.at.map((v) => v.toFixed(1)).join(","));
   parts.set("sun", view.sun);
+  if (view.sensor) parts.set("sensor", view.sensor);
   if (view.time !== null) parts.set("time", view.time.toFixed(1));
   return parts.toString();
 }
@@ -34,16 +38,21 @@ export function readLink(hash: string): Partial<View> & { eye?: Eye } {
   if (vehicle) found.vehicle = vehicle;
   const sun = parts.get("sun");
   if (sun) found.sun = sun;
+  const sensor = parts.get("sensor");
+  if (sensor) found.sensor = sensor;
   const time = number("time");
   if (time !== null) found.time = time;
   const kind = parts.get("camera") as CameraKind | null;
   if (kind !== null && CAMERAS.includes(kind)) {
     const distance = number("distance");
+    const at = (parts.get("at") ?? "").split(",").map((v) => (v ? Number(v) : NaN));
+    const whole = at.length === 3 && at.every((v) => Number.isFinite(v));
     found.eye = {
       kind,
       around: number("around") ?? 0.45,
       above: Math.min(Math.max(number("above") ?? 0.2, -1.3), 1.5),
       distance: Math.min(Math.max(distance ?? 10, 1), 5000),
+      ...(whole ? { at: at as [number, number, number] } : {}),
     };
   }
   return found;

@@ -2,16 +2,21 @@
 
 import "./style.css";
 
+import { Quaternion, Vector3 } from "three";
+
 import { Bar } from "./bar";
 import { addressOf, Connection } from "./connection";
-import { byId } from "./dom";
+import { byId, element } from "./dom";
 import { Driver, gamepad } from "./driving";
 import { readLink, writeLink } from "./link";
-import type { Event, Hello, Sea } from "./messages";
+import type { Event, Hello, Samples, Sea, SensorCard } from "./messages";
+import { MiniMap } from "./minimap";
 import { Panel } from "./panel";
+import { place, turned } from "./scene/axes";
 import { CAMERAS, type CameraKind } from "./scene/cameras";
 import { QUALITIES, World } from "./scene/world";
-import { Buffer, Layout, type State, vehicleIndex } from "./state";
+import { Buffer, Layout, numbersOf, type State, vehicleIndex } from "./state";
+import { Film, save } from "./video";
 import { WeatherDesk } from "./weather";
 
 /** Everything that belongs to one greeting of the server. */
@@ -23,7 +28,10 @@ class Page {
   readonly bar: Bar;
   readonly driver: Driver;
   private readonly weather: WeatherDesk | null;
+  readonly map: MiniMap;
   waypointMode = false;
+  private readonly film: Film;
+  private allRays = false;
   private run = 0;
   private before = performance.now();
 
@@ -40,21 +48,42 @@ class Page {
     });
     const send = connection.send.bind(connection);
     this.driver = new Driver(send, () => this.vehicle);
-    this.panel = new Panel(byId("panel"), hello, this.layout, send, () => {
-      this.driver.forget();
-      this.world.cameras.jump();
+    this.film = new Film(canvas, (film) => {
+      this.bar.showFilm(false);
+      const address = URL.createObjectURL(film);
+      save(`${this.name}.${film.type.includes("mp4") ? "mp4" : "webm"}`, address);
+      setTimeout(() => URL.revokeObjectURL(address), 10_000);
     });
-    this.bar = new Bar(byId("bar"), hello, {
+    this.map = new MiniMap(hello, this.layout);
+    byId("map").replaceChildren(this.map.canvas);
+    const stateAt = (time: number) => this.buffer.moment(time);
+    this.panel = new Panel(byId("panel"), hello, this.layout, send, stateAt, {
+      selected: () => {
+        this.driver.forget();
+        this.world.cameras.jump();
+      },
+      sensor: (card) => this.chooseRays(card),
+    });
+    this.bar = new Bar(byId("bar"), byId("tools"), hello, {
       send,
       camera: (kind) => this.chooseCamera(kind),
       sun: (name) => this.world.setSun(name),
       release: () => this.release(),
       waypointMode: (on) => (this.waypointMode = on),
       screenshot: () => this.screenshot(),
+      film: () => this.toggleFilm(),
       link: () => this.copyLink(),
+      arrows: (on) => (this.world.arrows.group.visible = on),
+      rays: (on) => {
+        this.allRays = on;
+        this.chooseRays(this.panel.sensors.open);
+      },
+      help: () => help(),
+      panel: (on) => this.showPanel(on),
     }, this.driver);
+    this.showPanel(innerWidth > 760); // on a phone the picture comes first
     byId("scenario").textContent = hello.scenario;
-    this.weather = hello.weather && hello.may.includes("weather") ? new WeatherDesk(hello.weather, send) : null;
+    this.weather = hello.weather && hello.may.includes("weather") ? new WeatherDesk(hello.weather, hello.seed, send) : null;
     byId("weather-place").replaceChildren(...(this.weather ? [this.weather.root] : []));
     document.body.classList.toggle("inside", !hello.outside);
     byId("mode").textContent = hello.mode + (hello.role === "operator" ? "" : `, ${hello.role}`);
@@ -81,6 +110,7 @@ class Page {
       this.world.setSun(link.sun);
       (byId("sun") as HTMLSelectElement).value = this.world.sun;
     }
+    if (link.sensor) this.panel.sensors.showByName(link.sensor);
     if (link.time !== undefined && link.time !== null && this.hello.mode === "playback") {
       this.connection.send({ type: "seek", time: link.time });
     }
@@ -96,6 +126,7 @@ class Page {
       vehicle: this.vehicle,
       eye: this.world.cameras.eye,
       sun: this.world.sun,
+      sensor: this.panel.sensors.open?.name ?? null,
       time: this.hello.mode === "playback" ? this.world.time : null,
     });
     return `${location.pathname}${location.search}#${hash}`;
@@ -103,15 +134,53 @@ class Page {
 
   private copyLink(): void {
     history.replaceState(null, "", this.address());
-    void navigator.clipboard?.writeText(location.href).catch(() => undefined);
+    // elsewhere than on loopback or HTTPS a page has no clipboard
+    if (isSecureContext) void navigator.clipboard.writeText(location.href).catch(() => undefined);
     say("The link to this view is in the address bar.", 3);
   }
 
-  private screenshot(): void {
-    const link = document.createElement("a");
-    link.download = `${this.hello.scenario}-${this.world.time.toFixed(1)}s.png`;
-    link.href = (byId("view") as HTMLCanvasElement).toDataURL("image/png");
-    link.click();
+  private get name(): string {
+    return `${this.hello.scenario}-${this.world.time.toFixed(1)}s`;
+  }
+
+  screenshot(): void {
+    save(`${this.name}.png`, (byId("view") as HTMLCanvasElement).toDataURL("image/png"));
+  }
+
+  private toggleFilm(): boolean {
+    try {
+      return this.film.toggle();
+    } catch (error) {
+      say(error instanceof Error ? error.message : String(error), 5);
+      return false;
+    }
+  }
+
+  showPanel(on: boolean): void {
+    document.body.classList.toggle("alone", !on);
+    this.bar.showPanel(on);
+  }
+
+  private get suite(): SensorCard[] {
+    return this.hello.suites[this.hello.vehicles[this.panel.selected]!.suite] ?? [];
+  }
+
+  private chooseRays(open: SensorCard | null): void {
+    this.world.rays.choose(this.allRays ? this.suite : open ? [open] : []);
+  }
+
+  /** Samples of the open sensor: to its tab, and what it met into the picture. */
+  sense(samples: Samples): void {
+    const card = this.panel.sensors.open;
+    if (!this.panel.sensors.take(samples) || !card) return;
+    this.world.rays.measured(card.name, samples.values[samples.values.length - 1] ?? []);
+    if (samples.picture?.form !== "points") return;
+    const numbers = this.buffer.moment(samples.times[samples.times.length - 1]!) ?? this.buffer.last?.numbers;
+    if (!numbers) return;
+    const of = (part: string) => this.layout.of(numbers, this.panel.selected, part);
+    const cloud = new Float32Array(numbersOf(samples.picture.data));
+    const [p, turn] = [place(of("position"), new Vector3()), turned(of("attitude"), new Quaternion())];
+    this.world.rays.met(card, cloud, p, turn);
   }
 
   chooseCamera(kind: CameraKind): void {
@@ -159,7 +228,8 @@ class Page {
     const now = performance.now();
     const seconds = Math.min((now - this.before) / 1000, 0.2);
     this.before = now;
-    if (this.hello.mode === "live" && this.hello.control) {
+    if (this.world.cameras.eye.kind === "free") this.world.cameras.fly(this.driver.axes(), seconds);
+    else if (this.hello.mode === "live" && this.hello.control) {
       const pad = gamepad();
       if (pad && (pad.ahead || pad.starboard || pad.dive)) this.driver.stick = pad;
       this.driver.update(now);
@@ -168,11 +238,36 @@ class Page {
     const last = this.buffer.last;
     if (!shown || !last) return;
     this.world.draw(shown.time, shown.numbers, this.panel.selected, seconds);
-    this.panel.show(shown.numbers, now / 1000);
+    this.panel.show(shown.time, shown.numbers, now / 1000);
+    this.map.draw(shown.numbers, this.panel.selected, now / 1000);
     this.bar.show(last, shown.time);
     byId("clock").textContent = `${shown.time.toFixed(1)} s`;
     byId("pace").textContent = last.ended ? "ended" : last.playing ? `${last.speed.toPrecision(2)}×` : "paused";
   }
+}
+
+const KEYS = [
+  ["space, .", "play or pause; one frame"],
+  ["W A S D, arrows", "ahead, astern, to port, to starboard; of a free camera: fly"],
+  ["R, F", "up, down"],
+  ["G", "give the vehicle back to its own autopilot"],
+  ["C", "next camera"],
+  ["V, B", "arrows; rays of all sensors"],
+  ["I, P", "instruments; save a picture"],
+  ["tab", "next control; on the picture: next vehicle, shift and tab leaves it"],
+  ["on a chart", "arrows pan, + and − zoom, 0 follows the run"],
+] as const;
+
+/** Show or hide the list of keys. */
+function help(): void {
+  const box = byId("help") as HTMLDialogElement;
+  if (box.open) {
+    box.close();
+    return;
+  }
+  const rows = KEYS.flatMap(([keys, what]) => [element("dt", {}, keys), element("dd", {}, what)]);
+  box.replaceChildren(element("dl", {}, ...rows), element("p", { class: "hint" }, "Escape closes this."));
+  box.showModal();
 }
 
 let page: Page | null = null;
@@ -199,6 +294,7 @@ const connection = new Connection(addressOf(location), {
     if (page && alike(page.hello, hello)) {
       page.buffer.clear();
       page.panel.clearEvents();
+      page.panel.sensors.watch();
       return; // the same run as before the connection broke
     }
     if (page) location.reload();
@@ -209,6 +305,8 @@ const connection = new Connection(addressOf(location), {
   refused: (text) => say(text.split("\n")[0] ?? text, 6),
   sea: (sea) => page?.changeSea(sea),
   seats: (viewers) => (byId("seats").textContent = viewers > 1 ? `${viewers} watching` : ""),
+  samples: (samples) => page?.sense(samples),
+  history: (history) => page?.panel.recall(history),
   connected: (there, text) => {
     document.body.classList.toggle("lost", !there);
     if (there) byId("notice").hidden = true;
@@ -234,7 +332,12 @@ window.addEventListener("keydown", (e) => {
   } else if (e.code === "Period") page.connection.send({ type: "step" });
   else if (e.code === "KeyC") page.nextCamera();
   else if (e.code === "KeyG") page.release();
-  else if (e.code === "Tab" && e.target === byId("view")) {
+  else if (e.code === "KeyV") page.bar.push("arrows");
+  else if (e.code === "KeyB") page.bar.push("rays");
+  else if (e.code === "KeyI") page.bar.push("panel");
+  else if (e.code === "KeyP") page.screenshot();
+  else if (e.key === "?") help();
+  else if (e.code === "Tab" && !e.shiftKey && e.target === byId("view") && page.hello.vehicles.length > 1) {
     e.preventDefault();
     page.panel.select((page.panel.selected + 1) % page.hello.vehicles.length);
   }

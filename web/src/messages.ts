@@ -194,8 +194,16 @@ export interface Samples {
   vehicle: string;
   sensor: string;
   times: number[];
-  values: number | null[][];
+  values: ((number | null)[])[];
   picture: Picture | null;
+}
+
+/** All of a recording of one vehicle, thinned out: times (double precision), and behind each other the numbers of the vehicle's `fields` at each of them (single). */
+export interface History {
+  type: "history";
+  vehicle: string;
+  times: string;
+  numbers: string;
 }
 
 /** Go on. */
@@ -291,6 +299,12 @@ export interface Watch {
   sensor?: string;
 }
 
+/** Ask for the `History` of a vehicle; a live run has none. */
+export interface Recall {
+  type: "recall";
+  vehicle: string;
+}
+
 export type Request =
   | Play
   | Pause
@@ -304,4 +318,5 @@ export type Request =
   | Release
   | SetFault
   | SetWeather
-  | Watch;
+  | Watch
+  | Recall;

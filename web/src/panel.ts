@@ -1,39 +1,55 @@
-// The panel: one vehicle's numbers, instruments, charts, faults and events.
+// The panel: one vehicle's numbers, instruments, sensors, charts, faults and events.
 
-import { Chart, seriesOf } from "./charts";
+import { Chart } from "./charts";
 import { button, element } from "./dom";
 import { drawCompass, drawHorizon } from "./instruments";
-import type { Event, Hello, Request } from "./messages";
-import { euler, type Layout } from "./state";
+import type { Event, Hello, History, Request, SensorCard } from "./messages";
+import { SensorTabs } from "./sensors/tabs";
+import type { Parts } from "./sensors/truth";
+import { type Series, seriesOf } from "./series";
+import { euler, type Layout, numbersOf } from "./state";
+import { units } from "./units";
+import { TimeWindow } from "./window";
 
 const DEGREES = 180 / Math.PI;
 const MOST_EVENTS = 200;
 
+export interface PanelListener {
+  selected(index: number): void;
+  /** The sensor whose tab is open now. */
+  sensor(card: SensorCard | null): void;
+}
+
 export class Panel {
   selected = 0;
-  private readonly compass = element("canvas", { class: "dial", "aria-label": "compass" });
-  private readonly horizon = element("canvas", { class: "dial", "aria-label": "artificial horizon" });
+  readonly sensors: SensorTabs;
+  readonly window = new TimeWindow();
+  private readonly compass = element("canvas", { class: "dial", role: "img", "aria-label": "compass" });
+  private readonly horizon = element("canvas", { class: "dial", role: "img", "aria-label": "artificial horizon" });
   private readonly numbers = element("dl", { id: "numbers" });
   private readonly actuators = element("div", { id: "actuators" });
   private readonly faults = element("div", { id: "faults" });
   private readonly mission = element("p", { id: "mission" });
   private readonly chartHost = element("div", { id: "charts" });
-  private readonly list = element("ol", { id: "events" });
+  private readonly list = element("ol", { id: "events", "aria-label": "events" });
   private readonly chooser = element("select", { id: "vehicle", "aria-label": "vehicle" });
   private readonly span = element("select", { id: "span", "aria-label": "length of the charts" });
   private readonly values = new Map<string, HTMLElement>();
   private sliders: HTMLInputElement[] = [];
   private bars: HTMLElement[] = [];
   private faultButtons: HTMLButtonElement[] = [];
-  private charts: Chart[] = [];
+  private charts: { chart: Chart; series: Series }[] = [];
   private drawn = 0;
+  private chartsDrawn = 0;
+  private recalled = "";
 
   constructor(
     private readonly root: HTMLElement,
     private readonly hello: Hello,
     private readonly layout: Layout,
     private readonly send: (request: Request) => void,
-    private readonly onSelect: (index: number) => void,
+    stateAt: (time: number) => Float32Array | undefined,
+    private readonly listener: PanelListener,
   ) {
     hello.vehicles.forEach((v, i) =>
       this.chooser.append(element("option", { value: String(i) }, `${v.name} (${v.kind})`)),
@@ -47,7 +63,17 @@ export class Panel {
     ] as const) {
       this.span.append(element("option", { value }, text));
     }
-    this.span.value = "120";
+    this.span.value = hello.mode === "playback" ? "0" : "120";
+    this.window.span = Number(this.span.value);
+    this.span.addEventListener("change", () => {
+      this.window.span = Number(this.span.value);
+      this.window.follow();
+    });
+    const partsAt = (time: number): Parts | undefined => {
+      const numbers = stateAt(time);
+      return numbers && ((part) => this.layout.of(numbers, this.selected, part));
+    };
+    this.sensors = new SensorTabs(send, this.window, partsAt, (card) => listener.sensor(card));
     root.replaceChildren(
       element("div", { class: "row" }, this.chooser),
       element("div", { class: "row dials" }, this.compass, this.horizon),
@@ -56,6 +82,7 @@ export class Panel {
       element("h2", {}, "Actuators"),
       this.actuators,
       this.faults,
+      this.sensors.root,
       element("h2", { class: "row" }, "Charts ", this.span),
       this.chartHost,
       element("h2", {}, "Events"),
@@ -78,14 +105,36 @@ export class Panel {
     }
     this.buildActuators();
     this.buildFaults();
-    for (const chart of this.charts) chart.destroy();
-    this.chartHost.replaceChildren();
+    for (const { chart } of this.charts) chart.destroy();
     this.charts = seriesOf(card, index, this.layout).map((series) => {
-      const host = element("div", { class: "chart" });
+      const host = element("div");
       this.chartHost.append(host);
-      return new Chart(host, series);
+      return { chart: new Chart(host, series, this.window), series };
     });
-    this.onSelect(index);
+    this.recalled = "";
+    if (this.hello.mode === "playback") this.send({ type: "recall", vehicle: card.name });
+    this.listener.selected(index);
+    this.sensors.choose(card.name, this.hello.suites[card.suite] ?? []);
+  }
+
+  /** All that a recording knows of the vehicle: its charts are whole then. */
+  recall(history: History): void {
+    const card = this.hello.vehicles[this.selected]!;
+    if (history.vehicle !== card.name) return;
+    this.recalled = history.vehicle;
+    const times = [...new Float64Array(numbersOf(history.times))];
+    const rows = new Float32Array(numbersOf(history.numbers));
+    const width = rows.length / times.length;
+    // the same numbers as in a state, which holds those of the vehicles before it as well
+    const whole = new Float32Array(this.layout.length);
+    const first = this.layout.of(whole, this.selected, "position").byteOffset / 4;
+    for (const { chart, series } of this.charts) {
+      const values = times.map((_, i) => {
+        whole.set(rows.subarray(i * width, (i + 1) * width), first);
+        return series.of(whole);
+      });
+      chart.fill(times, values);
+    }
   }
 
   private buildActuators(): void {
@@ -119,9 +168,9 @@ export class Panel {
         element(
           "label",
           {},
-          element("span", {}, channel.name),
-          element("span", { class: "gauge" }, bar),
+          element("span", { class: "name" }, channel.name.replaceAll("_", " ")),
           value,
+          element("span", { class: "gauge" }, bar),
           slider,
         ),
       );
@@ -159,23 +208,26 @@ export class Panel {
     this.list.replaceChildren();
   }
 
+  /** The run began again, or jumped: what a recording told stays true. */
   clearCharts(): void {
-    for (const chart of this.charts) chart.clear();
+    this.sensors.clear();
+    if (this.hello.mode === "live") for (const { chart } of this.charts) chart.clear();
   }
 
-  /** A state came: charts keep it. */
+  /** A state came: charts keep it, unless they have everything already. */
   keep(time: number, numbers: Float32Array): void {
-    for (const chart of this.charts) chart.add(time, numbers);
+    if (this.recalled) return;
+    for (const { chart, series } of this.charts) chart.push(time, series.of(numbers));
   }
 
   /** Show a moment; numbers ten times a second, charts five times. */
-  show(numbers: Float32Array, now: number): void {
+  show(time: number, numbers: Float32Array, now: number): void {
+    if (!this.root.getClientRects().length || now - this.drawn < 0.1) return;
+    this.drawn = now;
     const of = (part: string) => this.layout.of(numbers, this.selected, part);
     const card = this.hello.vehicles[this.selected]!;
     const [roll, pitch, yaw] = euler(of("attitude"));
     const velocity = of("velocity");
-    if (!this.root.getClientRects().length || now - this.drawn < 0.1) return;
-    this.drawn = now;
     const p = of("position");
     const speed = Math.hypot(velocity[0]!, velocity[1]!);
     const drift = Math.atan2(velocity[1]!, velocity[0]!);
@@ -190,13 +242,13 @@ export class Panel {
     put("speed", `${speed.toFixed(2)} m/s  ${(speed * 1.943844).toFixed(1)} kn`);
     put("heading", `${((yaw * DEGREES + 360) % 360).toFixed(1)}°`);
     put("roll, pitch", `${(roll * DEGREES).toFixed(1)}°  ${(pitch * DEGREES).toFixed(1)}°`);
-    put("wave", `${of("elevation")[0]!.toFixed(2)} m`);
+    put("wave", this.hello.outside ? `${of("elevation")[0]!.toFixed(2)} m` : "–");
     put("status", this.hello.statuses[Math.round(of("status")[0]!)] ?? "?");
     const [states, orders] = [of("actuators"), of("command")];
     card.channels.forEach((channel, i) => {
-      const angle = channel.unit === "rad";
-      const [scale, unit] = angle ? [DEGREES, "°"] : [1, ` ${channel.unit}`];
-      put(`actuator ${channel.name}`, `${(states[i]! * scale).toFixed(1)}${unit}`);
+      const { name, factor } = units.of(channel.unit);
+      const shown = (states[i]! * factor).toFixed(factor > 10 && channel.unit !== "rad" ? 0 : 1);
+      put(`actuator ${channel.name}`, name === "°" ? `${shown}°` : `${shown} ${name}`);
       const most = Math.max(Math.abs(channel.low), Math.abs(channel.high)) || 1;
       const share = Math.min(Math.max(states[i]! / most, -1), 1);
       this.bars[i]!.style.left = `${50 + Math.min(share, 0) * 50}%`;
@@ -206,13 +258,17 @@ export class Panel {
     });
     const faults = of("faults");
     this.faultButtons.forEach((b, i) => b.setAttribute("aria-pressed", String(faults[i]! > 0.5)));
-    const guidance = of("guidance");
-    if (guidance.length) {
-      const leg = card.legs[Math.round(guidance[0]!)];
-      this.mission.textContent = leg
-        ? `${leg.name}: ${guidance[3]!.toFixed(0)} m to go, ${guidance[2]!.toFixed(1)} m off the track`
-        : "mission done";
-    } else this.mission.textContent = "";
-    for (const chart of this.charts) chart.draw(Number(this.span.value));
+    this.mission.textContent = missionText(card.legs, of("guidance"));
+    if (now - this.chartsDrawn < 0.2) return;
+    this.chartsDrawn = now;
+    for (const { chart } of this.charts) chart.draw(time);
+    this.sensors.draw(time);
   }
+}
+
+function missionText(legs: { name: string }[], guidance: Float32Array): string {
+  if (!guidance.length) return "";
+  const leg = legs[Math.round(guidance[0]!)];
+  if (!leg) return "mission done";
+  return `${leg.name}: ${guidance[3]!.toFixed(0)} m to go, ${guidance[2]!.toFixed(1)} m off the track`;
 }

@@ -129,6 +129,16 @@ export class Buffer {
     if (this.states.length > KEPT) this.states.shift();
   }
 
+  /** Numbers at a simulated time; undefined where no states are kept around it. */
+  moment(time: number): Float32Array | undefined {
+    const after = this.states.findIndex((s) => s.time >= time - 1e-9);
+    const b = this.states[after];
+    if (!b) return undefined;
+    if (Math.abs(b.time - time) < 1e-6) return b.numbers;
+    const a = this.states[after - 1];
+    return a && between(a, b, (time - a.time) / (b.time - a.time), this.layout);
+  }
+
   /** Time and numbers to be shown at a wall time, s. */
   at(now: number): { time: number; numbers: Float32Array } | undefined {
     const last = this.last;

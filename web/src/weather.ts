@@ -47,11 +47,11 @@ export function askedValue(name: keyof WeatherCard, shown: number): number {
 }
 
 export class WeatherDesk {
-  readonly root = element("details", { id: "weather" }, element("summary", {}, "Weather"));
+  readonly root = element("details", { id: "weather" }, element("summary", {}, "Weather and seed"));
   private readonly inputs = new Map<keyof WeatherCard, HTMLInputElement>();
   private readonly state = element("select", { id: "sea-state", "aria-label": "sea state" });
 
-  constructor(weather: WeatherCard, send: (request: Request) => void) {
+  constructor(weather: WeatherCard, seed: number, send: (request: Request) => void) {
     this.state.append(element("option", { value: "" }, "sea state…"));
     for (let code = 0; code <= 9; code++) this.state.append(element("option", { value: String(code) }, `sea state ${code}`));
     this.state.addEventListener("change", () => {
@@ -78,6 +78,13 @@ export class WeatherDesk {
     this.root.append(
       button("fog bank", "let fog come: a visibility of 150 m", () => send({ type: "weather", visibility: 150 })),
       button("clear air", "let the fog go", () => send({ type: "weather", visibility: 100000 })),
+    );
+    const chosen = element("input", { id: "seed", type: "number", min: "0", step: "1", value: String(seed) });
+    this.root.append(
+      element("label", {}, "seed ", chosen),
+      button("start anew", "back to the start, with this seed", () =>
+        send({ type: "reset", seed: Math.max(0, Math.floor(Number(chosen.value))) }),
+      ),
     );
     this.show(weather);
   }

@@ -37,8 +37,8 @@ describe("a driver", () => {
 
 describe("a link", () => {
   it("restores the view", () => {
-    const eye = { kind: "orbit", around: 1.25, above: -0.3, distance: 42 } as const;
-    const view = { vehicle: "a b", eye, sun: "noon", time: 12.5 };
+    const eye = { kind: "free" as const, around: 1.25, above: -0.3, distance: 42, at: [1.5, -2, 30] as [number, number, number] };
+    const view = { vehicle: "a b", eye, sun: "noon", time: 12.5, sensor: "sonar 1" };
     expect(readLink(`#${writeLink(view)}`)).toEqual(view);
   });
 

@@ -15,7 +15,9 @@ function card(name: string, sizes: [string, number][]): VehicleCard {
     channels: [],
     faults: [],
     legs: [],
+    fence: [],
     autopilot: false,
+    suite: 0,
     fields,
   };
 }

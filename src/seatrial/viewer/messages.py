@@ -3,10 +3,10 @@
 `python -m seatrial.viewer.typescript web/src/messages.ts` writes the same types for the page.
 
 The server greets with a `Hello` (JSON), then sends states (binary, see `STATE_HEAD`), and `Event`,
-`Sea`, `Refused`, `Seats` and, to a page that watches a sensor, `Samples` (JSON) as they come. The
-page sends one of `Request` (JSON). Frames and units are seatrial's own: NED, forward starboard
-down, SI, radians; quaternions scalar first, body to world. Long arrays are base64 of little-endian
-numbers.
+`Sea`, `Refused`, `Seats` and, where they are asked for, `Samples` and `History` (JSON) as they
+come. The page sends one of `Request` (JSON). Frames and units are seatrial's own: NED, forward
+starboard down, SI, radians; quaternions scalar first, body to world. Long arrays are base64 of
+little-endian numbers.
 """
 
 from typing import Annotated, Literal, get_args
@@ -244,6 +244,16 @@ class Samples(Message):
     picture: Picture | None
 
 
+class History(Message):
+    """All of a recording of one vehicle, thinned out: times (double precision), and behind each
+    other the numbers of the vehicle's `fields` at each of them (single)."""
+
+    type: Literal["history"] = "history"
+    vehicle: str
+    times: str
+    numbers: str
+
+
 # ── From the page ─────────────────────────────────────────────────────────────────────────────
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -357,6 +367,13 @@ class Watch(Message):
     sensor: Annotated[str, Field(max_length=200)] = ""
 
 
+class Recall(Message):
+    """Ask for the `History` of a vehicle; a live run has none."""
+
+    type: Literal["recall"]
+    vehicle: Name
+
+
 Request = Annotated[
     Play
     | Pause
@@ -370,7 +387,8 @@ Request = Annotated[
     | Release
     | SetFault
     | SetWeather
-    | Watch,
+    | Watch
+    | Recall,
     Field(discriminator="type"),
 ]
 
@@ -379,6 +397,6 @@ read_request: TypeAdapter[Request] = TypeAdapter(Request)
 REQUESTS = tuple(
     get_args(model.model_fields["type"].annotation)[0]
     for model in get_args(get_args(Request)[0])
-    if model is not Watch
+    if model not in (Watch, Recall)
 )
-"""Types of the requests that a role may be allowed; everybody may watch."""
+"""Types of the requests that a role may be allowed; everybody may look."""

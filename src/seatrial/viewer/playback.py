@@ -11,18 +11,20 @@ from numpy.typing import NDArray
 from seatrial.engine.frames import Act, RunHeader, RunSummary, Scene, VehicleInfo
 from seatrial.errors import Problem, SpecError
 from seatrial.signals import Measurements, SensorInfo
-from seatrial.viewer.messages import Part, Request, Samples, VehicleCard
+from seatrial.viewer.messages import History, Part, Request, Samples, VehicleCard
 from seatrial.viewer.pictures import newest, samples_of
 from seatrial.viewer.seas import Seas
 from seatrial.viewer.stage import Answer, Stage
 from seatrial.viewer.states import Rows
-from seatrial.viewer.world import STATUSES, drawn_bodies, hello_of, vehicle_card
+from seatrial.viewer.world import STATUSES, drawn_bodies, hello_of, packed, vehicle_card
 
 if TYPE_CHECKING:
     import xarray
 
 _MAY = ("play", "pause", "step", "reset", "speed", "seek")
 
+MOST_HISTORY = 2000
+"""Frames of a vehicle that a page gets at once for its charts."""
 MOST_BYTES = 256 << 20
 """Of rows in memory; of a longer recording every second, third … frame is shown."""
 
@@ -30,6 +32,7 @@ _VARIABLES = {
     "position": ("position",),
     "attitude": ("attitude",),
     "velocity": ("velocity", "angular_velocity"),
+    "acceleration": ("acceleration",),
     "actuators": ("actuator",),
     "command": ("command",),
     "elevation": ("wave_elevation",),
@@ -136,6 +139,19 @@ class Playback(Stage):
             self._read = asked, taken.cut(taken.valid), arrays
         return self._read[1:]
 
+    def history(self, vehicle: str) -> History | None:
+        """Of the whole recording."""
+        names = [card.name for card in self.hello.vehicles]
+        if vehicle not in names:
+            return None
+        rows = self._groups[names.index(vehicle)][:, 0]
+        some = slice(None, None, max(1, -(-len(self._times) // MOST_HISTORY)))
+        return History(
+            vehicle=vehicle,
+            times=packed(self._times[some], "<f8"),
+            numbers=packed(rows[some], "<f4"),
+        )
+
     def _reach(self, time: float) -> bool:
         before, last = self._index, float(self._times[-1])
         self._now = min(max(time, self._now), last)
@@ -175,7 +191,7 @@ def _rows_by_vehicle(
     times = np.asarray(dataset["time"].values, np.float64)
     if not len(times):
         raise SpecError(Problem("this recording holds no frame", mend="record the run again"))
-    width = sum(2 * len(v.actuators) + len(v.faults) + 45 for v in header.vehicles)
+    width = sum(2 * len(v.actuators) + len(v.faults) + 48 for v in header.vehicles)
     step = max(1, -(-4 * width * len(times) // MOST_BYTES))
     data = dataset.isel(time=slice(None, None, step))
     times = times[::step]

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 
 from seatrial.errors import Problem, SpecError
-from seatrial.viewer.messages import Refused, Request, Seats, Watch, read_request
+from seatrial.viewer.messages import Recall, Refused, Request, Seats, Watch, read_request
 from seatrial.viewer.roles import Blinds, Role
 from seatrial.viewer.stage import TICK, Stage
 
@@ -233,12 +233,16 @@ class House:
                     place = ".".join(str(part) for part in first["loc"])
                     viewer.refusals.append(f"{place}: {first['msg']}")
                 else:
-                    self._take(viewer, request)
+                    await self._take(viewer, request)
 
-    def _take(self, viewer: Viewer, request: Request) -> None:
+    async def _take(self, viewer: Viewer, request: Request) -> None:
         if isinstance(request, Watch):
             viewer.watched = (request.vehicle, request.sensor)
             (viewer.watching.set if request.sensor else viewer.watching.clear)()
+        elif isinstance(request, Recall):
+            told = await asyncio.to_thread(self.stage.history, request.vehicle)
+            if told is not None:
+                await self._give(viewer, viewer.socket.send_text(told.model_dump_json()))
         elif request.type not in viewer.role.may:
             viewer.refusals.append(f"the {viewer.role.name} may not ask for this: {request.type}")
         else:

@@ -14,7 +14,7 @@ from typing import Literal
 
 from seatrial.engine.frames import Act, Body
 from seatrial.errors import SeatrialError
-from seatrial.viewer.messages import FLAGS, Event, Hello, Request, Samples
+from seatrial.viewer.messages import FLAGS, Event, Hello, History, Request, Samples
 from seatrial.viewer.states import Rows, poses_of, state_message
 
 TICK = 1.0 / 60.0
@@ -91,6 +91,10 @@ class Stage(ABC):
 
         Called by threads of the server, and may take its time.
         """
+        return None
+
+    def history(self, vehicle: str) -> History | None:
+        """Everything that is known of a vehicle; None of a run that goes on, or of nobody."""
         return None
 
     def _finish(self) -> None:

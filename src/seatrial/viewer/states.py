@@ -26,6 +26,7 @@ def parts_of(frames: VehicleFrames) -> list[Part]:
         "position": 3,
         "attitude": 4,
         "velocity": 6,
+        "acceleration": 3,
         "actuators": frames.actuators.shape[-1],
         "command": frames.command.shape[-1],
         "elevation": 1,
@@ -43,7 +44,8 @@ def rows_of(frames: VehicleFrames, status: NDArray[np.int32]) -> Rows:
     """(T, N, W) of a group's frames with its codes (T, N); what is unknown or over is NaN."""
     belief = [frames.estimate[..., ESTIMATE[name]] for name in _BELIEF]
     columns = [
-        *(frames.position, frames.attitude, frames.velocity, frames.actuators, frames.command),
+        *(frames.position, frames.attitude, frames.velocity, frames.acceleration[..., :3]),
+        *(frames.actuators, frames.command),
         *(frames.wave_elevation[..., None], frames.current, frames.wind, status[..., None]),
         frames.faults,
         *(belief if frames.estimate.shape[-1] else ()),

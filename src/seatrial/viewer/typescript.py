@@ -69,7 +69,8 @@ def _type(annotation: Any) -> str:
     if origin is Literal:
         return " | ".join(f'"{value}"' for value in of)
     if origin is list:
-        return f"{_type(of[0])}[]"
+        item = _type(of[0])
+        return f"({item})[]" if " | " in item else f"{item}[]"
     if origin is tuple:
         return f"[{', '.join(_type(one) for one in of)}]"
     if origin is dict:

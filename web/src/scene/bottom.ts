@@ -4,11 +4,15 @@ import * as THREE from "three";
 
 import type { BottomCard } from "../messages";
 import { numbersOf } from "../state";
+import { TONES as WITHOUT_FOG } from "./light";
 
 export class Bottom {
   readonly mesh: THREE.Mesh | null;
   private readonly depths: Float32Array | null = null;
   private readonly phase = { value: 0 };
+  /** 1 where the bottom is drawn as a chart: coloured by depth, seen through clear water. */
+  private readonly chart = { value: 0 };
+  private readonly deepest = { value: 50 };
 
   constructor(
     private readonly depth: number | null,
@@ -24,19 +28,21 @@ export class Bottom {
     } else {
       this.depths = new Float32Array(numbersOf(card.depth));
       geometry = terrain(card, this.depths);
+      this.deepest.value = this.depths.reduce((a, b) => Math.max(a, b), 1);
     }
     const material = new THREE.MeshStandardMaterial({ roughness: 1, color: 0xffffff });
     material.onBeforeCompile = (shader) => {
-      shader.uniforms["phase"] = this.phase;
+      Object.assign(shader.uniforms, { phase: this.phase, chart: this.chart, deepest: this.deepest });
       shader.fragmentShader = shader.fragmentShader
-        .replace("#include <common>", `#include <common>\nuniform float phase;${CAUSTICS}`)
+        .replace("#include <common>", `#include <common>\nuniform float phase, chart, deepest;${CAUSTICS}`)
         .replace(
           "#include <color_fragment>",
           /* glsl */ `
           float depth = -vFogPlace.y;
           diffuseColor.rgb = bottomColour(depth, vFogPlace.xz);
           diffuseColor.rgb *= 1.0 + caustics(vFogPlace.xz, phase) * exp(-0.07 * max(depth, 0.0));`,
-        );
+        )
+        .replace("#include <tonemapping_fragment>", CHART);
       shader.fragmentShader = moveFogPars(shader.fragmentShader);
     };
     this.mesh = new THREE.Mesh(geometry, material);
@@ -59,8 +65,9 @@ export class Bottom {
     );
   }
 
-  update(time: number, x: number, z: number): void {
+  update(time: number, x: number, z: number, chart: boolean): void {
     this.phase.value = time;
+    this.chart.value = chart ? 1 : 0;
     if (this.mesh && this.card === null) {
       this.mesh.position.x = Math.round(x / 100) * 100;
       this.mesh.position.z = Math.round(z / 100) * 100;
@@ -124,4 +131,20 @@ vec3 bottomColour(float depth, vec2 p) {
   float off = abs(fract(depth / step_ + 0.5) - 0.5) / max(fwidth(depth / step_), 1e-4);
   return fwidth(depth) > 1e-5 ? mix(colour * 0.62, colour, smoothstep(0.4, 1.4, off)) : colour;
 }
+`;
+
+/** In place of the light that is lost on its way when the bottom is drawn as a chart. */
+const CHART = /* glsl */ `
+#ifdef USE_FOG
+  vec3 seen = throughWater(gl_FragColor.rgb, cameraPosition, vFogPlace, fogColor, fogNear, fogFar);
+  float down = -vFogPlace.y;
+  float share = pow(clamp(down / deepest, 0.0, 1.0), 0.6);
+  vec3 tint = down < 0.0 ? vec3(0.45, 0.40, 0.20)
+    : mix(vec3(0.42, 0.66, 0.74), vec3(0.005, 0.05, 0.18), share);
+  float every = deepest < 8.0 ? 1.0 : deepest < 40.0 ? 5.0 : deepest < 200.0 ? 10.0 : 50.0;
+  float off = abs(fract(down / every + 0.5) - 0.5) / max(fwidth(down / every), 1e-4);
+  if (fwidth(down) > 1e-5) tint *= mix(0.55, 1.0, smoothstep(0.4, 1.4, off));
+  gl_FragColor.rgb = mix(seen, tint * (0.75 + 0.25 * abs(normal.z)), chart);
+#endif
+${WITHOUT_FOG}
 `;

@@ -3,9 +3,14 @@
 import * as THREE from "three";
 import { mergeGeometries } from "three/examples/jsm/utils/BufferGeometryUtils.js";
 
-import type { VehicleCard } from "../messages";
+import type { ChannelCard, VehicleCard } from "../messages";
 
-function painted(geometry: THREE.BufferGeometry, colour: number): THREE.BufferGeometry {
+/** Whether a channel moves a part that is drawn. */
+export function movesPart(channel: ChannelCard): boolean {
+  return channel.kind === "thruster" || channel.kind === "fin";
+}
+
+export function painted(geometry: THREE.BufferGeometry, colour: number): THREE.BufferGeometry {
   const plain = geometry.index ? geometry.toNonIndexed() : geometry;
   plain.deleteAttribute("uv");
   const c = new THREE.Color(colour);
@@ -113,7 +118,7 @@ function ship(l: number, b: number, h: number): THREE.BufferGeometry[] {
   return parts;
 }
 
-function torpedo(l: number, d: number, wings: boolean): THREE.BufferGeometry[] {
+function torpedo(l: number, d: number, wings: boolean, bare: boolean): THREE.BufferGeometry[] {
   const r = 0.5 * d;
   const line: THREE.Vector2[] = [];
   for (let i = 0; i <= 40; i++) {
@@ -125,12 +130,12 @@ function torpedo(l: number, d: number, wings: boolean): THREE.BufferGeometry[] {
   const body = new THREE.LatheGeometry(line, 28).rotateZ(-Math.PI / 2);
   const parts = [painted(body, 0xf5c518), tube(1.01 * r, 0.03 * l, [0.2 * l, 0, 0], 0x20262c)];
   parts.push(tube(1.01 * r, 0.012 * l, [-0.12 * l, 0, 0], 0x20262c));
-  for (let i = 0; i < 4; i++) {
+  for (let i = 0; i < 4 && !bare; i++) {
     const fin = new THREE.BoxGeometry(0.07 * l, 0.85 * d, 0.012 * l);
     fin.translate(-0.43 * l, 0.55 * d, 0).rotateX((i * Math.PI) / 2);
     parts.push(painted(fin, 0x23292f));
   }
-  for (let i = 0; i < 3; i++) {
+  for (let i = 0; i < 3 && !bare; i++) {
     const blade = new THREE.BoxGeometry(0.012 * l, 0.7 * r, 0.02 * l);
     blade.rotateY(0.6).translate(-0.505 * l, 0.4 * r, 0).rotateX((i * 2 * Math.PI) / 3);
     parts.push(painted(blade, 0xc8ccd0));
@@ -185,10 +190,12 @@ export function shapeOf(card: VehicleCard): THREE.BufferGeometry {
   const { length: l, beam: b } = card;
   const h = card.height || 0.6 * b;
   let parts: THREE.BufferGeometry[];
+  const thick = Math.min(b, h); // wings are no part of a body
+  const bare = card.channels.some(movesPart); // its fins and propellers are drawn as they move
   if (card.craft === "submerged") {
-    parts = l / b > 3.5 ? torpedo(l, b > 0.4 * l ? 0.12 * l : b, /slocum|glider/.test(card.kind)) : rov(l, b, h);
+    parts = l / thick > 3.5 ? torpedo(l, thick, b > 2 * thick, bare) : rov(l, b, h);
   } else if (l / b < 1.25) parts = disc(l, h);
   else if (l / b < 2.6) parts = catamaran(l, b, h);
   else parts = ship(l, b, h);
-  return mergeGeometries(parts.map((p) => (p.index ? p.toNonIndexed() : p)))!;
+  return mergeGeometries(parts.map((p) => (p.index ? p.toNonIndexed() : p)));
 }

@@ -52,7 +52,8 @@ vec3 throughWater(vec3 colour, vec3 eye, vec3 there, vec3 haze, float level, flo
 }
 `;
 
-const TONES = THREE.ShaderChunk.tonemapping_fragment;
+/** As three has it, before `patchFog`. */
+export const TONES = THREE.ShaderChunk.tonemapping_fragment;
 
 /** Light lost in clear air, 1/m. */
 export const CLEAR_AIR = 0.00012;

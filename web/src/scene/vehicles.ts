@@ -1,19 +1,12 @@
-// Vehicles, their trails and missions, and the bodies of the world.
+// Vehicles, their trails, and the bodies of the world.
 
 import * as THREE from "three";
 
 import type { Hello } from "../messages";
 import { numbersOf, type Layout } from "../state";
+import { place, turned } from "./axes";
 import { shapeOf } from "./hulls";
-
-/** NED to three's axes: x north, y up, z east. */
-export function place(numbers: ArrayLike<number>, out: THREE.Vector3, at = 0): THREE.Vector3 {
-  return out.set(numbers[at]!, -numbers[at + 2]!, numbers[at + 1]!);
-}
-
-export function turned(q: ArrayLike<number>, out: THREE.Quaternion, at = 0): THREE.Quaternion {
-  return out.set(q[at + 1]!, -q[at + 3]!, q[at + 2]!, q[at]!);
-}
+import { MovingParts } from "./moving";
 
 const COLOURS = [0xffc53d, 0x40c4ff, 0xff6e6e, 0x7ee787, 0xd2a8ff, 0xffa657];
 export function colourOf(index: number): number {
@@ -25,7 +18,8 @@ export class Fleet {
   readonly group = new THREE.Group();
   readonly places: THREE.Vector3[] = [];
   readonly turns: THREE.Quaternion[] = [];
-  private readonly kinds: { mesh: THREE.InstancedMesh; members: number[] }[] = [];
+  readonly kinds: { mesh: THREE.InstancedMesh; members: number[]; parts: MovingParts }[] = [];
+  private time = 0;
 
   constructor(
     hello: Hello,
@@ -48,21 +42,25 @@ export class Fleet {
       const shape = shapeOf(hello.vehicles[members[0]!]!);
       const mesh = new THREE.InstancedMesh(shape, material, members.length);
       mesh.frustumCulled = false;
-      this.kinds.push({ mesh, members });
-      this.group.add(mesh);
+      const parts = new MovingParts(hello.vehicles[members[0]!]!, members, layout);
+      this.kinds.push({ mesh, members, parts });
+      this.group.add(mesh, parts.group);
     }
   }
 
-  update(numbers: Float32Array): void {
+  update(numbers: Float32Array, time: number): void {
+    const passed = Math.min(Math.max(time - this.time, 0), 0.2);
+    this.time = time;
     const one = new THREE.Vector3(1, 1, 1);
     const matrix = new THREE.Matrix4();
-    for (const { mesh, members } of this.kinds) {
+    for (const { mesh, members, parts } of this.kinds) {
       members.forEach((vehicle, i) => {
         const p = place(this.layout.of(numbers, vehicle, "position"), this.places[vehicle]!);
         const q = turned(this.layout.of(numbers, vehicle, "attitude"), this.turns[vehicle]!);
         mesh.setMatrixAt(i, matrix.compose(p, q, one));
       });
       mesh.instanceMatrix.needsUpdate = true;
+      parts.update(numbers, this.places, this.turns, passed);
     }
   }
 }
@@ -82,7 +80,7 @@ export class Trail {
   ) {
     const shape = new THREE.BufferGeometry();
     shape.setAttribute("position", new THREE.BufferAttribute(this.points, 3));
-    const material = new THREE.LineBasicMaterial({ color: colour, transparent: true, opacity: 0.6, depthTest: false });
+    const material = new THREE.LineBasicMaterial({ color: colour, transparent: true, opacity: 0.6 });
     this.line = new THREE.Line(shape, material);
     this.line.frustumCulled = false;
     this.line.renderOrder = 3;
@@ -105,41 +103,6 @@ export class Trail {
     this.last.set(1e9, 0, 0);
     this.line.geometry.setDrawRange(0, 0);
   }
-}
-
-/** Planned path and waypoints of all missions. */
-export function missions(hello: Hello): THREE.Group {
-  const group = new THREE.Group();
-  hello.vehicles.slice(0, 20).forEach((card, i) => {
-    const legs = card.legs.filter((leg) => leg.kind !== "velocity");
-    const points: THREE.Vector3[] = [];
-    for (const leg of legs) {
-      if (leg.kind === "track") points.push(place(leg.start, new THREE.Vector3()));
-      const end = place(leg.end, new THREE.Vector3());
-      points.push(end);
-      const ring = new THREE.Mesh(
-        new THREE.TorusGeometry(Math.max(leg.acceptance, 0.5), 0.06, 6, 48).rotateX(Math.PI / 2),
-        new THREE.MeshBasicMaterial({ color: colourOf(i), transparent: true, opacity: 0.8 }),
-      );
-      ring.position.copy(end);
-      group.add(ring);
-      const pole = new THREE.Mesh(
-        new THREE.CylinderGeometry(0.05, 0.05, 4, 6),
-        new THREE.MeshBasicMaterial({ color: colourOf(i), transparent: true, opacity: 0.7 }),
-      );
-      pole.position.copy(end);
-      group.add(pole);
-    }
-    if (points.length > 1) {
-      const line = new THREE.Line(
-        new THREE.BufferGeometry().setFromPoints(points),
-        new THREE.LineDashedMaterial({ color: colourOf(i), dashSize: 2, gapSize: 1.5 }),
-      );
-      line.computeLineDistances();
-      group.add(line);
-    }
-  });
-  return group;
 }
 
 const MATERIALS: Record<string, number> = {

@@ -156,6 +156,7 @@ export class Water {
         ripples: { value: 0.003 },
         crest: { value: 0.05 },
         ripplePhase: { value: 0 },
+        clearness: { value: 0 },
       },
       side: THREE.DoubleSide,
       transparent: true,
@@ -182,9 +183,17 @@ export class Water {
         uniform float ripples;
         uniform float crest;
         uniform float ripplePhase;
+        uniform float clearness;
         varying vec2 vLocal;
         varying vec3 vPlace;
         varying vec4 vSea;
+        float foamNoise(vec2 p) {
+          vec2 i = floor(p), f = fract(p);
+          f = f * f * (3.0 - 2.0 * f);
+          vec4 h = fract(sin(vec4(dot(i, vec2(127.1, 311.7)), dot(i + vec2(1, 0), vec2(127.1, 311.7)),
+            dot(i + vec2(0, 1), vec2(127.1, 311.7)), dot(i + vec2(1, 1), vec2(127.1, 311.7)))) * 43758.5453);
+          return mix(mix(h.x, h.y, f.x), mix(h.z, h.w, f.x), f.y);
+        }
         void main() {
           vec3 toEye = cameraPosition - vPlace;
           float far = length(toEye);
@@ -244,9 +253,11 @@ export class Water {
             colour = mix(body, sky, clamp(fresnel, 0.0, 1.0)) + sunColour() * min(glint, 6.0);
             float breaking = smoothstep(0.55, 0.95, sea.x / crest)
               * smoothstep(0.10, 0.30, length(sea.yz));
-            float grain = fract(sin(dot(floor(vPlace.xz * 9.0), vec2(12.9898, 78.233))) * 43758.55);
-            colour = mix(colour, vec3(0.85, 0.88, 0.9), 0.55 * breaking * (0.55 + 0.45 * grain));
-            opaque = mix(0.80, 1.0, clamp(fresnel + far / 120.0, 0.0, 1.0));
+            float bubbles = 0.5 * foamNoise(vPlace.xz * 2.3) + 0.32 * foamNoise(vPlace.xz * 6.1)
+              + 0.25 * foamNoise(vPlace.xz * 15.0);
+            float foam = breaking * smoothstep(0.75 - 0.6 * breaking, 1.0 - 0.25 * breaking, bubbles + 0.12);
+            colour = mix(colour, mix(vec3(0.82, 0.86, 0.88), sunColour(), 0.2), 0.8 * foam);
+            opaque = mix(0.80, 1.0, clamp(fresnel + far / 120.0, 0.0, 1.0)) * (1.0 - 0.85 * clearness);
             vec3 level = normalize(vec3(-toEye.x, 0.015, -toEye.z));
             colour = mix(colour, skyColour(level), 1.0 - exp(-far * (0.0001 + airLoss)));
           }
@@ -279,8 +290,9 @@ export class Water {
     this.mesh.material.needsUpdate = true;
   }
 
-  /** Around a place (three's axes) at a time. */
-  update(x: number, z: number, time: number): void {
+  /** Around a place (three's axes) at a time; clear water lets the chart below be seen. */
+  update(x: number, z: number, time: number, clear: boolean): void {
+    this.mesh.material.uniforms["clearness"]!.value = clear ? 1 : 0;
     this.sea.centre(x, z, time);
     this.mesh.position.set(x, 0, z);
     this.mesh.material.uniforms["ripplePhase"]!.value = time;

@@ -5,9 +5,14 @@ import * as THREE from "three";
 import type { Hello, Sea as SeaNow } from "../messages";
 import type { Layout } from "../state";
 import { Bottom } from "./bottom";
-import { Cameras } from "./cameras";
+import { Arrows } from "./arrows";
+import { Cameras, type Surroundings } from "./cameras";
+import { Labels } from "./labels";
 import { airLoss, CLEAR_AIR, patchFog, skyDome, sunAt } from "./light";
-import { Bodies, colourOf, Fleet, missions, Trail } from "./vehicles";
+import { plans } from "./plan";
+import { SensorRays } from "./rays";
+import { Bodies, colourOf, Fleet, Trail } from "./vehicles";
+import { Wakes } from "./wakes";
 import { Sea, Water, type WaterQuality } from "./water";
 
 interface Quality extends WaterQuality {
@@ -24,7 +29,6 @@ export const QUALITIES: Quality[] = [
   { name: "lowest", rings: 44, sectors: 64, fine: false, pixels: 0.5 },
 ];
 const SLOW = 45;
-const MOST_LABELS = 30;
 
 export const SUNS: Record<string, [number, number]> = {
   low: [9, 235],
@@ -45,8 +49,14 @@ export class World {
   fixed = false;
   sun = "low";
   time = 0;
+  readonly rays: SensorRays;
+  readonly arrows: Arrows;
+  readonly wakes: Wakes;
+  readonly plans: THREE.Group;
   private readonly bottom: Bottom;
   private readonly bodies: Bodies;
+  private readonly labels: Labels;
+  private readonly ray = new THREE.Raycaster();
   private readonly shared = {
     sunDirection: { value: new THREE.Vector3(0, 1, 0) },
     eyeDepth: { value: -1 },
@@ -56,7 +66,6 @@ export class World {
   private readonly skylight = new THREE.HemisphereLight(0xc8daf0, 0x4a6068, 2.4);
   private readonly dome: THREE.Mesh;
   readonly marker: THREE.Mesh;
-  private readonly names: HTMLElement[] = [];
   private slow = 0;
   private frames = 0;
   private drawn = 0;
@@ -65,7 +74,7 @@ export class World {
     private readonly canvas: HTMLCanvasElement,
     labels: HTMLElement,
     private readonly hello: Hello,
-    layout: Layout,
+    private readonly layout: Layout,
     private readonly onQuality: (name: string, steppedDown: boolean) => void,
   ) {
     patchFog();
@@ -89,17 +98,15 @@ export class World {
     );
     this.marker.visible = false;
     this.scene.add(this.dome, this.water.mesh, this.fleet.group, this.bodies.group);
-    this.scene.add(missions(hello), this.sunlight, this.skylight, this.marker);
+    this.wakes = new Wakes(hello, this.sea, this.shared);
+    this.rays = new SensorRays((north, east) => this.bottom.depthAt(north, east));
+    this.arrows = new Arrows(hello, layout);
+    this.plans = plans(hello);
+    this.scene.add(this.plans, this.wakes.mesh, this.rays.group, this.arrows.group);
+    this.scene.add(this.sunlight, this.skylight, this.marker);
     for (const trail of this.trails) this.scene.add(trail.line);
     if (this.bottom.mesh) this.scene.add(this.bottom.mesh);
-    labels.replaceChildren();
-    hello.vehicles.slice(0, MOST_LABELS).forEach((card, i) => {
-      const label = document.createElement("span");
-      label.textContent = card.name;
-      label.style.borderColor = `#${colourOf(i).toString(16).padStart(6, "0")}`;
-      labels.append(label);
-      this.names.push(label);
-    });
+    this.labels = new Labels(labels, hello);
     this.setVisibility(hello.visibility);
     this.setSun(this.sun);
     this.setQuality(this.quality, false);
@@ -158,6 +165,18 @@ export class World {
     return found ? [found.x, found.z] : null;
   }
 
+  /** What the eye keeps away from. */
+  private readonly around: Surroundings = {
+    surface: (x, z) => this.sea.elevation(x, z, this.time),
+    depth: (x, z) => this.bottom.depthAt(x, z),
+    clear: (from, along, most) => {
+      this.ray.set(from, along);
+      this.ray.far = most;
+      const hit = this.ray.intersectObjects(this.bodies.group.children, false)[0];
+      return hit ? Math.max(hit.distance - 0.3, 0) : most;
+    },
+  };
+
   mark(at: [number, number] | null): void {
     this.marker.visible = at !== null;
     if (at) this.marker.position.set(at[0], 0.3, at[1]);
@@ -165,34 +184,37 @@ export class World {
 
   clearTrails(): void {
     for (const trail of this.trails) trail.clear();
+    this.wakes.clear();
+    this.rays.clearPoints();
     this.cameras.jump();
   }
 
   draw(time: number, numbers: Float32Array, selected: number, seconds: number): void {
     this.time = time;
-    this.fleet.update(numbers);
+    this.fleet.update(numbers, time);
     this.bodies.update(numbers);
-    this.trails.forEach((trail, i) => trail.add(this.fleet.places[i]!));
-    const p = this.fleet.places[selected]!;
-    this.cameras.update(
-      p,
-      this.fleet.turns[selected]!,
-      this.hello.vehicles[selected]!.length,
-      seconds,
-      (x, z) => this.sea.elevation(x, z, time),
-      (x, z) => this.bottom.depthAt(x, z),
-    );
+    const { places, turns } = this.fleet;
+    this.trails.forEach((trail, i) => trail.add(places[i]!));
+    this.wakes.add(places, (vehicle) => this.layout.of(numbers, vehicle, "velocity")[0] ?? 0);
+    const p = places[selected]!;
+    const card = this.hello.vehicles[selected]!;
+    this.cameras.update(p, turns[selected]!, card.length, seconds, this.around);
+    this.rays.update(p, turns[selected]!);
+    this.arrows.update(numbers, selected, p, turns[selected]!);
     const eye = this.cameras.camera.position;
-    const centre = this.cameras.eye.kind === "map" ? eye : eye.clone().lerp(p, 0.6);
-    this.water.update(centre.x, centre.z, time);
+    const map = this.cameras.eye.kind === "map";
+    const centre = map || this.cameras.eye.kind === "free" ? eye : eye.clone().lerp(p, 0.6);
+    this.water.update(centre.x, centre.z, time, map && this.bottom.mesh !== null);
+    this.wakes.update(this.water.mesh.position, places, turns, time);
     this.shared.eyeDepth.value = this.sea.elevation(eye.x, eye.z, time) - eye.y;
-    const floats = this.hello.vehicles[selected]!.craft === "surface";
-    const keel = floats ? 0.5 * (this.hello.vehicles[selected]!.height || 0.5) : 0;
+    this.wakes.mesh.visible = this.shared.eyeDepth.value < 0;
+    const keel = card.craft === "surface" ? 0.5 * (card.height || 0.5) : 0;
     (this.scene.fog as THREE.Fog).near = this.sea.elevation(p.x, p.z, time) - keel;
-    this.bottom.update(time, eye.x, eye.z);
+    this.bottom.update(time, eye.x, eye.z, map);
     this.sunlight.target.position.set(0, 0, 0);
     this.renderer.render(this.scene, this.cameras.camera);
-    this.label();
+    const { clientWidth, clientHeight } = this.canvas;
+    this.labels.update(this.cameras.camera, this.fleet.places, clientWidth, clientHeight);
     this.judge();
   }
 
@@ -206,18 +228,5 @@ export class World {
     if (this.slow >= 8 && !this.fixed && this.quality < QUALITIES.length - 1) {
       this.setQuality(this.quality + 1, true);
     }
-  }
-
-  private label(): void {
-    const p = new THREE.Vector3();
-    const { clientWidth: w, clientHeight: h } = this.canvas;
-    this.names.forEach((label, i) => {
-      p.copy(this.fleet.places[i]!);
-      p.y += 0.7 * Math.max(this.hello.vehicles[i]!.height, 0.5 * this.hello.vehicles[i]!.length, 0.4);
-      p.project(this.cameras.camera);
-      const seen = p.z < 1 && Math.abs(p.x) < 1.05 && Math.abs(p.y) < 1.05;
-      label.hidden = !seen;
-      if (seen) label.style.transform = `translate(${(0.5 + 0.5 * p.x) * w}px, ${(0.5 - 0.5 * p.y) * h}px)`;
-    });
   }
 }
