@@ -5,6 +5,7 @@ import socket
 import time
 import urllib.error
 import urllib.request
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,9 @@ from typer.testing import CliRunner
 import seatrial as st
 from seatrial import viewing
 from seatrial.cli.commands import app
+from seatrial.engine.frames import Act, Scene
 from seatrial.errors import SpecError
+from seatrial.record.choose import recorder
 from seatrial.spec.loading import dump
 from seatrial.viewer import server
 from seatrial.viewer.messages import read_request
@@ -175,16 +178,25 @@ def test_a_flat_sea_without_wind_and_current_gets_them_all():
     assert ask.refused == []
 
 
-def test_acts_are_kept_in_a_store_of_columns_too(tmp_path):
-    out = tmp_path / "swarm.zarr"
-    vessel = {**SCENARIO["vehicles"][0], "count": 2, "formation": "grid", "spacing": 5.0}
-    stage = stage_of(scenario(vehicles=[vessel]), out=out)
-    ask = Asked(stage)
-    name = stage.hello.vehicles[0].name
-    ask(type="channels", vehicle=name, values={"left": 5.0})
-    for _ in range(3):
-        ask(type="step")
-    stage._finish()
-    (act, *steps) = st.read(out).acts
-    assert (act.what, act.value) == ("channels", {"vehicle": name, "values": {"left": 5.0}})
-    assert [step.what for step in steps] == ["step"] * 3
+@pytest.mark.parametrize("name", ["run.mcap", "run.zarr"])
+def test_acts_are_kept_in_every_kind_of_recording(name, tmp_path):
+    run = st.run(scenario(), duration=1.0)
+    frames = run.recording.source.frames
+    sea = Scene(waves=run.recording.scene.waves)
+    acts = (
+        Act(0.2, "operator", "channels", {"vehicle": "otter", "values": {"left": 5.0}}),
+        Act(0.2, "instructor", "weather", {"visibility": 80.0}, sea),
+        Act(0.95, "trainee", "release", {"vehicle": "ottér"}),
+    )
+    sink = recorder(tmp_path / name, 1)
+    sink.open(run.header, run.recording.scene)
+    sink.write(replace(frames, acts=acts))
+    sink.close(run.summary)
+    found = st.read(tmp_path / name).acts
+    assert [replace(act, sea=None) for act in found] == [replace(act, sea=None) for act in acts]
+    assert np.array_equal(found[1].sea.waves.phase, sea.waves.phase)
+    assert [act.text for act in found] == [
+        "operator: channels otter, left 5",
+        "instructor: weather visibility 80",
+        "trainee: release ottér",
+    ]
