@@ -54,8 +54,9 @@ format: $(STAMP) ## mend what the style check can mend by itself
 bench: $(STAMP) ## time one step of every library vehicle; prints JSON
 	@$(BIN)/seatrial bench step --json
 
-reference: $(STAMP) ## write docs/reference from the classes that read the YAML files
+reference: $(STAMP) ## write docs/reference and the editors' schema from the classes that read the YAML files
 	@$(BIN)/python -m seatrial.spec.reference docs/reference
+	@$(BIN)/seatrial schema > src/seatrial/library/seatrial.schema.json
 
 site: $(VENV)/.docs ## build the documentation into build/site, to be looked at with any browser
 	@rm -rf build/gallery build/notebooks

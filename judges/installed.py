@@ -4,7 +4,8 @@
 
 Each archive of the folder is installed into a virtual environment of its own in a temporary
 folder, with dependencies from the package index. There the version is asked for, the demo is run,
-and mypy reads a program that uses the package, as it would a stranger's.
+the library's files find the schema that they name for editors, and mypy reads a program that uses
+the package, as it would a stranger's.
 """
 
 import os
@@ -53,6 +54,10 @@ def _try(archive: Path, folder: Path) -> None:
     home = call(python, "-c", "import seatrial; print(seatrial.__file__)")
     if not Path(home).is_relative_to(folder):
         raise SystemExit(f"not the installed package, but {home}")
+    for file in (Path(home).parent / "library").rglob("*.yaml"):
+        named = file.read_text(encoding="utf-8").partition("\n")[0].partition("$schema=")[2]
+        if not (file.parent / named).is_file():
+            raise SystemExit(f"{file.name} names the schema {named!r}, which is not there")
     version = call(python, "-m", "seatrial", "--version")
     if archive.name.split("-")[1].removesuffix(".tar.gz") not in version:
         raise SystemExit(f"{archive.name} says that it is {version}")

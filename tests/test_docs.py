@@ -25,7 +25,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from seatrial.cli import main
-from seatrial.spec.faults import parse_fault
+from seatrial.spec.fault_grammar import parse_fault
 from seatrial.spec.library import library_file
 from seatrial.spec.loading import load_text
 from seatrial.spec.reading import read_file, read_text

@@ -15,7 +15,7 @@ from seatrial.compile.events.triggers import FaultContext
 from seatrial.compile.vehicles.vehicle import compile_vehicle
 from seatrial.core.actuators import advance
 from seatrial.errors import SpecError
-from seatrial.spec.faults import parse_fault
+from seatrial.spec.fault_grammar import parse_fault
 
 PROPELLER = {
     "kind": "thruster",

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seatrial.errors import SpecError
-from seatrial.spec.faults import KINDS, QUANTITIES, parse_fault
+from seatrial.spec.fault_grammar import parse_fault
+from seatrial.spec.faults import KINDS, QUANTITIES
 
 names = st.from_regex(r"[a-z][a-z0-9_]{0,11}", fullmatch=True)
 numbers = st.floats(-1e9, 1e9, allow_nan=False)

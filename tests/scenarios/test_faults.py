@@ -12,7 +12,8 @@ from seatrial.engine.compiled.judging import STATUS
 from seatrial.engine.run import run
 from seatrial.seeding import generator
 from seatrial.signals import join
-from seatrial.spec.faults import KINDS, parse_fault
+from seatrial.spec.fault_grammar import parse_fault
+from seatrial.spec.faults import KINDS
 from seatrial.spec.loading import load_text
 from seatrial.spec.scenario import Scenario
 

@@ -1,4 +1,4 @@
-"""What can be typed after `seatrial`."""
+"""What can be typed after `seatrial` in one word; `groups` has the commands of two."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -6,6 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from seatrial import __version__
+from seatrial.cli import groups
+from seatrial.cli.arguments import JsonOption, RecordingArgument, ScenarioArgument
 from seatrial.cli.fmu import export_fmu
 from seatrial.errors import Problem, SpecError, SpecWarning
 
@@ -14,25 +16,13 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-bench_app = typer.Typer(help="Measure speed on this machine.", no_args_is_help=True)
-app.add_typer(bench_app, name="bench")
-waves_app = typer.Typer(help="Prepare seas for use elsewhere.", no_args_is_help=True)
-app.add_typer(waves_app, name="waves")
-
-sensors_app = typer.Typer(help="Look at what a vehicle measures.", no_args_is_help=True)
-app.add_typer(sensors_app, name="sensors")
-
-seabed_app = typer.Typer(help="Maps of the bottom.", no_args_is_help=True)
-app.add_typer(seabed_app, name="seabed")
-
-ScenarioArgument = Annotated[
-    str,
-    typer.Argument(metavar="SCENARIO", help="A scenario file, or the name of one in the library."),
-]
-RecordingArgument = Annotated[
-    Path, typer.Argument(metavar="RUN", help="A recording: .mcap or .zarr.")
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead.")]
+for group, name in (
+    (groups.bench_app, "bench"),
+    (groups.waves_app, "waves"),
+    (groups.sensors_app, "sensors"),
+    (groups.seabed_app, "seabed"),
+):
+    app.add_typer(group, name=name)
 PortOption = Annotated[int, typer.Option(help="Port of the page.", min=0, max=65535)]
 FaultOption = Annotated[
     list[str] | None,
@@ -391,140 +381,6 @@ def demo(
     show_demo(folder)
 
 
-@bench_app.command("step")
-def bench_step(
-    as_json: JsonOption = False,
-    vehicle: Annotated[
-        list[str] | None, typer.Option(help="Only this vehicle; may be repeated.")
-    ] = None,
-    precision: Annotated[str, typer.Option(help="double or single.")] = "double",
-) -> None:
-    """Time one step of every library vehicle, alone and 500 at once, calm and in 75 waves."""
-    from seatrial.cli import bench
-    from seatrial.validation import timing
-
-    bench.show_steps(timing.step_cases(vehicle, precision), as_json)
-
-
-@bench_app.command("waves")
-def bench_waves(
-    as_json: JsonOption = False,
-    precision: Annotated[str, typer.Option(help="double or single.")] = "single",
-) -> None:
-    """Time a step over the number of wave components, for one vessel and for 500."""
-    from seatrial.cli import bench
-    from seatrial.validation import timing
-
-    bench.show_steps(timing.wave_cases(precision), as_json)
-
-
-@bench_app.command("swarm")
-def bench_swarm(
-    as_json: JsonOption = False,
-    vehicles: Annotated[
-        list[int] | None, typer.Option(help="Size of the swarm; may be repeated.", min=1)
-    ] = None,
-    precision: Annotated[str, typer.Option(help="double or single.")] = "single",
-) -> None:
-    """Time a step over the size of a swarm in 75 waves, on all cores or on the GPU."""
-    from seatrial.cli import bench
-    from seatrial.validation import timing
-
-    bench.show_steps(timing.swarm_cases(vehicles, precision), as_json)
-
-
-@bench_app.command("sensors")
-def bench_sensors(
-    as_json: JsonOption = False,
-    duration: Annotated[float, typer.Option(help="Simulated time, s.", min=1.0)] = 600.0,
-) -> None:
-    """Time a vehicle with an IMU at 200 Hz and five more sensors, and the same without them."""
-    from seatrial.cli import bench
-    from seatrial.validation import timing
-
-    bench.show_runs(timing.sensor_cases(duration), as_json)
-
-
-@bench_app.command("closed-loop")
-def bench_closed_loop(
-    as_json: JsonOption = False,
-    duration: Annotated[float | None, typer.Option(help="Simulated time, s.", min=1.0)] = None,
-) -> None:
-    """Time `sookshma-waypoints` with sensors, filter, guidance and control in the loop."""
-    from seatrial.cli import bench
-    from seatrial.validation import timing
-
-    bench.show_runs(timing.closed_loop_cases(duration), as_json)
-
-
-@bench_app.command("rays")
-def bench_rays(as_json: JsonOption = False) -> None:
-    """Time LiDAR, sonars and depth camera in a basin, beside Embree itself on the same rays."""
-    from seatrial.cli import bench
-
-    bench.show_rays(as_json)
-
-
-@bench_app.command("gym")
-def bench_gym(
-    parallel: Annotated[int, typer.Option(help="Vehicles at once.", min=1)] = 4096,
-    as_json: JsonOption = False,
-) -> None:
-    """Time the environments for agents that learn, calm and in 75 waves."""
-    from seatrial.cli import bench
-
-    bench.show_gym(parallel, as_json)
-
-
-@sensors_app.command("check")
-def sensors_check(
-    vehicle: Annotated[str, typer.Argument(help="A vehicle file, or a library name.")],
-    out: Annotated[
-        Path | None, typer.Option(help="Picture to write; VEHICLE-sensors.png by default.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of sea and noise.", min=0)] = 0,
-) -> None:
-    """Draw a minute of each sensor of a vehicle against the truth."""
-    from seatrial.cli.sensors import show_check
-
-    show_check(vehicle, out, seed)
-
-
-@sensors_app.command("gallery")
-def sensors_gallery(
-    out: Annotated[Path, typer.Option(help="Page to write (.html).")] = Path("gallery.html"),
-    seed: Annotated[int, typer.Option(help="Seed of sea, bottom and noise.", min=0)] = 0,
-) -> None:
-    """Draw what sonars, radar, LiDAR and depth camera see of library worlds, on one page."""
-    from seatrial.cli.sensors import show_gallery
-
-    show_gallery(out, seed)
-
-
-@waves_app.command("precompute")
-def waves_precompute(
-    vehicle: Annotated[str, typer.Argument(help="A surface craft: a file or a library name.")],
-    world: Annotated[str, typer.Argument(help="A world with waves: a file or a library name.")],
-    out: Annotated[Path, typer.Option(help="File to write (.npz).")],
-    seed: Annotated[int, typer.Option(help="Seed of the sea.", min=0)] = 0,
-) -> None:
-    """Integrate the waves over a hull once and save the force amplitudes (stage one).
-
-    A scenario uses them with `wave_forces: FILE`, so that a small computer runs stage two only.
-    """
-    from seatrial.cli.progress import working
-    from seatrial.compile.vehicles.wave_forces import precompute
-    from seatrial.spec.loading import load
-    from seatrial.spec.vehicle import Vehicle
-    from seatrial.spec.world import World
-
-    with working("integrating over the hull"):
-        made = precompute(load(vehicle, Vehicle), load(world, World), seed, out)
-    rows, components = made.table.shape[0], made.north.shape[0]
-    headings = f"a table of {rows - 3} headings" if rows > 1 else "the same at every heading"
-    typer.echo(f"{out}: {components} components, {headings}")
-
-
 @app.command()
 def study(
     name: Annotated[
@@ -547,65 +403,6 @@ def study(
 
     if not show_study(name, out, as_json, sample):
         raise typer.Exit(1)
-
-
-@seabed_app.command("import")
-def import_seabed(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILE…",
-            help="Soundings (.xyz, .csv, .txt), rasters (.tif, .asc, .nc, .bag) or meshes "
-            "(.stl, .obj, .ply, .glb); several are merged, the first has the say.",
-        ),
-    ],
-    out: Annotated[Path, typer.Option(help="The map to write; a picture goes beside it.")],
-    datum: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LAT,LON", help="Origin of the map; the middle of the survey when left out."
-        ),
-    ] = None,
-    spacing: Annotated[
-        float | None, typer.Option(metavar="M", help="Between nodes, m; by the files otherwise.")
-    ] = None,
-    method: Annotated[
-        str,
-        typer.Option(
-            "--as",
-            metavar="grid|mesh",
-            help="Soundings as means by node, or every one as a corner of a triangle.",
-        ),
-    ] = "grid",
-    positive: Annotated[
-        str | None,
-        typer.Option(
-            metavar="up|down", help="Where the files' numbers count; as they seem otherwise."
-        ),
-    ] = None,
-    offset: Annotated[
-        float, typer.Option(metavar="M", help="Added to all depths, for another level of zero, m.")
-    ] = 0.0,
-    holes: Annotated[
-        str, typer.Option(metavar="fill|leave", help="What becomes of nodes without soundings.")
-    ] = "fill",
-    crs: Annotated[
-        str | None,
-        typer.Option(
-            metavar="EPSG:N", help="Reference system of files that name none; `local` for metres."
-        ),
-    ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(metavar="NAMES", help="Of text without a header: longitude,latitude,depth."),
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Make a map of survey files, with a shaded picture and a report."""
-    from seatrial.cli.seabed import choices_of, import_files
-
-    choices = choices_of(datum, spacing, method, positive, offset, holes, crs, columns)
-    import_files(files, out, choices, as_json)
 
 
 app.command("export-fmu")(export_fmu)

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Literal, TypeVar
 
 import typer
 
@@ -15,6 +16,11 @@ from seatrial.figures.seabed import draw_seabed
 SHARES = {"reading": (0.0, 0.4), "gridding": (0.4, 1.0)}
 """Of the bar, by what is done."""
 
+Word = TypeVar("Word", bound=str)
+GRIDDINGS: tuple[Literal["grid", "mesh"], ...] = ("grid", "mesh")
+DIRECTIONS: tuple[Literal["up", "down"], ...] = ("up", "down")
+HOLES: tuple[Literal["fill", "leave"], ...] = ("fill", "leave")
+
 
 def choices_of(
     datum: str | None,
@@ -27,15 +33,6 @@ def choices_of(
     columns: str | None,
 ) -> Choices:
     """The options as typed, checked."""
-    for name, value, words in (
-        ("--as", method, ("grid", "mesh")),
-        ("--positive", positive or "up", ("up", "down")),
-        ("--holes", holes, ("fill", "leave")),
-    ):
-        if value not in words:
-            raise SpecError(
-                Problem(f"unknown word after {name}", value=value, expected=" or ".join(words))
-            )
     place = None
     if datum is not None:
         try:
@@ -48,12 +45,21 @@ def choices_of(
     return Choices(
         datum=place,
         spacing=spacing,
-        method=method,  # type: ignore[arg-type]  # checked above
-        positive=positive,  # type: ignore[arg-type]
+        method=_word(method, "--as", GRIDDINGS),
+        positive=None if positive is None else _word(positive, "--positive", DIRECTIONS),
         offset=offset,
-        holes=holes,  # type: ignore[arg-type]
+        holes=_word(holes, "--holes", HOLES),
         crs=crs,
         columns=None if columns is None else tuple(columns.split(",")),
+    )
+
+
+def _word(given: str, option: str, words: tuple[Word, ...]) -> Word:
+    for word in words:
+        if given == word:
+            return word
+    raise SpecError(
+        Problem(f"unknown word after {option}", value=given, expected=" or ".join(words))
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from seatrial.errors import Problem, SpecError
 from seatrial.spec.base import Spec
-from seatrial.spec.faults import parse_fault
+from seatrial.spec.fault_grammar import parse_fault
 from seatrial.spec.scenario import Participant, Scenario
 from seatrial.spec.wording import did_you_mean
 
