@@ -320,33 +320,57 @@ def gradient(c0=1480.0, g=0.5, depth=400.0):
     return Column(depth=z, speed=c0 + g * z, absorption=np.zeros_like(z))
 
 
+ZERO = np.zeros(4)
+
+
+def traced(column, start, end, angle):
+    """Rays of one ping."""
+    ends = np.array([start]), np.array([end])
+    (layers,) = column.layers(*ends)
+    return column.trace(*ends, int(layers), np.sin(angle)[None])
+
+
 @pytest.mark.parametrize("g", [0.5, -0.5, 2.0])
 def test_rays_in_a_constant_gradient_are_arcs_of_circles(g):
     """Radius c₀ / (g sin θ₀), centre at the depth where c would be 0 (Jensen et al. 2011)."""
     column, start, end = gradient(g=g), 10.0, 130.0
     angle = np.radians([5.0, 30.0, 55.0])
-    rays = column.trace(start, end, angle)
+    rays = traced(column, start, end, angle)
     c = column.speed_at(start)
     for i, theta in enumerate(angle):
         radius = c / (g * math.sin(theta))
         # Circle about (x₀, z₀): horizontal where c = 0 … z₀ = −c₀/g, x₀ = R cos θ.
         centre = np.array([radius * math.cos(theta), start - c / g])
-        away = np.hypot(rays.out[i] - centre[0], rays.depth - centre[1])
+        away = np.hypot(rays.out[0, :, i] - centre[0], rays.depth[0, :, 0] - centre[1])
         np.testing.assert_allclose(away, abs(radius), rtol=1e-12)
         c2 = column.speed_at(end)
         sine = math.sin(theta) * c2 / c
         time = math.log(math.tan(0.5 * math.asin(sine)) / math.tan(0.5 * theta)) / g
-        assert rays.time[i, -1] == pytest.approx(time, rel=1e-9)
+        assert rays.time[0, -1, i] == pytest.approx(time, rel=1e-9)
+    assert rays.depth.shape[1] > 20
 
 
 def test_rays_in_uniform_water_are_straight_and_those_that_turn_are_given_up():
     flat = Column(np.array([0.0, 1.0]), np.full(2, 1500.0), np.zeros(2))
-    rays = flat.trace(3.0, 23.0, np.radians([0.0, 60.0]))
-    assert rays.depth.tolist() == [3.0, 23.0]
-    np.testing.assert_allclose(rays.out[:, -1], [0.0, 20.0 * math.sqrt(3.0)], rtol=1e-12)
-    np.testing.assert_allclose(rays.time[:, -1], [20.0 / 1500.0, 40.0 / 1500.0], rtol=1e-12)
-    turning = gradient(g=2.0).trace(0.0, 399.0, np.radians([85.0]))
-    assert not np.isfinite(turning.out[0, -1])
+    rays = traced(flat, 3.0, 23.0, np.radians([0.0, 60.0]))
+    assert rays.depth.ravel().tolist() == [3.0, 23.0]
+    np.testing.assert_allclose(rays.out[0, -1], [0.0, 20.0 * math.sqrt(3.0)], rtol=1e-12)
+    np.testing.assert_allclose(rays.time[0, -1], [20.0 / 1500.0, 40.0 / 1500.0], rtol=1e-12)
+    turning = traced(gradient(g=2.0), 0.0, 399.0, np.radians([85.0]))
+    assert not np.isfinite(turning.out[0, -1, 0])
+
+
+def test_layers_are_thin_where_the_sound_speed_changes_and_thick_elsewhere():
+    """A thermocline of 20 m in 200 m of uniform water, for two pings from different depths."""
+    column = Column(np.array([0.0, 90.0, 110.0, 200.0]), np.array([1520.0, 1520, 1490, 1490]), ZERO)
+    start, end = np.array([5.0, 100.0]), np.array([190.0, 150.0])
+    assert column.layers(start, end).tolist() == [32, 32]
+    assert column.layers(np.array([0.0, 120.0]), np.array([80.0, 180.0])).tolist() == [1, 1]
+    depth = column.trace(start, end, 30, np.full((2, 1), 0.5)).depth[..., 0]
+    np.testing.assert_allclose(depth[0, 1:-1], np.linspace(90, 110, 31)[1:-1], rtol=1e-9)
+    np.testing.assert_allclose(depth[1, 1:-1], np.linspace(100, 110, 31)[1:-1], rtol=1e-9)
+    assert depth[:, 0].tolist() == [5.0, 100.0]
+    assert depth[:, -1].tolist() == [190.0, 150.0]
 
 
 def bumpy(spacing=4.0, seed=3):

@@ -11,7 +11,7 @@ from rosbags.highlevel import AnyReader
 from rosbags.typesys import Stores, get_typestore
 
 from seatrial.engine.frames import Scene, vehicle_bodies
-from seatrial.engine.scene import Body, Timetable, WaveComponents
+from seatrial.engine.scene import Body, Ride, Terrain, Timetable, WaveComponents
 from seatrial.record.export import export
 from seatrial.record.mcap.writer import McapRecorder
 from seatrial.record.reader import read
@@ -27,14 +27,42 @@ WAVES = WaveComponents(
     phase=np.array([0.1, 1.0]),
 )
 FERRY = Timetable(np.array([0.0]), np.array([[10.0, -20.0]]), np.array([[2.0, 0.0]]))
+_NODES = -400.0 + 4.0 * np.arange(301)
+TERRAIN = Terrain(
+    np.full(2, -400.0), np.full(2, 4.0), 30.0 + 0.01 * _NODES[:, None] + 0.002 * _NODES[None]
+)
 SCENE = Scene(
     waves=WAVES,
     bodies=(
         *vehicle_bodies(VEHICLES),
-        Body("buoy", "circle", radius=1.5, outline=np.array([[5.0, 7.0]])),
+        Body(
+            "buoy",
+            "circle",
+            radius=1.5,
+            height=4.0,
+            outline=np.array([[5.0, 7.0]]),
+            position=np.array([5.0, 7.0, 0.5]),
+        ),
         Body("ferry", "vessel", length=20.0, beam=6.0, height=4.0, motion=FERRY),
-        Body("pier", "polygon", outline=np.array([[0.0, 0.0], [0.0, 9.0], [3.0, 9.0]])),
+        Body(
+            "float",
+            "box",
+            length=2.0,
+            beam=1.0,
+            height=0.6,
+            position=np.array([30.0, 12.0, 0.1]),
+            attitude=np.array([np.cos(0.2), 0.0, 0.0, np.sin(0.2)]),
+            ride=Ride(*(np.array([a]) for a in (0.5, 0.5, 0.9, 0.0, 0.0)), np.zeros(2), 1.0),
+        ),
+        Body(
+            "pier",
+            "polygon",
+            height=6.0,
+            outline=np.array([[0.0, 0.0], [0.0, 9.0], [3.0, 9.0]]),
+            position=np.array([1.0, 6.0, 1.0]),
+        ),
     ),
+    terrain=TERRAIN,
 )
 
 
@@ -100,12 +128,47 @@ def test_hulls_are_told_once_as_large_as_they_are_in_the_vehicle_s_frame(message
 
 def test_bodies_stand_and_move_where_the_scene_has_them(messages):
     time, array = messages["/scene/bodies"][8]
-    buoy, ferry, pier = array.markers
-    assert (buoy.pose.position.x, buoy.pose.position.y, buoy.scale.x) == (7.0, 5.0, 3.0)
-    assert (ferry.pose.position.x, ferry.pose.position.y) == pytest.approx((-20.0, 10 + 2 * time))
-    facing = 2.0 * np.arctan2(ferry.pose.orientation.z, ferry.pose.orientation.w)
-    assert facing == pytest.approx(np.pi / 2)  # north
-    assert len(pier.points) == 4  # and back to the first corner
+    ferry, raft = array.markers
+    for marker, body in ((ferry, SCENE.bodies[3]), (raft, SCENE.bodies[4])):
+        place, matrix = body.pose(time)
+        there = body.mesh().moved(place, matrix).vertices
+        half = marker.pose.orientation.z + 1j * marker.pose.orientation.w
+        facing = np.pi - 2.0 * np.angle(half)
+        local = points_of(marker)
+        cos, sin = np.cos(facing), np.sin(facing)
+        turned = local @ np.array([[cos, sin, 0.0], [-sin, cos, 0.0], [0.0, 0.0, 1.0]])
+        drawn = turned + [getattr(marker.pose.position, c) for c in "xyz"]
+        assert same_corners(drawn, there)
+    assert ferry.pose.position.y == pytest.approx(10 + 2 * time)
+    lift = [m.markers[1].pose.position.z for _, m in messages["/scene/bodies"]]
+    assert np.ptp(lift) > 0.5  # it rides the waves
+
+
+def test_what_stands_still_and_the_bottom_are_told_once(messages):
+    ((time, array),) = messages["/scene/standing"]
+    assert time == 0.0
+    for marker, body in zip(array.markers, (SCENE.bodies[2], SCENE.bodies[5]), strict=True):
+        assert same_corners(points_of(marker), body.mesh().moved(*body.pose(0.0)).vertices)
+    ((_, array),) = messages["/scene/bottom"]
+    (marker,) = array.markers
+    east, north, up = points_of(marker).T
+    np.testing.assert_allclose(TERRAIN.at(north, east), -up, atol=1e-4)
+    track = rf.frames(duration=12.0).vehicles["otter"].position
+    assert north.min() < track[:, 0].min() - 90.0
+    assert east.max() > track[:, 1].max() + 90.0
+    assert len(marker.colors) == len(marker.points)
+    bright = [c.r for c in marker.colors]
+    assert np.argmax(bright) == np.argmax(up)
+
+
+def points_of(marker):
+    return np.array([(p.x, p.y, p.z) for p in marker.points])
+
+
+def same_corners(enu, ned):
+    """Whether two meshes have the same corners, in axes of ROS and in those of the house."""
+    mine = {tuple(p) for p in (np.round(ned, 4) + 0.0)[:, [1, 0, 2]] * (1.0, 1.0, -1.0) + 0.0}
+    return {tuple(p) for p in np.round(enu, 4) + 0.0} == mine
 
 
 def test_places_on_earth_are_those_of_the_truth(messages):

@@ -3,9 +3,10 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from scipy import stats
 
-from seatrial.sensors.noise import draws
+from seatrial.sensors.noise import draws, streams
 
 
 def test_threefry_gives_the_published_known_answers():
@@ -42,3 +43,32 @@ def test_a_sample_does_not_depend_on_the_block_it_is_drawn_with():
         fewer = np.asarray(draws.normal(keys, jnp.int64(7), 20, 2, jnp.float64))
     np.testing.assert_array_equal(whole[5], part[0])
     np.testing.assert_array_equal(whole[:, :2], fewer)
+
+
+@pytest.mark.parametrize(
+    ("draw", "law"),
+    [
+        (streams.uniforms, stats.uniform()),
+        (streams.normals, stats.norm()),
+        (streams.exponentials, stats.expon()),
+    ],
+)
+def test_numbers_of_pictures_follow_their_law_into_the_tails(draw, law):
+    """A million of each: Kolmogorov and Smirnov, and as many as there should be beyond the last
+    of 65,536 levels, where levels alone would show none; a false alarm in a thousand for each."""
+    count = 1_000_000
+    drawn = draw(streams.stream(np.array([3, 5], np.uint32), 8), count)
+    assert drawn.dtype == np.float32
+    assert stats.kstest(drawn, law.cdf).pvalue > 1e-3
+    if law.support()[1] == np.inf:
+        far = law.isf(1e-5)
+        assert stats.binomtest(int((drawn > far).sum()), count, 1e-5).pvalue > 1e-3
+    assert np.abs(np.corrcoef(drawn[1:], drawn[:-1])[0, 1]) < 3.3 / np.sqrt(count)
+
+
+def test_numbers_of_a_sample_depend_on_its_key_and_number_alone():
+    key, other = np.array([3, 5], np.uint32), np.array([3, 6], np.uint32)
+    one = streams.normals(streams.stream(key, 8), 501)
+    assert one.tobytes() == streams.normals(streams.stream(key, 8), 501).tobytes()
+    assert np.mean(one == streams.normals(streams.stream(key, 9), 501)) < 0.01
+    assert np.mean(one == streams.normals(streams.stream(other, 8), 501)) < 0.01

@@ -8,7 +8,7 @@ again. A flat bottom needs no triangles.
     hits = scene.cast(origins, directions, t)
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from threading import Lock
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from seatrial.geometry import mesh as meshes
 from seatrial.geometry.bodies import Body, rotation_matrix
+from seatrial.geometry.bundles import bundled
 from seatrial.geometry.grid import HeightGrid
 from seatrial.geometry.materials import material_index
 from seatrial.geometry.tiles import Tiles, extended
@@ -25,9 +26,9 @@ from seatrial.geometry.triangles import Met, Triangles
 
 Array = NDArray[np.float64]
 Whole = NDArray[np.int32]
+Rows = NDArray[np.int64]
 Floats = NDArray[np.floating[Any]]
 
-NOTHING = -1
 BOTTOM = -2
 """In place of the index of a body."""
 
@@ -38,19 +39,20 @@ MOST_FACES = 1_000_000
 
 
 class Hits(NamedTuple):
-    """What rays meet first."""
+    """What rays meet first: P of them that meet something, in their order."""
 
+    ray: Rows
+    """(P,) which of them."""
     distance: Array
-    """(R,) along the ray, m; infinite where there is nothing."""
+    """(P,) along the ray, m."""
     cosine: Array
-    """(R,) of the incidence, between ray and normal, from 0 to 1."""
+    """(P,) of the incidence, between ray and normal, from 0 to 1."""
     normal: Array
-    """(R, 3) of the surface there, towards the side that the ray comes from; unit, NED. Empty,
-    (0, 3), where nobody asked for it."""
+    """(P, 3) of the surface there, towards the side that the ray comes from; unit, NED."""
     body: Whole
-    """(R,) index of the body, `BOTTOM` or `NOTHING`."""
+    """(P,) index of the body, or `BOTTOM`."""
     material: Whole
-    """(R,) index into `materials.MATERIAL_NAMES`; 0 where there is nothing."""
+    """(P,) index into `materials.MATERIAL_NAMES`."""
 
 
 class RayScene:
@@ -68,7 +70,6 @@ class RayScene:
         """Places of the bodies that move as `cast` is told."""
         self.bottom = bottom
         self._floor = material_index(bottom_material)
-        self._material = np.array([_material(body) for body in self.bodies] + [0], np.int32)
         self._built = False
         self._still: _Still | None = None
         self._moving: list[_Moving] = []
@@ -92,42 +93,34 @@ class RayScene:
         directions: Floats,
         t: float | Array = 0.0,
         others: Array | None = None,
-        reach: float | Array = np.inf,
-        normals: bool = True,
+        reach: float | Floats = np.inf,
     ) -> Hits:
-        """What rays from `origins` (R, 3), NED, along unit vectors (R, 3) meet within `reach`,
-        which is one distance for all, or (R,).
+        """What rays along unit vectors (R, 3) meet within `reach`, one distance for all or (R,).
 
-        `t` is when, s: for all, or (R,) for each, so that what passes during a sweep is seen where
-        it then was. `others` (V, 7) are the poses of the vehicles among the bodies, in their order,
-        position and quaternion; a row of NaN, or no `others`, is a vehicle that is not seen. Rays
-        that all begin at one place are best given as a broadcast array, directions as the
-        transpose of (3, R) in single precision. Without `normals` it is faster.
+        They begin at `origins` (G, 3), NED, from each of them R / G that follow each other. `t` is
+        when, s: for all, or (G,), so that what passes during a sweep is seen where it then was.
+        `others` (V, 7) are the poses of the vehicles among the bodies, in their order, position and
+        quaternion; a row of NaN, or no `others`, is a vehicle that is not seen. Rays of K samples
+        that follow each other have `t` (K, G / K), and `others` (K, V, 7). Directions are best
+        given as the transpose of (3, R) in single precision.
         """
         self._build()
-        still = self._still
-        if still is None:
-            found = _nothing(len(origins), normals)
-        else:
-            met = still.triangles.meet(origins, directions, reach)
-            found = Hits(
-                met.distance,
-                np.abs(met.along),
-                still.triangles.normals(met) if normals else np.empty((0, 3)),
-                still.owner.take(met.face, mode="wrap"),
-                still.material.take(met.face, mode="wrap"),
-            )
-        if self._tiles is not None:
-            for tile, rays in self._tiles.reached(origins, directions, reach):
-                limit = np.minimum(found.distance[rays], _some(reach, rays))
-                met = tile.meet(origins[rays], directions[rays], limit)
-                nearer = _keep(found, rays, met, BOTTOM, self._floor)
-                if normals:
-                    found.normal[rays[nearer]] = tile.normals(met)[nearer]
-        if isinstance(self.bottom, float | int):
-            self._flat(found, float(self.bottom), origins, directions, reach)
-        self._moved(found, origins, directions, t, others, reach)
-        return found
+        found = [] if self._still is None else [self._still.hits(origins, directions, reach)]
+        times = np.asarray(t, np.float64)
+        times = times if times.ndim == 2 else times.reshape(1, -1)
+        flat = isinstance(self.bottom, float | int)
+        moving = self._present(times, others)
+        if flat or moving or self._tiles is not None:
+            limit = np.array(np.broadcast_to(reach, len(directions)), np.float32)
+            for hits in found:
+                limit[hits.ray] = hits.distance
+            if self._tiles is not None:
+                found += self._on_tiles(self._tiles, origins, directions, limit)
+            if flat:
+                found.append(self._on_plane(origins, directions, limit))
+            if moving:
+                found += self._on_moving(moving, origins, directions, limit, len(times))
+        return _nearest(found, len(directions))
 
     def _build(self) -> None:
         """The acceleration structures, when the first ray is cast."""
@@ -136,14 +129,14 @@ class RayScene:
                 return
             standing, owners, materials = [], [], []
             for i, body in enumerate(self.bodies):
-                shape = body.mesh()
+                shape, material = body.mesh(), _material(body)
                 if body.moves or body.shape == "vehicle":
-                    self._moving.append(_Moving(i, body, Triangles(shape)))
+                    self._moving.append(_Moving(i, body, material, Triangles(shape)))
                 else:
                     shape = shape.moved(*body.pose(0.0))
                     standing.append(shape)
                     owners.append(np.full(len(shape.faces), i, np.int32))
-                    materials.append(np.full(len(shape.faces), self._material[i], np.int32))
+                    materials.append(np.full(len(shape.faces), material, np.int32))
             if isinstance(self.bottom, HeightGrid):
                 nodes = extended(self.bottom)
                 if 2 * nodes[2].size <= MOST_FACES:
@@ -154,73 +147,75 @@ class RayScene:
                 else:
                     self._tiles = Tiles(*nodes)
             if standing:
-                # The last row is that of rays that meet nothing.
-                owner = np.concatenate([*owners, np.array([NOTHING], np.int32)])
-                material = np.concatenate([*materials, np.array([0], np.int32)])
-                self._still = _Still(Triangles(meshes.merged(standing)), owner, material)
+                whole = Triangles(meshes.merged(standing))
+                self._still = _Still(whole, np.concatenate(owners), np.concatenate(materials))
             self._built = True
 
-    def _flat(
-        self, found: Hits, depth: float, origins: Array, directions: Floats, reach: float | Array
-    ) -> None:
-        """A level bottom; a ray that begins below it meets it at once."""
-        down = directions[:, 2]
-        height = np.maximum(depth - origins[:, 2], 0.0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            distance = height / down
-        rays = np.flatnonzero((down > 0.0) & (distance < np.minimum(found.distance, reach)))
-        found.distance[rays] = distance[rays]
-        found.cosine[rays] = down[rays]
-        if len(found.normal):
-            found.normal[rays] = (0.0, 0.0, -1.0)
-        found.body[rays] = BOTTOM
-        found.material[rays] = self._floor
+    def _on_tiles(
+        self, tiles: Tiles, origins: Array, directions: Floats, limit: Floats
+    ) -> Iterator[Hits]:
+        """A large bottom; `limit` shrinks to what is met."""
+        starts = np.repeat(origins, len(directions) // len(origins), axis=0)
+        for tile, rays in tiles.reached(starts, directions, limit):
+            met = tile.meet(starts[rays], directions[rays], limit[rays])
+            yield _shrunk(limit, _of_one(rays, met, BOTTOM, self._floor))
 
-    def _moved(
+    def _on_plane(self, origins: Array, directions: Floats, limit: Floats) -> Hits:
+        """A level bottom; a ray that begins below it meets it at once."""
+        assert isinstance(self.bottom, float | int)
+        down = directions[:, 2].astype(np.float64)
+        height = np.maximum(float(self.bottom) - origins[:, 2], 0.0)
+        height = np.repeat(height, len(down) // len(origins))
+        with np.errstate(invalid="ignore"):  # level, without end
+            rays = np.flatnonzero((down > 0.0) & (height < limit * down))
+        cosine = down[rays]
+        normal = np.broadcast_to([0.0, 0.0, -1.0], (len(rays), 3))
+        met = Met(
+            np.arange(len(rays)), height[rays] / cosine, cosine, normal, rays.astype(np.int32)
+        )
+        return _shrunk(limit, _of_one(rays, met, BOTTOM, self._floor))
+
+    def _present(self, times: Array, others: Array | None) -> list["_Present"]:
+        """What moves and is there at times (K, T), with where it is."""
+        poses = None if others is None else others.reshape(len(times), len(self.vehicles), 7)
+        found = []
+        for moving in self._moving:
+            if moving.body.shape != "vehicle":
+                found.append(moving.at(times))
+            elif poses is not None:
+                rows = poses[:, self.vehicles.index(moving.place)]
+                if np.isfinite(rows).any():
+                    found.append(moving.posed(rows))
+        return found
+
+    def _on_moving(
         self,
-        found: Hits,
+        moving: list["_Present"],
         origins: Array,
         directions: Floats,
-        t: float | Array,
-        others: Array | None,
-        reach: float | Array,
-    ) -> None:
+        limit: Floats,
+        samples: int,
+    ) -> Iterator[Hits]:
         """What moves: only rays that can reach the sphere around a body are moved into its axes."""
-        if not self._moving or not len(origins):
+        low, high, farthest = origins.min(axis=0), origins.max(axis=0), float(limit.max())
+        moving = [present for present in moving if present.near(low, high, farthest)]
+        if not moving:
             return
-        low, high = (np.array([f(origins[:, c]) for c in range(3)]) for f in (np.min, np.max))
-        farthest = float(np.max(reach))
-        middle, spread = 0.5 * (low + high), 0.5 * float(np.linalg.norm(high - low))
-        for moving in self._moving:
-            pose = moving.pose(t, others, self.vehicles)
-            if pose is None:
-                continue
-            positions, matrix = pose
-            low, high = (np.array([f(positions[:, c]) for c in range(3)]) for f in (np.min, np.max))
-            away = 0.5 * (low + high) + matrix @ moving.triangles.centre - middle
-            drift = 0.5 * float(np.linalg.norm(high - low))
-            size = moving.triangles.radius + spread + drift
-            far = float(np.linalg.norm(away))
-            if far - size > farthest:
-                continue
-            rays = np.arange(len(origins))
-            if far > size:
-                # The cone that touches the sphere, a little wider for the sake of rounding.
-                edge = np.sqrt(far**2 - size**2) - 1e-4 * far
-                # Column by column: a product of matrices would wait for threads of its own.
-                x, y, z = (float(a) * directions[:, c] for c, a in enumerate(away))
-                rays = np.flatnonzero(x + y + z > edge)
-            if not len(rays):
-                continue
-            then = positions if len(positions) == 1 else positions[rays]
-            start = (origins[rays] - then) @ matrix
-            along = directions[rays] @ matrix
-            limit = np.minimum(found.distance[rays], _some(reach, rays))
-            met = moving.triangles.meet(start, along, limit)
-            nearer = _keep(found, rays, met, moving.place, int(self._material[moving.place]))
-            if len(found.normal):
-                normal = moving.triangles.normals(met)[nearer]
-                found.normal[rays[nearer]] = normal @ matrix.T
+        bundles = bundled(origins, directions, limit, samples)
+        spheres = [present.sphere() for present in moving]
+        centres, radii = (np.stack(part) for part in zip(*spheres, strict=True))
+        reaching = bundles.reaching(centres, radii)
+        each, stretch = len(directions) // len(origins), len(directions) // samples
+        for m, k in np.argwhere(reaching.any(axis=2)):
+            present, rays = moving[m], bundles.rays(k, reaching[m, k])
+            matrix = present.matrix[k]
+            instant = (rays - k * stretch) * present.position.shape[1] // stretch
+            start = origins[rays // each] - present.position[k, instant]
+            met = present.moving.triangles.meet(
+                start @ matrix, directions[rays] @ matrix, limit[rays]
+            )
+            met = met._replace(normal=met.normal @ matrix.T)
+            yield _shrunk(limit, _of_one(rays, met, present.moving.place, present.moving.material))
 
 
 class _Still(NamedTuple):
@@ -228,9 +223,13 @@ class _Still(NamedTuple):
 
     triangles: Triangles
     owner: Whole
-    """(F + 1,) body of each face."""
+    """(F,) body of each face."""
     material: Whole
-    """(F + 1,)."""
+    """(F,)."""
+
+    def hits(self, origins: Array, directions: Floats, reach: float | Floats) -> Hits:
+        met = self.triangles.meet(origins, directions, reach)
+        return Hits(*met[:4], self.owner[met.face], self.material[met.face])
 
 
 class _Moving(NamedTuple):
@@ -239,50 +238,74 @@ class _Moving(NamedTuple):
     place: int
     """Among the bodies."""
     body: Body
+    material: int
     triangles: Triangles
 
-    def pose(
-        self, t: float | Array, others: Array | None, vehicles: list[int]
-    ) -> tuple[Array, Array] | None:
-        """Place, (1, 3) or (R, 3), and rotation from its axes to the world's; None if not there."""
-        body = self.body
-        if body.shape != "vehicle":
-            place, matrix = body.pose(float(np.mean(t)))
-            if body.motion is None:
-                return place[None], matrix
-            track, _ = body.motion.at(np.atleast_1d(t))
-            return np.column_stack([track, np.full(len(track), place[2])]), matrix
-        if others is None:
-            return None
-        row = others[vehicles.index(self.place)]
-        return (row[None, :3], rotation_matrix(row[3:7])) if np.all(np.isfinite(row)) else None
+    def at(self, times: Array) -> "_Present":
+        """Where one is that nobody steers, at times (K, T)."""
+        poses = [self.body.pose(float(t)) for t in times.mean(axis=1)]
+        position = np.stack([place for place, _ in poses])[:, None]
+        if self.body.motion is not None:
+            level, _ = self.body.motion.at(times)
+            down = np.broadcast_to(position[..., 2:], (*times.shape, 1))
+            position = np.concatenate([level, down], axis=2)
+        return _Present(self, position, np.stack([matrix for _, matrix in poses]))
+
+    def posed(self, rows: Array) -> "_Present":
+        """Where a vehicle is, by its poses (K, 7)."""
+        return _Present(
+            self, rows[:, None, :3], np.stack([rotation_matrix(q) for q in rows[:, 3:]])
+        )
 
 
-def _nothing(count: int, normals: bool) -> Hits:
-    return Hits(
-        np.full(count, np.inf),
-        np.zeros(count),
-        np.zeros((count if normals else 0, 3)),
-        np.full(count, NOTHING, np.int32),
-        np.zeros(count, np.int32),
-    )
+class _Present(NamedTuple):
+    """A body that moves, in K samples."""
+
+    moving: _Moving
+    position: Array
+    """(K, T, 3) at T instants of each sample; NaN where it is not there."""
+    matrix: Array
+    """(K, 3, 3) from its axes to the world's."""
+
+    def sphere(self) -> tuple[Array, Array]:
+        """Middle (K, 3) and radius (K,) of a sphere around all of it."""
+        low, high = self.position.min(axis=1), self.position.max(axis=1)
+        triangles = self.moving.triangles
+        middle = 0.5 * (low + high) + self.matrix @ triangles.centre
+        return middle, triangles.radius + 0.5 * np.linalg.norm(high - low, axis=1)
+
+    def near(self, low: Array, high: Array, reach: float) -> bool:
+        """Whether it is ever within reach of the box between two corners."""
+        middle, radius = self.sphere()
+        away = middle - np.clip(middle, low, high)
+        return bool(np.any(np.linalg.norm(away, axis=1) - radius <= reach))
 
 
-def _some(reach: float | Array, rays: NDArray[np.int64]) -> float | Array:
-    return reach if isinstance(reach, float) else reach[rays]
+def _of_one(rays: Rows, met: Met, body: int, material: int) -> Hits:
+    """What some of the rays met of one body."""
+    count = len(met.ray)
+    owner, made_of = np.full(count, body, np.int32), np.full(count, material, np.int32)
+    return Hits(rays[met.ray], *met[1:4], owner, made_of)
 
 
-def _keep(
-    found: Hits, rays: NDArray[np.int64], met: Met, body: int, material: int
-) -> NDArray[np.int64]:
-    """Note what some rays met where it is nearer than what they had met; tells where that was."""
-    nearer = np.flatnonzero(met.distance < found.distance[rays])
-    rays = rays[nearer]
-    found.distance[rays] = met.distance[nearer]
-    found.cosine[rays] = np.abs(met.along[nearer])
-    found.body[rays] = body
-    found.material[rays] = material
-    return nearer
+def _shrunk(limit: Floats, hits: Hits) -> Hits:
+    """The same; rays then go no farther than to what they met."""
+    limit[hits.ray] = hits.distance
+    return hits
+
+
+def _nearest(found: list[Hits], count: int) -> Hits:
+    """All of it together, of which what was met later is nearer."""
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        none, whole = np.empty(0), np.empty(0, np.int32)
+        return Hits(np.empty(0, np.int64), none, none, np.empty((0, 3)), whole, whole)
+    together = Hits(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+    row = np.full(count, -1)
+    row[together.ray] = np.arange(len(together.ray))
+    row = row[row >= 0]
+    return Hits(*(part[row] for part in together))
 
 
 def _material(body: Body) -> int:

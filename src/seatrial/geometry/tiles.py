@@ -12,6 +12,7 @@ from seatrial.geometry.mesh import surface
 from seatrial.geometry.triangles import Triangles
 
 Array = NDArray[np.float64]
+Floats = NDArray[np.floating[Any]]
 
 CELLS = 256
 """Along each side of a tile."""
@@ -41,9 +42,12 @@ class Tiles:
         self._lock = Lock()
 
     def reached(
-        self, origins: Array, directions: NDArray[np.floating[Any]], reach: float | Array
+        self,
+        origins: Array,
+        directions: NDArray[np.floating[Any]],
+        reach: NDArray[np.floating[Any]],
     ) -> Iterator[tuple[Triangles, NDArray[np.int64]]]:
-        """The tiles that some rays (R, 3) pass within `reach`, and which rays: near ones first."""
+        """The tiles that some rays (R, 3) pass within `reach` (R,), and which rays: near first."""
         # A ray passes between the least and the greatest depth for a while, and it can meet the
         # bottom nowhere else.
         down, z = directions[:, 2].astype(np.float64), origins[:, 2]

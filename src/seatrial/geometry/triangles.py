@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from seatrial.geometry.mesh import Mesh
 
 Array = NDArray[np.float64]
+Floats = NDArray[np.floating[Any]]
 Whole = NDArray[np.int32]
 
 
@@ -26,14 +27,18 @@ GRAZING = 1e-12
 
 
 class Met(NamedTuple):
-    """What some rays meet first."""
+    """What some rays meet first: P of them that meet something, in their order."""
 
+    ray: NDArray[np.int64]
+    """(P,) which of them."""
     distance: Array
-    """(R,) m, infinite where they meet nothing."""
-    along: Array
-    """(R,) n·d, negative on faces that look towards where the ray comes from; 0 for nothing."""
+    """(P,) m."""
+    cosine: Array
+    """(P,) of the incidence, between ray and normal, from 0 to 1."""
+    normal: Array
+    """(P, 3) of the surface there, towards the side that the ray comes from; unit."""
     face: Whole
-    """(R,) −1 where they meet nothing."""
+    """(P,)."""
 
 
 class Triangles:
@@ -49,44 +54,39 @@ class Triangles:
         self.radius = float(np.linalg.norm(mesh.vertices - self.centre, axis=1).max())
         local = mesh.vertices - self.centre
         normals = mesh.normals
-        offsets = np.einsum("fc,fc->f", normals, local[mesh.faces[:, 0]])
-        # The last row is met by rays that meet nothing (face −1): no direction, infinitely far.
-        self._normals = np.vstack([normals, np.zeros(3)])
-        self._columns = [np.ascontiguousarray(c) for c in self._normals.T]
-        self._offsets = np.append(offsets, np.inf)
+        self._normals = [np.ascontiguousarray(c) for c in normals.T]
+        self._offsets = np.einsum("fc,fc->f", normals, local[mesh.faces[:, 0]])
         self._scene = EmbreeScene()
         TriangleMesh(self._scene, local.astype(np.float32), mesh.faces.astype(np.int32))
         # The structure is built with the first ray, which must not happen in two threads at once.
         self._scene.run(np.zeros((1, 3), np.float32), np.ones((1, 3), np.float32))
 
-    def meet(
-        self, origins: Array, directions: NDArray[np.floating[Any]], reach: float | Array
-    ) -> Met:
-        """First triangles within `reach` of rays (R, 3) along unit vectors, from outside or inside.
+    def meet(self, origins: Array, directions: Floats, reach: float | Floats) -> Met:
+        """First triangles within `reach` of rays along unit vectors (R, 3), from outside or inside.
 
-        A `reach` by ray is an array (R,).
+        Rays begin at `origins` (G, 3), from each of them R / G that follow each other. A `reach` by
+        ray is an array (R,).
         """
-        limit = reach if isinstance(reach, float) else reach.astype(np.float32)
-        single = np.asarray(directions, np.float32)
+        count = len(directions)
+        each = count // len(origins)
         local: Array = origins - self.centre
-        if origins.strides[0] == 0:  # all from one place
-            local = np.broadcast_to(local[0], origins.shape)
-        start = local.astype(np.float32)
-        face: Whole = self._scene.run(start, single, limit)
-        which = face.astype(np.intp)
-        above = self._offsets.take(which, mode="wrap")
-        along = np.zeros(len(face))
-        for c, normals in enumerate(self._columns):
-            normal = normals.take(which, mode="wrap")
-            along += normal * directions[:, c]
-            above -= normal * (local[0, c] if origins.strides[0] == 0 else local[:, c])
+        start = np.broadcast_to(local.astype(np.float32)[:, None], (len(origins), each, 3))
+        single = np.asarray(directions, np.float32)
+        limit = reach if isinstance(reach, float) else np.asarray(reach, np.float32)
+        found: Whole = self._scene.run(start.reshape(count, 3), single, limit)
+        ray = np.flatnonzero(found >= 0)
+        face = found[ray]
+        group = ray // each if len(origins) > 1 else None
+        above = self._offsets[face]
+        along = np.zeros(len(ray))
+        normal = np.empty((3, len(ray)))
+        for c, normals in enumerate(self._normals):
+            normals.take(face, out=normal[c], mode="clip")
+            along += normal[c] * directions[:, c].take(ray)
+            above -= normal[c] * (local[0, c] if group is None else local[group, c])
         # Both have the same sign but for rounding; a ray in the plane itself has no distance to it.
+        cosine = np.abs(along)
         distance = np.abs(above)
-        distance /= np.maximum(np.abs(along), GRAZING)
-        return Met(distance, along, face)
-
-    def normals(self, met: Met) -> Array:
-        """(R, 3) unit, of what rays met, against the ray; 0 where they met nothing."""
-        return np.asarray(
-            self._normals.take(met.face, axis=0, mode="wrap") * -np.sign(met.along)[:, None]
-        )
+        distance /= np.maximum(cosine, GRAZING)
+        normal *= np.where(along > 0.0, -1.0, 1.0)
+        return Met(ray, distance, cosine, normal.T, face)

@@ -33,7 +33,11 @@ _MOST_SEAS = 6
 """Vehicles with a patch of sea of their own; of more the viewer would see nothing."""
 _AT_ONCE = 64
 """Messages that are encoded together."""
-BODIES = "/scene/bodies"
+BODIES, STANDING, BOTTOM = "/scene/bodies", "/scene/standing", "/scene/bottom"
+_BESIDE = 100.0
+"""How far beside the tracks the bottom is drawn, m."""
+_MOST_NODES = 96
+"""Of the bottom along a side; a finer map is thinned out."""
 
 Logged = tuple[int, int, bytes]
 """Channel, time (ns), data."""
@@ -109,12 +113,18 @@ class _Scene:
             told = _Told(v, time, data["position"].values, sea, (channel, fix))
             self._told.append(told)
         bodies = () if run.scene is None else run.scene.bodies
-        self._others = [b for b in bodies if b.shape != "vehicle"]
-        self._moving = [b.motion for b in self._others if b.motion is not None]
+        standing = [b for b in bodies if b.shape != "vehicle" and not b.moves]
+        if standing:
+            once(STANDING, partial(markers.build_standing, bodies=standing))
+        bottom = _bottom(run, [told.position for told in self._told])
+        if bottom is not None:
+            north, east, depth = bottom
+            once(BOTTOM, partial(markers.build_bottom, north=north, east=east, depth=depth))
+        self._moving = [b for b in bodies if b.shape != "vehicle" and b.moves]
         self._bodies: tuple[int, Layout] | None = None
-        if self._others:
-            build = partial(markers.build_bodies, bodies=self._others)
-            layout = store.layout(markers.MARKERS, build, 4 * len(self._moving))
+        if self._moving:
+            build = partial(markers.build_moving, bodies=self._moving)
+            layout = store.layout(markers.MARKERS, build, 5 * len(self._moving))
             self._bodies = copy.channel(BODIES, markers.MARKERS), layout
 
     def until(self, end: int) -> Iterator[list[Logged]]:
@@ -151,14 +161,15 @@ class _Scene:
         return sorted(found, key=lambda message: message[1])
 
     def _places(self, times: NDArray[np.int64]) -> Array:
-        """East, north, and the half angle's sine and cosine, of every body that moves."""
+        """East, north, up, and the half angle's sine and cosine, of every body that moves."""
         rows = []
         for t in (times * 1e-9).tolist():
             row: list[float] = []
-            for motion in self._moving:
-                (north, east), (to_north, to_east) = motion.at(t)
-                half = 0.5 * np.arctan2(to_north, to_east)  # from east, anticlockwise, as in ROS
-                row += [east, north, np.sin(half), np.cos(half)]
+            for body in self._moving:
+                (north, east, down), matrix = body.pose(t)
+                # From east, anticlockwise, as in ROS.
+                half = 0.5 * np.arctan2(matrix[0, 0], matrix[1, 0])
+                row += [east, north, -down, np.sin(half), np.cos(half)]
             rows.append(row)
         return np.array(rows).reshape(len(times), -1)
 
@@ -175,10 +186,28 @@ class _Scene:
         return values
 
 
+def _bottom(run: Recording, tracks: list[Array]) -> tuple[Array, Array, Array] | None:
+    """Nodes north (A,) and east (B,) and their depths (A, B), around where the vehicles went."""
+    places = np.concatenate([*tracks, np.zeros((0, 3))])[:, :2]
+    if run.scene is None or not len(places):
+        return None
+    low, high = places.min(axis=0) - _BESIDE, places.max(axis=0) + _BESIDE
+    terrain = run.scene.terrain
+    if terrain is None:
+        if run.scene.water_depth is None:
+            return None
+        return *np.array([low, high]).T, np.full((2, 2), run.scene.water_depth)
+    axes = []
+    for nodes, a, b in zip((terrain.north, terrain.east), low, high, strict=True):
+        some = np.flatnonzero((nodes >= a) & (nodes <= b))
+        axes.append(some[:: -(-len(some) // _MOST_NODES)] if len(some) > 1 else np.arange(2))
+    return terrain.north[axes[0]], terrain.east[axes[1]], terrain.depth[np.ix_(*axes)]
+
+
 def build_layout(run: Recording, names: dict[str, str]) -> dict[str, Any]:
     """A layout that Foxglove imports: 3-D view and map on the left, plots on the right."""
     first = run.header.vehicles[0]
-    visible = {BODIES: {"visible": True}}
+    visible = {topic: {"visible": True} for topic in (BODIES, STANDING, BOTTOM)}
     for name in names.values():
         visible |= {_topic(name, what): {"visible": True} for what in ("hull", "sea")}
         visible[f"/{name}/path"] = {"visible": True}

@@ -1,4 +1,4 @@
-"""What a 3-D viewer draws around a vehicle: its hull, the sea about it, and other bodies.
+"""What a 3-D viewer draws around a vehicle: its hull, the sea about it, the bottom and bodies.
 
 They are visualization_msgs/MarkerArray, which Foxglove and RViz know. A hull is told once, in the
 vehicle's own frame, and moves with it; the sea is a patch of triangles whose heights change.
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from seatrial.engine.frames import Body, VehicleInfo
+from seatrial.geometry.mesh import surface
 from seatrial.ros.layout import Array, Message, MessageFactory
 from seatrial.ros.topics import POINT, QUATERNION, VECTOR, WORLD_FRAME
 
@@ -17,11 +18,10 @@ FIX = "sensor_msgs/msg/NavSatFix"
 CELLS = 24
 """Squares of a patch of sea along each side."""
 _MARKER = "visualization_msgs/msg/Marker"
-_CUBE, _CYLINDER, _LINE_STRIP, _TRIANGLES = 1, 3, 4, 11
+_TRIANGLES = 11
+COLOUR = "std_msgs/msg/ColorRGBA"
+_SHALLOW, _DEEP = np.array([0.87, 0.80, 0.62]), np.array([0.16, 0.27, 0.38])
 _HULL, _SEA, _BODY = (0.95, 0.6, 0.1, 1.0), (0.1, 0.4, 0.6, 0.6), (0.5, 0.5, 0.55, 1.0)
-_BODY_HEIGHT = 2.0
-"""Of a body that states none, m."""
-Point = tuple[float, float, float]
 
 
 def patch_size(vehicle: VehicleInfo) -> float:
@@ -64,28 +64,59 @@ def build_hull(f: MessageFactory, vehicle: VehicleInfo, frame: str) -> Message:
     return _array(f, [hull])
 
 
-def build_bodies(f: MessageFactory, bodies: Sequence[Body]) -> Message:
-    """Open: east, north, and z and w of the quaternion of every body that moves, in their order."""
+def build_moving(f: MessageFactory, bodies: Sequence[Body]) -> Message:
+    """Bodies that move, upright, in axes forward, left and up. Open: east, north, up, and z and w
+    of the quaternion of each in turn."""
     markers = []
     for k, body in enumerate(bodies):
-        if body.motion is not None:
-            size = (body.length or 2.0, body.beam or 1.0, body.height or _BODY_HEIGHT)
-            place = f.make(POINT, f.slot(), f.slot(), 0.0)
-            turned = f.make(QUATERNION, 0.0, 0.0, f.slot(), f.slot())
-            markers.append(_marker(f, WORLD_FRAME, k, _CUBE, _BODY, place, size, turned=turned))
-        elif body.shape == "circle" and body.outline is not None:
-            north, east = body.outline[0]
-            size = (2.0 * body.radius, 2.0 * body.radius, _BODY_HEIGHT)
-            place = f.make(POINT, float(east), float(north), 0.0)
-            markers.append(_marker(f, WORLD_FRAME, k, _CYLINDER, _BODY, place, size))
-        elif body.outline is not None:
-            ring = [*body.outline, body.outline[0]]
-            points = [f.make(POINT, float(east), float(north), 0.0) for north, east in ring]
-            place = f.make(POINT, 0.0, 0.0, 0.0)
-            markers.append(
-                _marker(f, WORLD_FRAME, k, _LINE_STRIP, _BODY, place, (0.3, 1.0, 1.0), points)
-            )
+        place = f.make(POINT, f.slot(), f.slot(), f.slot())
+        turned = f.make(QUATERNION, 0.0, 0.0, f.slot(), f.slot())
+        shape = body.mesh()
+        points = _points(f, shape.vertices[shape.faces].reshape(-1, 3) * (1.0, -1.0, -1.0))
+        kind = _TRIANGLES
+        markers.append(_marker(f, WORLD_FRAME, k, kind, _BODY, place, points=points, turned=turned))
     return _array(f, markers)
+
+
+def build_standing(f: MessageFactory, bodies: Sequence[Body]) -> Message:
+    """Bodies that stand still, one marker each."""
+    markers = []
+    middle = f.make(POINT, 0.0, 0.0, 0.0)
+    for k, body in enumerate(bodies):
+        shape = body.mesh().moved(*body.pose(0.0))
+        points = _points(f, _enu(shape.vertices[shape.faces].reshape(-1, 3)))
+        markers.append(_marker(f, WORLD_FRAME, k, _TRIANGLES, _BODY, middle, points=points))
+    return _array(f, markers)
+
+
+def build_bottom(f: MessageFactory, north: Array, east: Array, depth: Array) -> Message:
+    """The bottom (A, B) between nodes north (A,) and east (B,), lighter where it is shallow."""
+    shape = surface(north, east, depth)
+    points = _enu(shape.vertices[shape.faces].reshape(-1, 3))
+    low, high = float(depth.min()), float(depth.max())
+    share = (high + points[:, 2]) / max(high - low, 1e-9)
+    colours = _DEEP + share[:, None] * (_SHALLOW - _DEEP)
+    middle = f.make(POINT, 0.0, 0.0, 0.0)
+    marker = _marker(
+        f,
+        WORLD_FRAME,
+        0,
+        _TRIANGLES,
+        _BODY,
+        middle,
+        points=_points(f, points),
+        colours=[f.make(COLOUR, *map(float, c), 1.0) for c in colours],
+    )
+    return _array(f, [marker])
+
+
+def _enu(points: Array) -> Array:
+    """Points (P, 3) in north, east and down as east, north and up."""
+    return points[:, [1, 0, 2]] * (1.0, 1.0, -1.0)
+
+
+def _points(f: MessageFactory, points: Array) -> list[Message]:
+    return [f.make(POINT, *p) for p in points.tolist()]
 
 
 def build_fix(f: MessageFactory, frame: str) -> Message:
@@ -105,10 +136,10 @@ def _marker(
     kind: int,
     colour: tuple[float, float, float, float],
     place: Message,
-    size: Point = (1.0, 1.0, 1.0),
     points: Sequence[Message] = (),
     locked: bool = False,
     turned: Message | None = None,
+    colours: Sequence[Message] = (),
 ) -> Message:
     nothing = np.zeros(0, np.uint8)
     never = f.make("builtin_interfaces/msg/Time", 0, 0)
@@ -124,12 +155,12 @@ def _marker(
         kind,
         0,
         f.make("geometry_msgs/msg/Pose", place, attitude),
-        f.make(VECTOR, *size),
-        f.make("std_msgs/msg/ColorRGBA", *colour),
+        f.make(VECTOR, 1.0, 1.0, 1.0),
+        f.make(COLOUR, *colour),
         f.make("builtin_interfaces/msg/Duration", 0, 0),
         locked,
         list(points),
-        [],
+        list(colours),
         "",
         f.make("sensor_msgs/msg/CompressedImage", no_header, "", nothing),
         [],

@@ -173,7 +173,7 @@ class Views(NamedTuple):
     """(K, V, 7) place and quaternion of every vehicle of the run, in the order of the traffic; NaN
     for the own one. None where there are no others."""
 
-    def part(self, some: slice) -> "Views":
+    def part(self, some: slice | NDArray[np.int64]) -> "Views":
         """Some of them."""
         parts: Any = (None if array is None else array[some] for array in self)
         return Views(*parts)

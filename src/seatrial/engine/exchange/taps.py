@@ -33,6 +33,12 @@ def weight(dense: DenseSensor) -> int:
     return 1 + size // USUAL_SAMPLE
 
 
+def samples_together(dense: DenseSensor) -> int:
+    """How many samples are expanded at once."""
+    info = dense.payload
+    return PART if np.dtype(info.dtype).itemsize * int(np.prod(info.shape)) < LARGE else 1
+
+
 def expand(
     dense: DenseSensor, tap: Tap, taps: Measurements, keys: NDArray[np.uint32], ocean: Ocean
 ) -> Measurements:
@@ -50,7 +56,7 @@ def expand(
     valid = np.zeros(len(flat), np.bool_)
     payload: NDArray[Any] = np.zeros((len(flat), *info.shape), info.dtype)
 
-    together = PART if payload.itemsize * int(np.prod(info.shape)) < LARGE else 1
+    together = samples_together(dense)
 
     def fill(first: int) -> None:
         part = slice(first, first + together)

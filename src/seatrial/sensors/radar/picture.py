@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from seatrial.geometry.bodies import rotation_matrix
 from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
-from seatrial.sensors.noise.streams import stream
+from seatrial.sensors.noise.streams import exponentials, stream
 from seatrial.sensors.radar.clutter import SeaSurface, reflectivity, sea_state, surface_around
 from seatrial.sensors.sonar.bins import Picture, lengthened, spread
 from seatrial.sensors.sonar.fan import line_pattern
@@ -97,9 +97,8 @@ class RadarPicture:
             others = None if views.others is None else views.others[i]
             power = self.mean(views.position[i], bow, number * self.period, ocean, others, offset)
             if random is not None:
-                power = (power + np.float32(self.noise)) * random.standard_exponential(
-                    power.shape, np.float32
-                )
+                power += np.float32(self.noise)
+                power *= exponentials(random, power.size).reshape(power.shape)
             pictures[i] = 30.0 + 10.0 * np.log10(np.maximum(power, np.float32(QUIETEST)))
         peak = pictures.reshape(count, -1).max(axis=1).astype(np.float64)
         return Expanded(np.where(valid, peak, 0.0)[:, None], valid, pictures)
@@ -149,20 +148,17 @@ class RadarPicture:
         fine = self.azimuths * FINER
         angle = bow + 2.0 * math.pi * ((np.arange(fine) + offset) / fine - 0.5 / self.azimuths)
         a, e = np.meshgrid(angle, self.elevation, indexing="ij")
-        rays = np.stack([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), -np.sin(e)], axis=-1)
-        rays = rays.reshape(-1, 3)
-        hits = self.scene.cast(np.broadcast_to(place, rays.shape), rays, t, others, self.range)
-        with np.errstate(invalid="ignore"):
-            dry = place[2] + hits.distance * rays[:, 2] < 0.0
-        met = np.flatnonzero((hits.distance < self.range) & dry)
-        row, column = np.divmod(met, len(self.elevation))
-        cosine = np.abs(np.einsum("ij,ij->i", hits.normal[met], rays[met]))
+        rays = np.stack([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), -np.sin(e)])
+        rays = rays.reshape(3, -1).astype(np.float32)
+        hits = self.scene.cast(place[None], rays.T, t, others, self.range)
+        dry = np.flatnonzero(place[2] + hits.distance * rays[2, hits.ray] < 0.0)
+        row, column = np.divmod(hits.ray[dry], len(self.elevation))
         solid = np.gradient(self.elevation) * np.cos(self.elevation)
         solid = solid * line_pattern(np.sin(self.elevation), self.height) ** 2 / FINER
-        reflected = self.reflects[hits.material[met]]
-        flat = hits.distance[met] * np.cos(self.elevation[column])
-        tangent = np.tan(self.elevation[column])
-        return Standing(row // FINER, flat, 4.0 * reflected * cosine * solid[column], tangent)
+        reflected = self.reflects[hits.material[dry]]
+        flat = hits.distance[dry] * np.cos(self.elevation)[column]
+        area = 4.0 * reflected * hits.cosine[dry] * solid[column]
+        return Standing(row // FINER, flat, area, np.tan(self.elevation)[column])
 
     def _sea(
         self,

@@ -46,7 +46,7 @@ from numpy.typing import NDArray
 from seatrial.geometry.bodies import rotation_matrix
 from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
-from seatrial.sensors.noise.streams import stream
+from seatrial.sensors.noise.streams import exponentials, normals, stream, uniforms
 from seatrial.sensors.tap import Expanded, Views
 from seatrial.sensors.vision.air import LIDAR_RATIO
 from seatrial.sensors.vision.rotating import turn
@@ -139,67 +139,63 @@ class Lidar:
         if self.errors is not None and self.errors.divergence > 0.0:
             local = self._spread(self.errors.divergence, random)
         origins, directions = self._rays(views, i, local)
-        when: float | Array = t
-        if self.late is not None:
-            when = t + np.repeat(self.late, local.shape[2])
+        when = t if self.late is None else t + self.late
         others = None if views.others is None else views.others[i]
         # What lies under the water is not seen: rays are followed no farther than to the surface.
-        reach = np.full(len(directions), self.range)
-        water = sea_at(ocean, views.position[i, :2], t, self.range).crossing(
-            origins, directions, reach
-        )
+        reach = np.full(len(directions), self.range, np.float32)
+        sea = sea_at(ocean, views.position[i, :2], t, self.range)
+        water = sea.crossing(origins, directions, self.range)
         reach[water.ray] = water.distance
-        hits = self.rays.cast(origins, directions, when, others, reach, normals=False)
-        distance, signal = hits.distance, hits.cosine
-        signal *= self.reflectance.take(hits.material)
+        hits = self.rays.cast(origins, directions, when, others, reach)
+        distance = np.full(len(directions), np.inf, np.float32)
+        signal = np.zeros(len(directions), np.float32)
         if self.errors is not None:
-            lit = water.part(np.flatnonzero(distance[water.ray] == np.inf))
-            tilt = np.einsum("rc,rc->r", lit.normal, directions[lit.ray])
-            distance[lit.ray], signal[lit.ray] = lit.distance, glint(-tilt, self.errors.ripples)
+            tilt = sum(water.normal[:, c] * directions[:, c].take(water.ray) for c in range(3))
+            distance[water.ray] = water.distance
+            signal[water.ray] = glint(-np.asarray(tilt), self.errors.ripples)
+        distance[hits.ray] = hits.distance
+        signal[hits.ray] = hits.cosine * self.reflectance.take(hits.material)
         foggy = self.errors is not None and self.errors.extinction > 0.0
-        ray = np.arange(len(distance)) if foggy else np.flatnonzero(signal > 0.0)
-        return Returns(ray, distance[ray].astype(np.float32), signal[ray].astype(np.float32))
+        ray = np.arange(len(distance)) if foggy else np.flatnonzero(signal)
+        return Returns(ray, distance[ray], signal[ray])
 
     def _spread(self, divergence: float, random: np.random.Generator) -> NDArray[np.float32]:
         """Where in its beam each pulse comes back from; an angle of a milliradian changes the
         length of a unit vector by 1e-6."""
-        off = random.random((2, *self.directions.shape[1:]), np.float32)
+        shape = self.directions.shape
+        off = uniforms(random, 2 * shape[1] * shape[2]).reshape(2, *shape[1:])
         off -= np.float32(0.5)
         off *= np.float32(math.sqrt(12.0) * 0.25 * divergence)
+        aside, upwards = off
         cos_a, sin_a = (f(self.azimuth).astype(np.float32)[:, None] for f in (np.cos, np.sin))
         cos_e, sin_e = (f(self.elevation).astype(np.float32) for f in (np.cos, np.sin))
-        along = cos_e - sin_e * off[1]
-        return np.stack(
-            [
-                along * cos_a - sin_a * off[0],
-                along * sin_a + cos_a * off[0],
-                -sin_e - cos_e * off[1],
-            ]
-        )
+        along = cos_e - sin_e * upwards
+        found = np.empty(shape, np.float32)
+        np.subtract(along * cos_a, sin_a * aside, out=found[0])
+        np.add(along * sin_a, cos_a * aside, out=found[1])
+        np.subtract(-sin_e, cos_e * upwards, out=found[2])
+        return found
 
     def _rays(
         self, views: Views, i: int, local: NDArray[np.float32]
     ) -> tuple[Array, NDArray[np.float32]]:
-        """Origins and directions (C B, 3) in the world."""
-        _, columns, beams = local.shape
+        """Origins, one for all or (C, 3), and directions (C B, 3) in the world."""
         turned = rotation_matrix(views.attitude[i])
         place = views.position[i]
         if self.late is None or views.velocity is None or views.turn is None:
-            origins = np.broadcast_to(place, (columns * beams, 3))
             directions = turn(turned.astype(np.float32), local)
-            return origins, directions.reshape(3, -1).T
+            return place[None], directions.reshape(3, -1).T
         turns = np.moveaxis(turned @ _turns(views.turn[i], self.late), 0, -1)
         directions = turn(turns[..., None].astype(np.float32), local)
-        track = place[:, None] + np.outer(views.velocity[i], self.late)
-        return np.repeat(track, beams, axis=1).T, directions.reshape(3, -1).T
+        return place + np.outer(self.late, views.velocity[i]), directions.reshape(3, -1).T
 
     def _heard(self, lit: "Returns", random: np.random.Generator) -> "Returns":
         """What of it is told, with noise."""
         errors = self.errors
         if errors is None:
             return lit.where(lit.distance >= self.minimum_range)
-        normal = random.standard_normal((2, len(lit.ray)), np.float32)
-        chance = random.random(len(lit.ray), np.float32)
+        normal = normals(random, 2 * len(lit.ray)).reshape(2, -1)
+        chance = uniforms(random, len(lit.ray))
         if errors.extinction > 0.0:
             lit = self._in_fog(errors, random, lit)
         distance, intensity = lit.distance, lit.intensity
@@ -218,8 +214,8 @@ class Lidar:
         count, alpha = len(lit.ray), errors.extinction
         there = np.minimum(lit.distance, 2.0 * self.range)
         intensity = lit.intensity * np.exp(-2.0 * alpha * there)
-        at = self.minimum_range + OVERLAP * random.random(count, np.float32)
-        drops = np.pi * alpha / LIDAR_RATIO * PULSE * random.standard_exponential(count, np.float32)
+        at = self.minimum_range + OVERLAP * uniforms(random, count)
+        drops = np.pi * alpha / LIDAR_RATIO * PULSE * exponentials(random, count)
         drops *= np.exp(-2.0 * alpha * at)
         instead = (drops / OVERLAP**2 > intensity / np.square(there)) & (at < there)
         # Drops are as strong as at the end of the overlap, wherever they are.
@@ -237,12 +233,15 @@ class Lidar:
             payload[0], payload[1] = np.inf, 0.0
             payload[0, told.ray], payload[1, told.ray] = told.distance, told.intensity
             return
-        payload[:, :3], payload[:, 3] = np.nan, 0.0
-        x, y, z = self.directions.reshape(3, -1)[:, told.ray] * told.distance
-        payload[told.ray, :4] = np.column_stack([x, y, z, told.intensity])
         grid = payload.reshape(columns, beams, len(FIELDS))
+        grid[...] = (np.nan, np.nan, np.nan, 0.0, 0.0, 0.0)
         grid[..., 4] = np.arange(beams)
-        grid[..., 5] = 0.0 if self.late is None else self.late[:, None]
+        if self.late is not None:
+            grid[..., 5] = self.late[:, None]
+        first = told.ray * len(FIELDS)
+        for c, along in enumerate(self.directions.reshape(3, -1)):
+            payload.reshape(-1)[first + c] = along[told.ray] * told.distance
+        payload.reshape(-1)[first + 3] = told.intensity
 
 
 class Returns(NamedTuple):

@@ -11,8 +11,9 @@ Picture = NDArray[np.float32]
 LEAST_EXTENT = 0.01
 """Of a patch, in bins: what is met squarely lies at one range."""
 
-LOST = 1e-9
-"""Of the strongest bin of a row: less is the rounding of a running sum."""
+WHOLE = 2.0**34
+"""Units that the greatest slope of a picture is counted in. Whole numbers up to 2⁵³ add up without
+rounding, so that nothing is left of a patch behind its end."""
 
 
 def spread(
@@ -25,20 +26,25 @@ def spread(
     """
     rows, bins = shape
     wide = bins + 2
-    steep = echo / np.maximum(far - near, LEAST_EXTENT)
-    far = np.maximum(far, near + LEAST_EXTENT)
-    places, weights = [], []
-    for place, slope in ((near, steep), (far, -steep)):
+    extent = np.maximum(far - near, LEAST_EXTENT)
+    steep = echo / extent
+    unit = max(float(steep.max(initial=0.0)), 1e-300) / WHOLE
+    steep = np.rint(steep / unit)
+    start = row * wide
+    places, weights = np.empty((4, len(row)), np.int64), np.empty((4, len(row)))
+    for i, (place, slope) in enumerate(((near, steep), (near + extent, -steep))):
         place = np.clip(place, 0.0, bins)
         first = place.astype(np.int64)
-        beyond = slope * (place - first)
-        at = row * wide + first
-        places += [at, at + 1]
-        weights += [slope - beyond, beyond]
-    summed = np.bincount(np.concatenate(places), np.concatenate(weights), minlength=rows * wide)
-    filled = np.cumsum(summed.reshape(rows, wide), axis=1)[:, :bins]
-    filled[filled < LOST * filled.max(axis=1, keepdims=True)] = 0.0
-    return filled.astype(np.float32)
+        np.add(start, first, out=places[2 * i])
+        np.add(places[2 * i], 1, out=places[2 * i + 1])
+        place -= first
+        place *= slope
+        np.rint(place, out=weights[2 * i + 1])
+        np.subtract(slope, weights[2 * i + 1], out=weights[2 * i])
+    summed = np.bincount(places.ravel(), weights.ravel(), minlength=rows * wide)
+    summed = summed.reshape(rows, wide)
+    np.cumsum(summed, axis=1, out=summed)
+    return np.multiply(summed[:, :bins], unit, dtype=np.float32)
 
 
 def lengthened(picture: Picture, pulse: float) -> Picture:

@@ -10,9 +10,9 @@ law, sin θ / c = p. In a layer of thickness h with a constant gradient the ray 
 A ray that is bent to the horizontal is given up there.
 """
 
-import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,14 +31,14 @@ UNIFORM = 1e-9
 
 
 class Rays(NamedTuple):
-    """Rays at the depths at which layers begin, B of them."""
+    """Rays at the depths at which layers begin: B of each of K pings."""
 
     depth: Array
-    """(M + 1,) m."""
+    """(K, M + 1, 1) m."""
     out: Array
-    """(B, M + 1) horizontal distance from the start, m; nan below where a ray turned."""
+    """(K, M + 1, B) horizontal distance from the start, m; nan below where a ray turned."""
     time: Array
-    """(B, M + 1) from the start, s."""
+    """(K, M + 1, B) from the start, s."""
 
 
 @dataclass(frozen=True)
@@ -52,56 +52,65 @@ class Column:
     absorption: Array
     """(Z,) at the sonar's frequency, dB/m."""
 
-    def speed_at(self, depth: float) -> float:
+    @cached_property
+    def _change(self) -> Array:
+        """(Z,) by how much the sound speed has changed on the way down, m/s."""
+        return np.concatenate([[0.0], np.cumsum(np.abs(np.diff(self.speed)))])
+
+    def speed_at(self, depth: float | Array) -> Any:
         """Of sound, m/s."""
-        return float(np.interp(depth, self.depth, self.speed))
+        return np.interp(depth, self.depth, self.speed)
 
-    def absorption_at(self, depth: float) -> float:
+    def absorption_at(self, depth: float | Array) -> Any:
         """dB/m."""
-        return float(np.interp(depth, self.depth, self.absorption))
+        return np.interp(depth, self.depth, self.absorption)
 
-    def trace(self, start: float, end: float, angle: Array) -> Rays:
-        """Rays from a depth down to another one, at angles (B,) from the vertical below π/2."""
-        depth = self._layers(start, end)
-        speed = np.interp(depth, self.depth, self.speed)
-        sine = np.sin(angle)[:, None] * (speed / speed[0])
+    def layers(self, start: Array, end: Array) -> NDArray[np.int64]:
+        """(K,) into how many the water between two depths is cut, so that the sound speed changes
+        little in each."""
+        first, last = (np.interp(depth, self.depth, self._change) for depth in (start, end))
+        count = np.ceil((last - first) / (BEND * self.speed_at(start)))
+        return np.asarray(np.clip(count, 1, MOST_LAYERS), np.int64)
+
+    def trace(self, start: Array, end: Array, layers: int, sine: Array) -> Rays:
+        """Rays from depths (K,) down to others, through layers in which the sound speed changes
+        equally much, at sines (K, B) of the angle from the vertical, below 1."""
+        first, last = (np.interp(depth, self.depth, self._change) for depth in (start, end))
+        share = np.linspace(0.0, 1.0, layers + 1)
+        depth = np.interp(
+            first[:, None] + share * (last - first)[:, None], self._change, self.depth
+        )
+        # Where the change is none at all, any depth has the same.
+        depth = np.clip(depth, start[:, None], end[:, None])
+        depth[:, 0], depth[:, -1] = start, end
+        depth = depth[..., None]
+        speed = self.speed_at(depth)
+        sine = sine[:, None] * (speed / speed[:, :1])
         with np.errstate(invalid="ignore"):
             cosine = np.sqrt(1.0 - sine**2)  # nan where the ray has turned
-        out, time = _over_layers(np.diff(depth), speed, sine, cosine)
-        zero = np.zeros((len(angle), 1))
-        return Rays(
-            depth,
-            np.concatenate([zero, np.cumsum(out, axis=1)], axis=1),
-            np.concatenate([zero, np.cumsum(time, axis=1)], axis=1),
-        )
-
-    def _layers(self, start: float, end: float) -> Array:
-        """(M + 1,) depths between which the sound speed changes equally much, and little."""
-        inner = self.depth[(self.depth > start) & (self.depth < end)]
-        depth = np.array([start, *inner, end])
-        speed = np.interp(depth, self.depth, self.speed)
-        change = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(speed)))])
-        count = min(max(math.ceil(change[-1] / (BEND * speed[0])), 1), MOST_LAYERS)
-        layers = np.interp(np.linspace(0.0, change[-1], count + 1), change, depth)
-        layers[0], layers[-1] = start, end  # where the change is none at all
-        return np.asarray(layers)
+        out, time = (np.zeros_like(sine) for _ in range(2))
+        steps = _over_layers(np.diff(depth, axis=1), speed, sine, cosine)
+        for total, step in zip((out, time), steps, strict=True):
+            np.cumsum(step, axis=1, out=total[:, 1:])
+        return Rays(depth, out, time)
 
     def time_into(self, top: Array, bottom: Array, parameter: Array) -> Array:
-        """(B,) time that rays of p = sin θ / c take from a depth to another one of the same
+        """(P,) time that rays of p = sin θ / c take from a depth to another one of the same
         layer."""
-        depth = np.stack([top, bottom], axis=1)
-        speed = np.interp(depth, self.depth, self.speed)
-        sine = parameter[:, None] * speed
+        depth = np.stack([top, bottom])
+        speed = self.speed_at(depth)
+        sine = parameter * speed
         cosine = np.sqrt(np.maximum(1.0 - sine**2, 0.0))
-        return _over_layers(np.diff(depth, axis=1), speed, sine, cosine)[1][:, 0]
+        _, time = _over_layers(*(a[None] for a in (np.diff(depth, axis=0), speed, sine, cosine)))
+        return np.asarray(time[0, 0])
 
 
 def _over_layers(h: Array, speed: Array, sine: Array, cosine: Array) -> tuple[Array, Array]:
-    """Δx and Δt of layers (…, M) between M + 1 depths."""
+    """Δx and Δt of layers (K, M, ...) between M + 1 depths."""
     out = h * (sine[:, 1:] + sine[:, :-1]) / (cosine[:, 1:] + cosine[:, :-1])
-    rise = np.diff(speed, axis=-1)
-    straight = np.abs(rise) < UNIFORM * speed[..., :-1]
-    ratio = speed[..., 1:] * (1.0 + cosine[:, :-1]) / (speed[..., :-1] * (1.0 + cosine[:, 1:]))
+    rise = np.diff(speed, axis=1)
+    straight = np.abs(rise) < UNIFORM * speed[:, :-1]
+    ratio = speed[:, 1:] * (1.0 + cosine[:, :-1]) / (speed[:, :-1] * (1.0 + cosine[:, 1:]))
     bent = h / np.where(straight, 1.0, rise) * np.log(ratio)
-    along = h / (speed[..., :-1] * cosine[:, :-1])
+    along = h / (speed[:, :-1] * cosine[:, :-1])
     return np.asarray(out), np.where(straight, along, bent)

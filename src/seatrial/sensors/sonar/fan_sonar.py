@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from seatrial.geometry.bodies import rotation_matrix
 from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean, seabed
-from seatrial.sensors.noise.streams import stream
+from seatrial.sensors.noise.streams import exponentials, stream
 from seatrial.sensors.ranging.bottom_echo import NEPERS
 from seatrial.sensors.ranging.echo_sounder import QUIETEST
 from seatrial.sensors.sonar.bins import Picture, lengthened, spread
@@ -134,8 +134,8 @@ class FanSonar:
             )
             if not self.exact:
                 intensity += np.float32(self.noise)
-                random = stream(views.keys[i], number)
-                intensity *= random.standard_exponential(intensity.shape, np.float32)
+                speckle = exponentials(stream(views.keys[i], number), intensity.size)
+                intensity *= speckle.reshape(intensity.shape)
             np.maximum(intensity, np.float32(QUIETEST), out=intensity)
             pictures[i] = np.float32(10.0) * np.log10(intensity)
             values[i] = [self.column.speed_at(place[2]), bearing][: values.shape[1]]
@@ -195,7 +195,7 @@ class Mirror(NamedTuple):
 def _extent(fan: Fan, rotation: Array, echoes: Echoes) -> tuple[Array, Array]:
     """Nearest and farthest range of the patch in the solid angle of each ray that met something."""
     upwards = turned(fan.upwards[:, echoes.ray], rotation)
-    across = np.einsum("ci,ic->i", upwards, echoes.normal)
+    across = sum(e * n for e, n in zip(upwards, echoes.normal, strict=True))
     lean = np.abs(across) / np.maximum(echoes.cosine, 1e-6)
     cos, sin = math.cos(fan.half_step), math.sin(fan.half_step)
     nearest = echoes.distance / (cos + lean * sin)

@@ -43,6 +43,7 @@ there times the sound speed at the sensor (m) and the angle at which its beam le
 
 FLATTEST = math.cos(math.radians(89.0))
 """Cosine with the vertical of the flattest beam that is followed."""
+DOWN = np.array([0.0, 0.0, 1.0]).reshape(3, 1, 1, 1)
 
 
 @dataclass(frozen=True)
@@ -86,111 +87,114 @@ class Multibeam:
     def expand(self, views: Views, ocean: Ocean) -> Expanded:
         """How many beams gave a sounding; soundings."""
         clouds = np.empty((len(views.number), *self.payload.shape), np.float32)
-        for i, number in enumerate(views.number):
-            random = None if self.exact else stream(views.keys[i], int(number))
-            clouds[i] = self._swath(
-                views.position[i],
-                rotation_matrix(views.attitude[i]),
-                float(number) * self.period,
-                ocean,
-                None if views.others is None else views.others[i],
-                random,
-            )
+        start = views.position[:, 2]
+        deepest = np.maximum(self._deepest(start, ocean), start)
+        layers = self.column.layers(start, deepest)
+        for count in np.unique(layers):  # pings that are alike are expanded at once
+            some = np.flatnonzero(layers == count)
+            clouds[some] = self._swaths(views.part(some), deepest[some], int(count))
         found = np.isfinite(clouds[:, :, 0]).sum(axis=1)
         return Expanded(found[:, None].astype(np.float64), found > 0, clouds)
 
-    def _swath(
-        self,
-        place: Array,
-        attitude: Array,
-        t: float,
-        ocean: Ocean,
-        others: Array | None,
-        random: np.random.Generator | None,
-    ) -> Array:
-        """(B, fields) soundings of one ping."""
-        own = np.stack([np.zeros_like(self.angles), np.sin(self.angles), np.cos(self.angles)], 1)
-        met = self._follow(place, own @ attitude.T, t, others, self._deepest(place, ocean))
-        there = (met.place - place) @ attitude
-        speed = self.column.speed_at(place[2])
-        ranges, angles = met.time * speed, self.angles
-        intensity = self._intensity(place, met, ranges)
-        if random is not None:
-            draws = random.standard_normal((2, len(angles)))
-            intensity = (intensity + self.noise) * random.standard_exponential(len(angles))
-            if self.sound_speed is not None:
-                there = own * (met.time * self.sound_speed)[:, None]
-            # Both errors move a sounding: along its ray, and across it.
-            farther, aside = self.range_noise * draws[0], self.angle_noise * draws[1]
-            length = np.linalg.norm(there, axis=1)
-            ahead = there / np.maximum(length, 1e-9)[:, None]
-            starboard = np.stack([np.zeros_like(length), ahead[:, 2], -ahead[:, 1]], axis=1)
-            there = there + farther[:, None] * ahead + (length * aside)[:, None] * starboard
-            ranges, angles = ranges + farther, angles + aside
-            there[intensity < self.over_noise * self.noise] = np.nan
-        level = 10.0 * np.log10(np.maximum(intensity, QUIETEST))
-        cloud = np.column_stack([there, level, ranges, angles])
-        cloud[~np.isfinite(there[:, 0])] = np.nan
-        return cloud
-
-    def _deepest(self, place: Array, ocean: Ocean) -> float:
-        """Depth down to which sound is followed, m."""
-        end = float(place[2]) + self.range
+    def _deepest(self, start: Array, ocean: Ocean) -> Array:
+        """(K,) depth down to which sound is followed, m."""
+        end = start + self.range
         bottom = None if ocean.seabed is None else ocean.seabed.depth
         if isinstance(bottom, HeightGrid):
-            return min(end, float(np.max(np.asarray(bottom.depth))) + 1.0)
-        return end if bottom is None else min(end, float(bottom) + 1.0)
+            return np.minimum(end, float(np.max(np.asarray(bottom.depth))) + 1.0)
+        return end if bottom is None else np.minimum(end, float(bottom) + 1.0)
+
+    def _swaths(self, views: Views, deepest: Array, layers: int) -> Array:
+        """(K, B, fields) soundings of pings, with sound followed through so many layers."""
+        place, beams = views.position, len(self.angles)
+        attitude = np.stack([rotation_matrix(q) for q in views.attitude])
+        sine, cosine = np.sin(self.angles), np.cos(self.angles)
+        # Down, and how far aside each beam goes; (K, B) each.
+        y, z = attitude[:, :, 1, None], attitude[:, :, 2, None]
+        north, east, down = np.moveaxis(y * sine + z * cosine, 1, 0)
+        met = self._follow(views, north, east, down, deepest, layers)
+        away = met.place - place[:, :, None]
+        there = np.stack([(attitude[:, :, c, None] * away).sum(axis=1) for c in range(3)])
+        ranges = met.time * self.column.speed_at(place[:, 2:])
+        angles = np.broadcast_to(self.angles, ranges.shape)
+        intensity = self._intensity(place[:, 2:], met, ranges)
+        if not self.exact:
+            streams = [stream(*of) for of in zip(views.keys, views.number.tolist(), strict=True)]
+            draws = np.stack([random.standard_normal((2, beams)) for random in streams], axis=1)
+            speckle = np.stack([random.standard_exponential(beams) for random in streams])
+            intensity = (intensity + self.noise) * speckle
+            if self.sound_speed is not None:
+                straight = met.time * self.sound_speed
+                there = np.stack([0.0 * straight, sine * straight, cosine * straight])
+            # Both errors move a sounding: along its ray, and across it.
+            farther, aside = self.range_noise * draws[0], self.angle_noise * draws[1]
+            stretch = 1.0 + farther / np.maximum(np.sqrt(np.sum(there**2, axis=0)), 1e-9)
+            x, y, z = there
+            there = np.stack([stretch * x, stretch * y + aside * z, stretch * z - aside * y])
+            ranges, angles = ranges + farther, angles + aside
+            there[0, intensity < self.over_noise * self.noise] = np.nan
+        level = 10.0 * np.log10(np.maximum(intensity, QUIETEST))
+        clouds = np.stack([*there, level, ranges, angles], axis=-1)
+        clouds[~np.isfinite(there[0])] = np.nan
+        return clouds
 
     def _follow(
-        self, place: Array, directions: Array, t: float, others: Array | None, deepest: float
+        self, views: Views, north: Array, east: Array, down: Array, deepest: Array, layers: int
     ) -> "Met":
-        """Where beams that leave along world directions (B, 3) meet something."""
-        count = len(directions)
-        met = Met(
-            np.full((count, 3), np.nan),
-            np.full(count, np.nan),
-            np.ones(count),
-            np.zeros(count, int),
+        """Where beams (K, B) that leave along world directions meet something."""
+        place, shape = views.position, down.shape
+        level = np.sqrt(north**2 + east**2)
+        followed = (down > FLATTEST) & (deepest > place[:, 2])[:, None]
+        rays = self.column.trace(place[:, 2], deepest, layers, np.where(followed, level, 0.0))
+        aside = rays.out / np.maximum(level, 1e-12)[:, None]
+        corners = np.stack(
+            [
+                place[:, :1, None] + aside * north[:, None],
+                place[:, 1:2, None] + aside * east[:, None],
+                np.broadcast_to(rays.depth, aside.shape),
+            ]
         )
-        start = float(place[2])
-        down = np.flatnonzero(directions[:, 2] > FLATTEST)
-        if deepest <= start or not len(down):
-            return met
-        leaving = directions[down]
-        rays = self.column.trace(start, deepest, np.arccos(np.minimum(leaving[:, 2], 1.0)))
-        level = np.linalg.norm(leaving[:, :2], axis=1)
-        heading = leaving[:, :2] / np.maximum(level, 1e-12)[:, None]
-        corners = np.empty((*rays.out.shape, 3))
-        corners[..., :2] = place[:2] + rays.out[..., None] * heading[:, None, :]
-        corners[..., 2] = rays.depth
-        begin, way = corners[:, :-1], np.diff(corners, axis=1)
-        length = np.linalg.norm(way, axis=2)
-        whole = np.isfinite(length)
-        beam, layer = np.nonzero(whole)
-        ways = way[beam, layer] / length[beam, layer, None]
-        hits = self.scene.cast(begin[beam, layer], ways, t, others)
-        reached = hits.distance <= length[beam, layer] * (1.0 + 1e-9)
-        first = np.flatnonzero(reached)
-        _, chosen = np.unique(beam[first], return_index=True)  # layers come in order
-        at = first[chosen]
-        b, m = beam[at], layer[at]
-        spot = begin[b, m] + hits.distance[at, None] * ways[at]
-        parameter = level[b] / self.column.speed_at(start)
-        time = rays.time[b, m] + self.column.time_into(rays.depth[m], spot[:, 2], parameter)
-        cosine = np.abs(np.einsum("ij,ij->i", hits.normal[at], ways[at]))
-        met.place[down[b]], met.time[down[b]] = spot, time
-        met.cosine[down[b]], met.material[down[b]] = cosine, hits.material[at]
-        met.place[met.time * self.column.speed_at(start) > self.range] = np.nan
+        begin, way = corners[:, :, :-1], np.diff(corners, axis=2)
+        length = np.sqrt(np.sum(way**2, axis=0))
+        whole = followed[:, None] & np.isfinite(length) & (length > 0.0)
+        begin = np.where(whole, begin, 0.0).reshape(3, -1)
+        ways = np.where(whole, way / np.where(whole, length, 1.0), DOWN).reshape(3, -1)
+        hits = self.scene.cast(
+            begin.T,
+            ways.T,
+            views.number[:, None].astype(np.float64) * self.period,
+            views.others,
+            np.where(whole, length, 0.0).ravel(),
+        )
+        ping, rest = np.divmod(hits.ray, layers * shape[1])
+        layer, beam = np.divmod(rest, shape[1])
+        # Layers come in order, and a beam ends in the first in which it meets something.
+        _, chosen = np.unique(ping * shape[1] + beam, return_index=True)
+        at, k, m, b = (a[chosen] for a in (hits.ray, ping, layer, beam))
+        spot = begin[:, at] + hits.distance[chosen] * ways[:, at]
+        speed = self.column.speed_at(place[:, 2])
+        top = rays.depth[k, m, 0]
+        time = rays.time[k, m, b] + self.column.time_into(top, spot[2], level[k, b] / speed[k])
+        heard = time * speed[k] <= self.range
+        met = Met(
+            np.full((shape[0], 3, shape[1]), np.nan),
+            np.full(shape, np.nan),
+            np.ones(shape),
+            np.zeros(shape, int),
+        )
+        met.place[k[heard], :, b[heard]] = spot[:, heard].T
+        met.time[k, b], met.cosine[k, b] = time, hits.cosine[chosen]
+        met.material[k, b] = hits.material[chosen]
         return met
 
-    def _intensity(self, place: Array, met: "Met", ranges: Array) -> Array:
+    def _intensity(self, depth: Array, met: "Met", ranges: Array) -> Array:
         sine = np.sqrt(np.maximum(1.0 - met.cosine**2, 1e-12))
         wide = self.across / np.maximum(np.cos(self.angles) * met.cosine, 1e-3)
-        pulse = 0.5 * self.column.speed_at(place[2]) * self.pulse
+        pulse = 0.5 * self.column.speed_at(depth) * self.pulse
         area = self.along * np.minimum(wide, pulse / np.maximum(ranges * sine, 1e-9))
         # `strength` is S over cos γ, for a patch that a solid angle cuts out; A is the patch.
         echo = self.targets.strength(met.material, met.cosine) * met.cosine * area
-        loss = np.exp(-NEPERS * self.column.absorption_at(place[2]) * ranges)
+        loss = np.exp(-NEPERS * self.column.absorption_at(depth) * ranges)
         return np.asarray(self.source * echo * loss / np.maximum(ranges, 1e-3) ** 2)
 
 
@@ -199,10 +203,10 @@ class Met:
     """Where beams met something."""
 
     place: Array
-    """(B, 3) NED; NaN where nothing."""
+    """(K, 3, B) NED; NaN where nothing."""
     time: Array
-    """(B,) one way, s."""
+    """(K, B) one way, s."""
     cosine: Array
-    """(B,) of the incidence."""
+    """(K, B) of the incidence."""
     material: NDArray[np.integer]
-    """(B,)."""
+    """(K, B)."""

@@ -19,7 +19,7 @@ class Echoes(NamedTuple):
     distance: Array
     """m."""
     normal: Array
-    """(P, 3)."""
+    """(3, P)."""
     cosine: Array
     """Of the incidence, positive."""
     material: NDArray[np.integer]
@@ -40,17 +40,19 @@ def met_under_water(
     level: its waves are in how it scatters.
     """
     down = directions[2]
-    limit = np.full(len(down), reach)
+    limit = np.full(len(down), reach, np.float32)
     up = np.flatnonzero(down * reach < -origin[2])
     limit[up] = -origin[2] / down[up]
-    hits = scene.cast(np.broadcast_to(origin, directions.T.shape), directions.T, t, others, limit)
-    ray = np.flatnonzero(hits.distance <= limit)
-    missed = up[hits.distance[up] > limit[up]]
-    surface = np.broadcast_to([0.0, 0.0, 1.0], (len(missed), 3))
+    hits = scene.cast(origin[None], directions.T, t, others, limit)
+    missed = np.zeros(len(down), np.bool_)
+    missed[up] = True
+    missed[hits.ray] = False
+    top = np.flatnonzero(missed)
+    surface = np.broadcast_to(np.array([[0.0], [0.0], [1.0]]), (3, len(top)))
     return Echoes(
-        ray=np.concatenate([ray, missed]),
-        distance=np.concatenate([hits.distance[ray], limit[missed]]),
-        normal=np.concatenate([hits.normal[ray], surface]),
-        cosine=np.concatenate([hits.cosine[ray], -down[missed]]),
-        material=np.concatenate([hits.material[ray], np.full(len(missed), SURFACE)]),
+        ray=np.concatenate([hits.ray, top]),
+        distance=np.concatenate([hits.distance, limit[top]]),
+        normal=np.concatenate([hits.normal.T, surface], axis=1),
+        cosine=np.concatenate([hits.cosine, -down[top]]),
+        material=np.concatenate([hits.material, np.full(len(top), SURFACE, np.int32)]),
     )

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from seatrial.geometry.bodies import rotation_matrix
 from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
-from seatrial.sensors.noise.streams import stream
+from seatrial.sensors.noise.streams import normals, stream
 from seatrial.sensors.tap import Expanded, Views
 from seatrial.sensors.vision.rotating import turn
 from seatrial.sensors.vision.sea import sea_at
@@ -119,19 +119,19 @@ class DepthCamera:
             turned = rotation_matrix(views.attitude[i]).astype(np.float32)
             place, t = views.position[i], float(views.number[i]) * self.period
             directions = turn(turned, self.directions).T
-            origins = np.broadcast_to(place, directions.shape)
             others = None if views.others is None else views.others[i]
-            limit = np.full(len(directions), reach)
-            surface = sea_at(ocean, place[:2], t, reach).crossing(origins, directions, limit)
-            limit[surface.ray] = surface.distance
-            hits = self.rays.cast(origins, directions, t, others, limit, normals=False)
-            surface = surface.part(np.flatnonzero(hits.distance[surface.ray] == np.inf))
-            hits.distance[surface.ray] = surface.distance
-            depth = hits.distance * axial
+            surface = sea_at(ocean, place[:2], t, reach).crossing(place[None], directions, reach)
+            # Whatever a ray does not meet before, it meets the surface; if it gets there.
+            depth = np.full(len(directions), np.inf, np.float32)
+            depth[surface.ray] = surface.distance
+            hits = self.rays.cast(place[None], directions, t, others, np.minimum(depth, reach))
+            depth[hits.ray] = hits.distance
+            depth *= axial
             if self.noise is not None:
-                random = stream(views.keys[i], int(views.number[i]))
-                factor = self.noise.scale * (1.0 + random.standard_normal(len(depth), np.float32))
-                depth *= np.clip(factor, self.noise.low, self.noise.high)
+                factor = normals(stream(views.keys[i], int(views.number[i])), len(depth))
+                factor += np.float32(1.0)
+                factor *= np.float32(self.noise.scale)
+                depth *= np.clip(factor, self.noise.low, self.noise.high, out=factor)
             depth[depth > self.range] = np.inf
             values[i] = min(float(depth.min()), self.range)
             depth[depth < self.minimum_range] = -np.inf

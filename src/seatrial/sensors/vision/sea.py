@@ -39,7 +39,7 @@ class Crossing(NamedTuple):
     normal: Array
     """(P, 3) of the surface, up, unit, NED."""
 
-    def part(self, some: NDArray[np.int64]) -> "Crossing":
+    def part(self, some: NDArray[np.integer | np.bool_]) -> "Crossing":
         """Some of them."""
         return Crossing(self.ray[some], self.distance[some], self.normal[some])
 
@@ -75,16 +75,20 @@ class Sea:
         return height * there, north * there, east * there
 
     def crossing(
-        self, origins: Array, directions: NDArray[np.floating[Any]], reach: Array
+        self, origins: Array, directions: NDArray[np.floating[Any]], reach: float
     ) -> Crossing:
-        """Where rays (R, 3) first go through the surface within `reach` (R,)."""
+        """Where rays (R, 3) first go through the surface within `reach`; from each of `origins`
+        (G, 3) begin R / G of them."""
+        each = len(directions) // len(origins)
         down, z = directions[:, 2], origins[:, 2]
         if self.height is None:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                straight = -z / down
-                rays = np.flatnonzero((straight >= 0.0) & (straight <= reach))
+            high = np.repeat(-z, each) if len(z) > 1 else -z
+            towards = np.where(high >= 0.0, down, -down)
+            rays = np.flatnonzero((towards * reach >= np.abs(high)) & (towards > 0.0))
+            straight = high[rays if len(z) > 1 else 0] / down[rays]
             level = np.broadcast_to([0.0, 0.0, -1.0], (len(rays), 3))
-            return Crossing(rays, straight[rays], level)
+            return Crossing(rays, straight, level)
+        z = np.repeat(z, each)
         top = float(np.abs(self.height).max())
         with np.errstate(divide="ignore", invalid="ignore"):
             ends = (-top - z) / down, (top - z) / down
@@ -94,7 +98,7 @@ class Sea:
         near, far = np.maximum(near, 0.0), np.minimum(far, reach)
         rays = np.flatnonzero(near <= far)
         near, far = near[rays], far[rays]
-        start = origins[rays] - np.array([*self.middle, 0.0])
+        start = origins[rays // each] - np.array([*self.middle, 0.0])
         along = directions[rays].astype(np.float64)
         x, y, z = start.T
         dx, dy, dz = along.T
