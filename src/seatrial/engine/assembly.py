@@ -14,6 +14,7 @@ from seatrial.engine.exchange.samples import measured_in
 from seatrial.engine.frames import Array, Frames, GroupFrames, VehicleFrames
 from seatrial.engine.parts import Part
 from seatrial.engine.plan import Fleet, Plan
+from seatrial.signals import join
 
 FRAMES_PER_BLOCK = 100
 """Frames computed by one call of the compiled program, and lost at most when a run is killed."""
@@ -86,3 +87,27 @@ def block_of(
         measured = measured_in(fleet, samples, first, periods, schedule)
         groups.append(GroupFrames(fleet.names, VehicleFrames(**arrays), measured))
     return Block(Frames(time, tuple(groups)), tuple(status), tuple(contact))
+
+
+def join_blocks(blocks: list[Block]) -> Block:
+    """Consecutive blocks as one."""
+    if len(blocks) == 1:
+        return blocks[0]
+    groups = []
+    for parts in zip(*(block.frames.groups for block in blocks), strict=True):
+        frames = {
+            name: np.concatenate([getattr(part.frames, name) for part in parts])
+            for name in vars(parts[0].frames)
+        }
+        measured = {
+            name: join([part.measurements[name] for part in parts])
+            for name in parts[0].measurements
+        }
+        groups.append(GroupFrames(parts[0].names, VehicleFrames(**frames), measured))
+    return Block(
+        Frames(np.concatenate([block.frames.time for block in blocks]), tuple(groups)),
+        *(
+            tuple(np.concatenate(rows) for rows in zip(*fleets, strict=True))
+            for fleets in ([b.status for b in blocks], [b.contact for b in blocks])
+        ),
+    )

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.engine.assembly import Block, block_of, block_size, by_fleet
+from seatrial.engine.assembly import Block, block_of, block_size, by_fleet, join_blocks
 from seatrial.engine.command.pilot import Belief, LegInForce, Outlook, Pilot
 from seatrial.engine.compiled import block as programs
 from seatrial.engine.compiled import loop
@@ -23,6 +23,7 @@ from seatrial.engine.compiled.judging import RUNNING, STATUS
 from seatrial.engine.exchange.deliveries import Measured
 from seatrial.engine.exchange.orders import By, Orders
 from seatrial.engine.exchange.samples import measured_at_start
+from seatrial.engine.exchange.sightings import Sightings
 from seatrial.engine.frames import Array, euler_angles
 from seatrial.engine.parts import Member, Part, parts_of
 from seatrial.engine.plan import Plan
@@ -118,6 +119,8 @@ class Engine:
             for fleet, samples in zip(self.plan.fleets, taken, strict=True)
         ]
         """What the sensors measured at t = 0, by fleet; blocks begin after it."""
+        self._sightings = Sightings(self.plan)
+        self._sightings.take(self.opening, 0.0)
 
     @property
     def time(self) -> float:
@@ -222,9 +225,20 @@ class Engine:
         """Go on by some control periods, at most `block` of them, under the orders in force."""
         if not 0 < periods <= self.block:
             raise ValueError(f"a block has 1 to {self.block} control periods, not {periods}")
+        blocks = []
+        while periods > 0:
+            stretch = min(periods, self._sightings.rest(self.periods))
+            blocks.append(self._advance(stretch))
+            periods -= stretch
+        return join_blocks(blocks)
+
+    def _advance(self, periods: int) -> Block:
+        """The same, up to where pilots must be told what their dense sensors see."""
         outcomes = list(self._pool.map(lambda i: self._turn(i, periods), range(len(self._parts))))
         first, self.index = self.index, self.index + periods * self._schedule.substeps
-        return block_of(self.plan, self._parts, outcomes, first, periods)
+        block = block_of(self.plan, self._parts, outcomes, first, periods)
+        self._sightings.take([group.measurements for group in block.frames.groups], self.time)
+        return block
 
     def foresee(self, plan: Plan) -> None:
         """Compile what `surround` will need, where that is not at hand; from any thread."""
@@ -305,7 +319,10 @@ class Engine:
 
     def _arguments(self, i: int, periods: int) -> tuple[Any, ...]:
         part = self._parts[i]
-        given = tuple(self._orders.given(member) for member in part)
+        given = tuple(
+            self._orders.given(member)._replace(told=self._sightings.told(member.fleet))
+            for member in part
+        )
         index = np.int64(self.index)
         return *_inputs(part), self._carries[i], given, index, np.int64(periods)
 

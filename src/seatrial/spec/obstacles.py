@@ -113,6 +113,10 @@ class Avoidance(Spec):
 
     With an `ais` or `radar` among its sensors it keeps clear of the vessels that these tell of:
     other vehicles of the run, and the scenario's. Without, it knows where the scenario's are.
+
+    With an `obstacle_sonar`, `lidar` or `radar_image` it also goes round what these see, which no
+    chart knows: of their echoes at its own height the nearest in every 5° of bearing, as points
+    that stand still.
     """
 
     clearance: Positive | None = None
@@ -133,6 +137,10 @@ class Avoidance(Spec):
     timeout: Annotated[Seconds, Field(gt=0, le=3600)] | None = None
     """After which a vessel that its AIS receiver or radar no longer tells of is forgotten; when
     left out five reports, at least 10 s."""
+    margin: Margin = 1.0
+    """Wanted between what a ranging sensor sees and the vehicle's safety circle."""
+    memory: Annotated[Seconds, Field(gt=0, le=3600)] = 10.0
+    """For how long an echo of a ranging sensor is believed."""
     period: Annotated[Seconds, Field(gt=0, le=60)] = 1.0
     """Between decisions."""
 

@@ -8,16 +8,23 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.compile.autonomy.aids import matrix_of
 from seatrial.compile.padding import room_for
+from seatrial.compile.surroundings.contact import keel_depth
 from seatrial.compile.surroundings.scene import vessel_timetable
 from seatrial.engine.compiled.traffic import Passing
-from seatrial.gnc.avoidance import Avoidance, Circles, Ear, Polygons, Targets, Watch
+from seatrial.gnc.avoidance import Avoidance, Circles, Ear, Eye, Polygons, Sight, Targets, Watch
 from seatrial.gnc.avoidance.roles import PATIENCE
 from seatrial.gnc.control.autopilot import Autopilot
 from seatrial.pytree import constant
+from seatrial.signals import SensorInfo
 from seatrial.spec import obstacles as spec
 from seatrial.spec.sensors.base import SensorSpec
 from seatrial.spec.sensors.contacts import Ais, Radar
+from seatrial.spec.sensors.optical import Lidar
+from seatrial.spec.sensors.ranging import ObstacleSonar
+from seatrial.spec.sensors.sonar import RadarImage
+from seatrial.spec.vehicle import Vehicle
 
 Array = NDArray[np.float64]
 
@@ -25,6 +32,8 @@ CLEARANCE_IN_LENGTHS = 5.0
 LEAST_TIMEOUT = 10.0
 REPORTS_TO_BELIEVE = 2.0
 """Reports until a turn shows: `tracking.FOLLOWS` of it with each."""
+HEADROOM = 0.5
+"""An echo so much higher or deeper than the vehicle is still in its way, m."""
 REPORTS_MISSED = 5.0
 """A vessel is forgotten after so many reports were missed, and not before so many seconds."""
 _DOUBLE = np.dtype(np.float64)
@@ -92,6 +101,40 @@ def build_watch(
         lag=constant(min(lags)),
         ears=tuple(ears),
         tracks=2 * room,
+    )
+
+
+def build_sight(
+    described: spec.Avoidance,
+    vehicle: Vehicle,
+    sensors: Sequence[SensorSpec],
+    infos: Sequence[SensorInfo],
+    boxes: Sequence[int],
+    dtype: np.dtype[Any],
+) -> Sight | None:
+    """What sees solids among a vehicle's sensors; None without any.
+
+    `boxes` is how many samples of each sensor may be on their way at once.
+    """
+    eyes = []
+    for place, (sensor, info) in enumerate(zip(sensors, infos, strict=True)):
+        beams = None
+        if isinstance(sensor, ObstacleSonar):
+            rays = np.array([info.facts[f"beam_{k + 1}"] for k in range(sensor.beams)])
+            beams = constant(rays @ matrix_of(info).T, dtype)
+        elif not isinstance(sensor, Lidar | RadarImage):
+            continue
+        arm = constant(info.position, dtype)
+        eyes.append(Eye(arm=arm, beams=beams, place=place, box=max(1, boxes[place])))
+    if not eyes:
+        return None
+    keel = keel_depth(vehicle)
+    return Sight(
+        memory=constant(described.memory),
+        above=constant(vehicle.height - keel + HEADROOM, dtype),
+        below=constant(keel + HEADROOM, dtype),
+        margin=constant(described.margin, dtype),
+        eyes=tuple(eyes),
     )
 
 

@@ -12,7 +12,12 @@ from seatrial.compile.autonomy.failsafes import build_failsafes
 from seatrial.compile.autonomy.legs import Leg, legs_of
 from seatrial.compile.autonomy.mission_checks import check_mission
 from seatrial.compile.autonomy.navigation import build_navigator, first_estimate
-from seatrial.compile.autonomy.obstacles import build_avoidance, build_watch, turning_of
+from seatrial.compile.autonomy.obstacles import (
+    build_avoidance,
+    build_sight,
+    build_watch,
+    turning_of,
+)
 from seatrial.compile.autonomy.terrain import build_terrain, deepest_of
 from seatrial.compile.autonomy.tuning import Design, design, filters_waves
 from seatrial.compile.padding import room_for, with_room
@@ -83,10 +88,13 @@ def build_pilot(
     flat = first.vehicle.buoyancy.craft == "surface"
     length = first.vehicle.length
     effectors = designed.effectors_in(dtype)
-    watch = None
+    watch = sight = None
     if first.avoidance is not None:
         boxes = [samples_underway(first, sensor) for sensor in first.fitted]
         watch = build_watch(first.avoidance, first.fitted, boxes)
+        sight = build_sight(
+            *(first.avoidance, first.vehicle, first.fitted, sensors.infos, boxes, dtype)
+        )
     pilot = Pilot(
         navigator=_navigator(scenario, members, sensors, ocean, initial),
         mission=_mission(legs, starts, dtype, flat),
@@ -130,6 +138,7 @@ def build_pilot(
         soft=first.guidance.handover == "soft",
         period=scenario.control_period,
         terrain=build_terrain(scenario, members, missions, sensors.infos, tuning, ocean, dtype),
+        sight=sight,
     )
     infos = {
         m.name: tuple(

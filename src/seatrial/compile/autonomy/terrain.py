@@ -146,13 +146,16 @@ def _lookout(
     speed: float,
     dtype: DType,
 ) -> Lookout | None:
-    """The first sonar that looks ahead; None without one."""
+    """The first sonar that looks ahead with an upright fan; None without one."""
     for place, (sensor, info) in enumerate(zip(participant.fitted, infos, strict=True)):
         if isinstance(sensor, ObstacleSonar):
             beams = np.array([info.facts[f"beam_{k + 1}"] for k in range(sensor.beams)])
+            beams = beams @ matrix_of(info).T
+            if np.ptp(beams[:, 1]) > np.ptp(beams[:, 2]):
+                continue  # what a level fan sees is to be gone round, not over
             return Lookout(
                 arm=constant(info.position, dtype),
-                beams=constant(beams @ matrix_of(info).T, dtype),
+                beams=constant(beams, dtype),
                 climb=constant(_rise(tuning, speed), dtype),
                 lag=constant(LAG / _bandwidth(tuning), dtype),
                 place=place,

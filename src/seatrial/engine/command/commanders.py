@@ -15,6 +15,7 @@ from seatrial.engine.command import compiled_controller, piloting
 from seatrial.engine.command.compiled_controller import CompiledController, ControllerState
 from seatrial.engine.command.pilot import Outlook, Pilot, Way, Wishes
 from seatrial.engine.compiled.suite import Fitted, Sensing
+from seatrial.gnc.avoidance import Told
 from seatrial.ocean import Ocean
 from seatrial.pytree import batched, pytree, static
 from seatrial.spatial.gradients import bearing
@@ -74,6 +75,8 @@ class Given(NamedTuple):
     """(A, N) the orders of those channels."""
     wishes: Wishes | None
     """What a pilot is to do in place of its mission; None for those who are no pilots."""
+    told: tuple[Told, ...] = ()
+    """What the dense sensors see that a pilot steers by, in their order in its sight."""
 
 
 def begin(commander: Commander, suite: tuple[Fitted, ...], initial: State, channels: int) -> Any:
@@ -168,7 +171,9 @@ def _way(
     """What is heard of the orders from outside, and the way that a pilot finds, with its memory."""
     given = _reaching(pilot, given, since)
     driven = jnp.any(given.channels, axis=0)
-    memory, way = piloting.guide(pilot, memory, state, t, ocean, given.wishes, since, driven)
+    memory, way = piloting.guide(
+        pilot, memory, state, t, ocean, given.wishes, since, driven, given.told
+    )
     return given, memory, way
 
 

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from seatrial.engine.command.sample_queue import SampleQueue
 from seatrial.gnc.allocation import Effectors
-from seatrial.gnc.avoidance import Avoidance, Tracks, Watch
+from seatrial.gnc.avoidance import Avoidance, Echoes, Sight, Tracks, Watch
 from seatrial.gnc.control.autopilot import Autopilot
 from seatrial.gnc.failsafes import Failsafes, FailsafeState
 from seatrial.gnc.guidance.laws import Law
@@ -82,6 +82,8 @@ class Pilot:
     """Of control, s."""
     terrain: Terrain | None = None
     """How it keeps an altitude; None where no task asks for one."""
+    sight: Sight | None = None
+    """What tells it of solids in its way; None where it has no such sensor."""
 
 
 class Wishes(NamedTuple):
@@ -134,6 +136,10 @@ class PilotState(NamedTuple):
     """Of the sensors that the bottom is followed by."""
     plane: Plane | None = None
     """The bottom as it is known."""
+    glances: tuple[SampleQueue, ...] = ()
+    """Of the sensors of its sight that are in the loop."""
+    echoes: Echoes | None = None
+    """What it sees around."""
 
 
 class Way(NamedTuple):

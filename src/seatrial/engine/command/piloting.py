@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from seatrial.core.types import State
-from seatrial.engine.command import passage, sample_queue
+from seatrial.engine.command import clearance, passage, sample_queue
 from seatrial.engine.command.pilot import (
     Belief,
     LegInForce,
@@ -27,7 +27,7 @@ from seatrial.gnc import avoidance as avoiding
 from seatrial.gnc import failsafes as guarding
 from seatrial.gnc import mission as legs
 from seatrial.gnc.allocation import allocate, wrench
-from seatrial.gnc.avoidance import Avoidance, Contacts, Watch, tracking
+from seatrial.gnc.avoidance import Told, echoes, tracking
 from seatrial.gnc.control import autopilot as steering
 from seatrial.gnc.failsafes import FailsafeState
 from seatrial.gnc.guidance import terrain as following
@@ -49,6 +49,7 @@ def begin(pilot: Pilot, suite: tuple[Fitted, ...], initial: State, channels: int
     count = initial.position.shape[-1]
     dtype = initial.velocity.dtype
     navigator, watch, terrain = pilot.navigator, pilot.watch, pilot.terrain
+    sight = pilot.sight
     return PilotState(
         filter=None
         if navigator is None
@@ -71,6 +72,14 @@ def begin(pilot: Pilot, suite: tuple[Fitted, ...], initial: State, channels: int
             sample_queue.begin(e.box, suite[e.place].size, count, dtype) for e in watch.ears
         ),
         tracks=None if watch is None else tracking.begin(watch, count, dtype),
+        glances=()
+        if sight is None
+        else tuple(
+            sample_queue.begin(e.box, suite[e.place].size, count, dtype)
+            for e in sight.eyes
+            if e.beams is not None
+        ),
+        echoes=None if sight is None else echoes.begin(sight, count, dtype),
         orders=jnp.zeros((channels, count), dtype),
         achieved=jnp.zeros((6, count), dtype),
         asked=jnp.zeros((4, count), dtype),
@@ -111,6 +120,13 @@ def hear(
                 due = index % suite[ear.place].period == 0
                 reports[k] = sample_queue.post(reports[k], sensing[ear.place].last, due, t)
         memory = memory._replace(reports=tuple(reports))
+    if pilot.sight is not None:
+        glances = list(memory.glances)
+        for k, eye in enumerate(e for e in pilot.sight.eyes if e.beams is not None):
+            if eye.place in which:
+                due = index % suite[eye.place].period == 0
+                glances[k] = sample_queue.post(glances[k], sensing[eye.place].last, due, t)
+        memory = memory._replace(glances=tuple(glances))
     if pilot.terrain is not None:
         soundings = list(memory.soundings)
         for k, sounder in enumerate(pilot.terrain.heard):
@@ -202,11 +218,13 @@ def guide(
     wishes: Wishes | None = None,
     since: jax.Array | None = None,
     driven: jax.Array | bool = False,
+    told: tuple[Told, ...] = (),
 ) -> tuple[PilotState, Way]:
     """Where to go in the next control period.
 
     `wishes` stand above the mission; faults set in at `since` (F, N), infinite while away; a
-    vehicle that is `driven` (N,) takes orders by channel from elsewhere.
+    vehicle that is `driven` (N,) takes orders by channel from elsewhere. What dense sensors see is
+    `told` from outside the loop.
     """
     navigator = pilot.navigator
     dtype = state.velocity.dtype
@@ -246,17 +264,14 @@ def guide(
     setpoint = passage.drifting(setpoint, guarding.adrift(failsafes))
     if wishes is not None:
         setpoint = _as_wished(wishes, believed, setpoint)
-    avoidance, live = memory.avoidance, None
-    if pilot.watch is not None:
-        memory, live = _look_out(pilot.watch, memory, believed, t)
     if pilot.avoidance is not None:
-        avoidance, setpoint = _keep_clear(pilot.avoidance, avoidance, believed, setpoint, t, live)
+        bound = jnp.where(steered | (leg.kind == legs.VELOCITY), jnp.nan, leg.end[:2])
+        memory, setpoint = clearance.keep_clear(pilot, memory, believed, setpoint, bound, told, t)
     if pilot.holds_station:
         setpoint = passage.in_line(pilot, setpoint, believed)
     memory = memory._replace(
         progress=progress,
         law=law.astype(dtype),
-        avoidance=avoidance,
         asked=_asked(setpoint).astype(dtype),
         failsafes=failsafes,
     )
@@ -529,42 +544,3 @@ def _as_wished(wishes: Wishes, believed: Estimate, own: Setpoint) -> Setpoint:
     )
     chosen = [jnp.where(wishes.steered, a, b) for a, b in zip(asked, own, strict=True)]
     return Setpoint(*chosen)
-
-
-def _look_out(
-    watch: Watch, memory: PilotState, believed: Estimate, t: jax.Array
-) -> tuple[PilotState, Contacts]:
-    """Take in the reports that have arrived, and say where the others are."""
-    tracks, reports = memory.tracks, list(memory.reports)
-    assert tracks is not None
-    tracks = tracking.forget(watch, tracks, t)
-    for k, ear in enumerate(watch.ears):
-        reports[k], arrival = sample_queue.collect(reports[k], t)
-        age = (t - arrival.stamp).astype(arrival.values.dtype)
-        heard = tracking.read(ear, arrival.values, believed, age)
-        tracks = tracking.update(tracks, heard, arrival.stamp, arrival.arrived)
-    return memory._replace(reports=tuple(reports), tracks=tracks), tracking.plot(tracks, t)
-
-
-def _keep_clear(
-    avoidance: Avoidance,
-    memory: Any,
-    believed: Estimate,
-    wish: Setpoint,
-    t: jax.Array,
-    live: Contacts | None,
-) -> tuple[Any, Setpoint]:
-    """Another course and speed where something is in the way."""
-    steered = jnp.where(jnp.isfinite(wish.course), wish.course, wish.heading)
-    moving = jnp.isfinite(steered) & jnp.isfinite(wish.velocity[0])
-    course = jnp.where(moving, steered, 0.0)
-    speed = jnp.where(moving, wish.velocity[0], 0.0)
-    memory, course, speed, info = avoiding.avoid(
-        avoidance, memory, believed, course, speed, t, live
-    )
-    altered = info.altered & moving
-    return memory, wish._replace(
-        course=jnp.where(altered, course, wish.course),
-        heading=jnp.where(altered, jnp.nan, wish.heading),
-        velocity=wish.velocity.at[0].set(jnp.where(altered, speed, wish.velocity[0])),
-    )

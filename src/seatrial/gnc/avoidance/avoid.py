@@ -118,6 +118,15 @@ class AvoidanceState(NamedTuple):
     """(N,) time of the next decision, s."""
 
 
+class Seen(NamedTuple):
+    """Solids that ranging sensors see."""
+
+    points: Circles
+    """Where their beams end."""
+    remaining: jax.Array
+    """(N,) to where the vehicle is bound, m: what lies beyond is no matter yet."""
+
+
 class Info(NamedTuple):
     """What is worth recording."""
 
@@ -155,16 +164,17 @@ def avoid(
     desired_speed: jax.Array,
     t: jax.Array,
     live: Contacts | None = None,
+    seen: Seen | None = None,
 ) -> tuple[AvoidanceState, jax.Array, jax.Array, Info]:
     """Course and speed over ground to steer instead of the desired ones (N,).
 
     A vehicle that nothing threatens gets back what it desired. `live` are vessels whose plot comes
-    from outside: other vehicles of the run.
+    from outside: other vehicles of the run; `seen` is what ranging sensors tell of.
     """
     due = t >= memory.due
 
     def decide(before: AvoidanceState) -> AvoidanceState:
-        after = _decide(avoidance, before, estimate, desired_course, desired_speed, t, live)
+        after = _decide(avoidance, before, estimate, desired_course, desired_speed, t, live, seen)
         return AvoidanceState(*(jnp.where(due, a, b) for a, b in zip(after, before, strict=True)))
 
     memory = jax.lax.cond(jnp.any(due), decide, lambda before: before, memory)
@@ -181,6 +191,7 @@ def _decide(
     desired_speed: jax.Array,
     t: jax.Array,
     live: Contacts | None,
+    seen: Seen | None,
 ) -> AvoidanceState:
     attitude = rotation(estimate.attitude)
     u, v, w = estimate.velocity[0], estimate.velocity[1], estimate.velocity[2]
@@ -244,13 +255,17 @@ def _decide(
         hazards = hazards + wrong
         closest = jnp.where(there, passing.distance, jnp.inf)
     for_vessels = _threatened(hazards)
-    for shapes in (avoidance.circles, avoidance.polygons):
+    around: list[tuple[Shapes | None, jax.Array | None]]
+    around = [(shapes, None) for shapes in (avoidance.circles, avoidance.polygons)]
+    if seen is not None:
+        around.append((seen.points, seen.remaining + avoidance.radius))
+    for shapes, reach in around:
         if shapes is not None:
             # The turn itself lies between a late corner and one here and now: both must be clear.
             turned = []
             for lag in (delay, jnp.zeros_like(delay)):
                 start = estimate.position[:2, None] + own[:, None] * lag
-                turned.append(_shapes(avoidance, shapes, start, velocity, lag))
+                turned.append(_shapes(avoidance, shapes, start, velocity, lag, reach))
             hazards = hazards + jnp.maximum(*turned)
 
     # Then the way back is as near to the wish as the others allow: who sails abreast of another
@@ -367,13 +382,19 @@ def _breaches(
 
 
 def _shapes(
-    avoidance: Avoidance, shapes: Shapes, start: jax.Array, velocity: jax.Array, delay: jax.Array
+    avoidance: Avoidance,
+    shapes: Shapes,
+    start: jax.Array,
+    velocity: jax.Array,
+    delay: jax.Array,
+    reach: jax.Array | None,
 ) -> jax.Array:
     """Cost (G, N) of running into shapes: near them, and into them."""
     ray = (start[:, :, None], velocity[:, :, None])
     when = (delay[:, None], avoidance.shape_horizon)
-    near = hazard(shapes, *ray, avoidance.radius + shapes.margin, *when)
-    into = hazard(shapes, *ray, jnp.broadcast_to(avoidance.radius, shapes.margin.shape), *when)
+    least = jnp.broadcast_to(avoidance.radius, shapes.margin.shape)
+    near = hazard(shapes, *ray, avoidance.radius + shapes.margin, *when, reach=reach)
+    into = hazard(shapes, *ray, least, *when, reach=reach)
     return _NEAR * near + _COLLISION * into
 
 
