@@ -1,0 +1,212 @@
+"""Reads a hull from a file of triangles or panels, and puts it into body axes and metres."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.errors import Problem, SpecError
+from seatrial.geometry.mesh import Mesh
+from seatrial.hull.shape.collada import read_collada
+from seatrial.hull.shape.mending import mend, volume
+
+Array = NDArray[np.float64]
+
+FORMATS = ("stl", "obj", "ply", "glb", "gltf", "dae", "gdf")
+UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "in": 0.0254}
+AXES = {f"{s}{a}": (1.0 if not s else -1.0, i) for s in ("", "-") for i, a in enumerate("xyz")}
+"""Name of a direction in a file -> its sign and axis."""
+
+LEAST_LOADED, MOST_LOADED = 0.02, 0.95
+"""Share of its volume that a boat displaces, if its unit is believed."""
+USUAL_LOAD = 0.25
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What a file's axes and unit mean."""
+
+    up: str
+    forward: str
+    unit: float | None
+    """Metres; None where the format does not say."""
+
+
+@dataclass(frozen=True)
+class ReadHull:
+    """A hull in body axes (forward, starboard, down) and metres; where its origin is stays."""
+
+    mesh: Mesh
+    notes: tuple[str, ...]
+    """What was mended or guessed, a sentence each."""
+
+
+def read_hull(
+    path: Path,
+    displaced: float | None = None,
+    units: str | None = None,
+    up: str | None = None,
+    forward: str | None = None,
+) -> ReadHull:
+    """Read and mend a hull; `displaced` is the volume of water that it will displace, m³."""
+    raw, frame = _read(path)
+    notes: list[str] = []
+    up = up or frame.up
+    if forward is None:
+        forward = frame.forward if AXES[frame.forward][1] != AXES[up][1] else "x"
+        forward, note = _along_the_longest(raw, up, forward)
+        notes += note
+    turned = Mesh(raw.vertices @ _axes(up, forward).T, raw.faces)
+    mended = mend(turned, path.name, np.array([0.0, 0.0, -1.0]))
+    notes += mended.repairs
+    if units is not None:
+        scale = UNITS[units]
+    elif frame.unit is not None:
+        scale = frame.unit
+    else:
+        scale, note = _guessed_unit(path.name, volume(mended.mesh), displaced)
+        notes += note
+    return ReadHull(mended.mesh._replace(vertices=scale * mended.mesh.vertices), tuple(notes))
+
+
+def _read(path: Path) -> tuple[Mesh, Frame]:
+    kind = path.suffix.lower().lstrip(".")
+    if kind not in FORMATS:
+        raise SpecError(
+            Problem(
+                f"{path}: this kind of file holds no hull that can be read",
+                value=path.suffix or "no ending",
+                expected=", ".join(f.upper() for f in FORMATS),
+                mend="export the hull as STL",
+            )
+        )
+    readers: dict[str, Callable[[Path], tuple[Mesh, Frame]]] = {"dae": _collada, "gdf": read_gdf}
+    try:
+        found = readers.get(kind, _by_trimesh)(path)
+    except SpecError:
+        raise
+    except OSError as error:
+        raise SpecError(
+            Problem(f"{path}: the file cannot be read", mend=str(error.strerror))
+        ) from None
+    except Exception as error:  # readers raise whatever their parsers do
+        raise SpecError(
+            Problem(
+                f"{path}: no hull can be read from this file ({error})",
+                expected=f"a complete {kind.upper()} file",
+                mend="export it again",
+            )
+        ) from None
+    if len(found[0].faces) == 0:
+        raise SpecError(
+            Problem(f"{path}: the file holds no triangles", mend="export the hull's surface")
+        )
+    return found
+
+
+def _by_trimesh(path: Path) -> tuple[Mesh, Frame]:
+    import trimesh
+
+    if not path.is_file():
+        raise FileNotFoundError(2, "No such file", str(path))
+    loaded: Any = trimesh.load(path, force="mesh", process=False)
+    mesh = Mesh(np.asarray(loaded.vertices, np.float64), np.asarray(loaded.faces, np.int64))
+    if path.suffix.lower() in (".glb", ".gltf"):  # glTF 2.0, 3.4: +Y up, +Z forward, metres
+        return mesh, Frame("y", "z", 1.0)
+    return mesh, Frame("z", "x", None)
+
+
+def _collada(path: Path) -> tuple[Mesh, Frame]:
+    mesh, up, unit = read_collada(path)
+    return mesh, Frame(up, "x" if up != "x" else "z", unit)
+
+
+def read_gdf(path: Path) -> tuple[Mesh, Frame]:
+    """WAMIT's geometric data file (WAMIT User Manual, low-order method).
+
+    A title, `ULEN GRAV`, `ISX ISY` (1 for a plane of symmetry), the number of panels, and four
+    corners per panel. z is up from the waterline; the panels leave the hull open there.
+    """
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    numbers: list[float] = []
+    for line in lines[1:]:
+        for word in line.replace(",", " ").split():
+            try:
+                numbers.append(float(word.replace("D", "E").replace("d", "e")))
+            except ValueError:
+                break  # the rest of the line is a comment
+    if len(numbers) < 5:
+        raise ValueError("the head is incomplete")
+    isx, isy, count = (int(v) for v in numbers[2:5])
+    if count <= 0 or len(numbers) < 5 + 12 * count:
+        raise ValueError(f"{count} panels are announced, {(len(numbers) - 5) // 12} are there")
+    corners = np.array(numbers[5 : 5 + 12 * count]).reshape(count, 4, 3)
+    parts = [corners]
+    if isx == 1:
+        parts += [p * np.array([-1.0, 1.0, 1.0]) for p in parts]
+    if isy == 1:
+        parts += [p * np.array([1.0, -1.0, 1.0]) for p in parts]
+    panels = np.concatenate(parts)
+    halves = np.array([[0, 1, 2], [0, 2, 3]])
+    faces = (4 * np.arange(len(panels))[:, None, None] + halves).reshape(-1, 3).astype(np.int64)
+    return Mesh(panels.reshape(-1, 3), faces), Frame("z", "x", 1.0)
+
+
+def _axes(up: str, forward: str) -> Array:
+    """Rows: the file's directions forward, starboard and down."""
+    rows = []
+    for name in (forward, up):
+        sign, axis = AXES[name]
+        rows.append(sign * np.eye(3)[axis])
+    ahead, upwards = rows
+    if abs(ahead @ upwards) > 0.5:
+        raise SpecError(
+            Problem(
+                "forward and up are the same axis",
+                value=f"forward {forward}, up {up}",
+                expected="two different axes",
+                mend="give --forward and --up as x, -x, y, -y, z or -z",
+            )
+        )
+    return np.stack([ahead, np.cross(ahead, upwards), -upwards])
+
+
+def _along_the_longest(mesh: Mesh, up: str, forward: str) -> tuple[str, list[str]]:
+    """A boat is longer than broad: the level axis along which the mesh is longest is forward."""
+    size = np.ptp(mesh.vertices[mesh.faces.ravel()], axis=0)
+    level = [a for a in range(3) if a != AXES[up][1]]
+    longest = max(level, key=lambda a: (size[a], a == AXES[forward][1]))
+    if longest == AXES[forward][1] or size[longest] <= 1.0001 * size[AXES[forward][1]]:
+        return forward, []
+    return "xyz"[longest], [
+        f"taken to lie along {'xyz'[longest]}, its longest level axis; say --forward if it does not"
+    ]
+
+
+def _guessed_unit(name: str, size: float, displaced: float | None) -> tuple[float, list[str]]:
+    """Metres, unless a boat of that volume would be far too large or too small for its mass."""
+    if displaced is None:
+        return 1.0, []
+    loads = {unit: displaced / (size * scale**3) for unit, scale in UNITS.items()}
+    if LEAST_LOADED <= loads["m"] <= MOST_LOADED:
+        return 1.0, []
+    likely = {u: v for u, v in loads.items() if LEAST_LOADED <= v <= MOST_LOADED}
+    if not likely:
+        if loads["m"] > 1.0:
+            raise SpecError(
+                Problem(
+                    f"{name}: the hull is too small for its mass and would sink",
+                    value=f"{size:.4g} m³ in metres, {displaced:.4g} m³ of water weigh as much",
+                    expected="a hull that displaces more than its mass before it is full",
+                    mend="check --mass, or give --units m, cm, mm or in",
+                )
+            )
+        return 1.0, [f"very light: it displaces {100 * loads['m']:.2g} % of its own volume"]
+    unit = min(likely, key=lambda u: abs(np.log(likely[u] / USUAL_LOAD)))
+    return UNITS[unit], [
+        f"taken to be in {unit}, in which its mass is {100 * likely[unit]:.0f} % of what it can "
+        "carry; say --units if it is not"
+    ]

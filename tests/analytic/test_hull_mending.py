@@ -1,0 +1,226 @@
+"""Hulls from files, whole and damaged: a floating vessel, or a message that says what to mend."""
+
+import numpy as np
+import pytest
+import trimesh
+
+from seatrial.errors import SpecError
+from seatrial.geometry.mesh import Mesh, merged
+from seatrial.hull.shape import forms
+from seatrial.hull.shape.floating import float_hull
+from seatrial.hull.shape.mending import volume
+from seatrial.hull.shape.reading import read_hull
+
+DISPLACED = 0.12
+"""m³: a third of what the hull of these tests holds."""
+
+
+def boat():
+    return forms.v_hull(2.4, 0.8, 0.15, 0.3, 0.3, 0.12)
+
+
+def write(path, mesh, scale=1.0):
+    """In the axes of a drawing office: x forward, y to port, z up."""
+    vertices = scale * mesh.vertices * [1.0, -1.0, -1.0]
+    trimesh.Trimesh(vertices, mesh.faces, process=False).export(path)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["stl", "obj", "ply", "glb"])
+def test_formats_give_the_same_hull(tmp_path, kind):
+    mesh = boat()
+    if kind == "glb":  # Y up, Z forward
+        x, y, z = mesh.vertices.T
+        path = tmp_path / "hull.glb"
+        trimesh.Trimesh(np.stack([-y, -z, x], 1), mesh.faces, process=False).export(path)
+    else:
+        path = write(tmp_path / f"hull.{kind}", mesh)
+    found = read_hull(path, DISPLACED)
+    assert volume(found.mesh) == pytest.approx(volume(mesh), rel=1e-5)
+    assert found.mesh.vertices.max(axis=0) == pytest.approx(mesh.vertices.max(axis=0), abs=1e-6)
+    assert found.mesh.vertices.min(axis=0) == pytest.approx(mesh.vertices.min(axis=0), abs=1e-6)
+    assert found.notes == ()
+
+
+def test_a_collada_document_says_its_unit_and_its_axes(tmp_path):
+    mesh = boat()
+    vertices = 1000.0 * mesh.vertices * [1.0, -1.0, -1.0]
+    middle = vertices.mean(axis=0)
+    numbers = " ".join(f"{v:.9g}" for v in (vertices - middle).ravel())
+    indices = " ".join(f"{i} 0" for i in mesh.faces.ravel())
+    (tmp_path / "hull.dae").write_text(
+        f"""<?xml version="1.0"?>
+<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+<asset><unit name="millimetre" meter="0.001"/><up_axis>Z_UP</up_axis></asset>
+<library_geometries><geometry id="g"><mesh>
+<source id="p"><float_array count="{vertices.size}">{numbers}</float_array><technique_common>
+<accessor source="#p" stride="3" count="{len(vertices)}"/></technique_common></source>
+<vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
+<triangles count="{len(mesh.faces)}"><input semantic="VERTEX" source="#v" offset="0"/>
+<input semantic="NORMAL" source="#n" offset="1"/><p>{indices}</p></triangles>
+</mesh></geometry></library_geometries>
+<library_visual_scenes><visual_scene><node><translate>{" ".join(map(str, middle))}</translate>
+<node><instance_geometry url="#g"/></node></node></visual_scene></library_visual_scenes>
+</COLLADA>""",
+        encoding="utf-8",
+    )
+    found = read_hull(tmp_path / "hull.dae", DISPLACED)
+    assert volume(found.mesh) == pytest.approx(volume(mesh), rel=1e-6)
+    assert found.mesh.vertices.min(axis=0) == pytest.approx(mesh.vertices.min(axis=0), abs=1e-6)
+
+
+def test_panels_of_wamit_are_mirrored_and_closed_at_the_waterline(tmp_path):
+    x, z = np.linspace(0.0, 2.0, 5), np.linspace(0.0, -0.5, 3)
+    panels = []
+    for i in range(4):
+        for j in range(2):  # the side at y = 1
+            panels.append([(x[i], 1, z[j]), (x[i], 1, z[j + 1]), (x[i + 1], 1, z[j + 1]),
+                           (x[i + 1], 1, z[j])])  # fmt: skip
+        panels.append([(x[i], 0, -0.5), (x[i + 1], 0, -0.5), (x[i + 1], 1, -0.5), (x[i], 1, -0.5)])
+    for j in range(2):
+        panels.append([(2, 0, z[j]), (2, 0, z[j + 1]), (2, 1, z[j + 1]), (2, 1, z[j])])
+    text = "a box\n1.0 9.80665 ULEN GRAV\n1 1 ISX ISY\n" + f"{len(panels)}\n"
+    text += "\n".join(" ".join(f"{c:.6f}" for p in panel for c in p) for panel in panels)
+    (tmp_path / "box.gdf").write_text(text)
+    found = read_hull(tmp_path / "box.gdf", 1.0)
+    assert volume(found.mesh) == pytest.approx(4.0)
+    assert any("closed by a flat deck" in note for note in found.notes)
+
+
+def holes(mesh):
+    keep = np.ones(len(mesh.faces), bool)
+    keep[[5, 200, 201, 333]] = False
+    return Mesh(mesh.vertices, mesh.faces[keep])
+
+
+def open_deck(mesh):
+    return Mesh(mesh.vertices, mesh.faces[~(mesh.normals[:, 2] < -0.99)])
+
+
+def bulkhead(mesh):
+    middle = np.flatnonzero(np.isclose(mesh.vertices[:, 0], 0.0))
+    angle = np.arctan2(*(mesh.vertices[middle, 1:] - [0.0, -0.1]).T)
+    ring = middle[np.argsort(angle)]
+    n = len(mesh.vertices)
+    wall = [(ring[i], ring[(i + 1) % len(ring)], n) for i in range(len(ring))]
+    vertices = np.concatenate([mesh.vertices, [[0.0, 0.0, -0.1]]])
+    return Mesh(vertices, np.concatenate([mesh.faces, np.array(wall, np.int64)]))
+
+
+def some_flipped(mesh):
+    faces = mesh.faces.copy()
+    faces[::3] = faces[::3, ::-1]
+    return Mesh(mesh.vertices, faces)
+
+
+def two_sided(mesh):
+    return Mesh(mesh.vertices, np.concatenate([mesh.faces, mesh.faces[:, ::-1]]))
+
+
+def soup(mesh):
+    corners = mesh.vertices[mesh.faces]
+    wobble = np.random.default_rng(1).normal(0.0, 1e-8, corners.shape)
+    return Mesh((corners + wobble).reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3))
+
+
+def with_deckhouse(mesh):
+    house = forms.barge(0.6, 0.4, 0.1, 0.5, 0.2)
+    return merged([mesh, Mesh(house.vertices - [0.2, 0.0, 0.15], house.faces)])
+
+
+DAMAGED = {
+    "holes": (holes, "small hole", 2e-3),
+    "inside out": (lambda m: Mesh(m.vertices, m.faces[:, ::-1]), "face outwards", 1e-6),
+    "some flipped": (some_flipped, "face outwards", 1e-6),
+    "copies": (two_sided, "copies", 1e-6),
+    "soup": (soup, "", 1e-5),
+    "non-manifold": (bulkhead, "walls inside", 1e-6),
+    "open deck": (open_deck, "flat deck", 1e-5),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_damage_is_mended_and_told(tmp_path, damage):
+    harm, told, tolerance = DAMAGED[damage]
+    mesh = boat()
+    found = read_hull(write(tmp_path / "hull.ply", harm(mesh)), DISPLACED)
+    assert volume(found.mesh) == pytest.approx(volume(mesh), rel=tolerance)
+    assert told in " ".join(found.notes)
+    floating = float_hull(found.mesh, DISPLACED, np.array([-0.1, 0.0, -0.1]))
+    assert floating.stable
+
+
+@pytest.mark.parametrize(("unit", "scale"), [("mm", 1000.0), ("cm", 100.0), ("in", 1 / 0.0254)])
+def test_units_are_guessed_from_the_mass_or_obeyed(tmp_path, unit, scale):
+    path = write(tmp_path / "hull.stl", boat(), scale)
+    for found in (read_hull(path, DISPLACED), read_hull(path, DISPLACED, units=unit)):
+        assert volume(found.mesh) == pytest.approx(volume(boat()), rel=1e-4)
+    assert f"taken to be in {unit}" in " ".join(read_hull(path, DISPLACED).notes)
+
+
+def test_a_deckhouse_that_cuts_the_hull_displaces_no_water_twice(tmp_path):
+    pytest.importorskip("manifold3d")
+    mesh = boat()
+    found = read_hull(write(tmp_path / "hull.ply", with_deckhouse(mesh)), DISPLACED)
+    house = forms.barge(0.6, 0.4, 0.1, 0.5, 0.2)
+    assert volume(found.mesh) < volume(mesh) + volume(house) - 0.01
+    assert "united" in " ".join(found.notes)
+
+
+def test_a_million_triangles_are_simplified(tmp_path):
+    pytest.importorskip("manifold3d")
+    ball = forms.icosphere(1.0, 7)  # 327,680 triangles
+    path = tmp_path / "fine.stl"
+    vertices = ball.vertices * [2.0, 1.0, 0.5]
+    trimesh.Trimesh(vertices, ball.faces, process=False).export(path)
+    found = read_hull(path, 1.0)
+    assert len(found.mesh.faces) <= 20_000
+    assert volume(found.mesh) == pytest.approx(volume(ball), rel=3e-3)
+
+
+def test_a_hull_drawn_along_y_is_turned(tmp_path):
+    mesh = boat()
+    vertices = mesh.vertices[:, [1, 0, 2]] * [1.0, 1.0, -1.0]
+    path = tmp_path / "hull.stl"
+    trimesh.Trimesh(vertices, mesh.faces[:, ::-1], process=False).export(path)
+    found = read_hull(path, DISPLACED)
+    assert np.ptp(found.mesh.vertices, axis=0) == pytest.approx(np.ptp(mesh.vertices, axis=0),
+                                                                rel=1e-5)  # fmt: skip
+    assert "longest level axis" in " ".join(found.notes)
+
+
+def half(mesh):
+    return Mesh(mesh.vertices, mesh.faces[mesh.vertices[mesh.faces][:, :, 1].mean(axis=1) > 0.0])
+
+
+def sheet(mesh):
+    return Mesh(mesh.vertices * [1.0, 1.0, 0.0], mesh.faces)
+
+
+@pytest.mark.parametrize(
+    ("harm", "message"),
+    [(half, "the hull is open"), (sheet, "encloses no volume")],
+)
+def test_what_cannot_be_mended_is_refused_with_what_to_mend(tmp_path, harm, message):
+    with pytest.raises(SpecError, match=message) as refusal:
+        read_hull(write(tmp_path / "hull.ply", harm(boat())), DISPLACED)
+    assert refusal.value.problems[0].mend
+
+
+def test_files_that_hold_no_hull_are_refused(tmp_path):
+    cases = {
+        "hull.doc": b"x",
+        "hull.stl": b"solid\n",
+        "empty.stl": b"",
+        "hull.gdf": b"a\n1 9.8\n",
+        "hull.dae": b"<COLLADA",
+        "nan.obj": b"v nan 0 0\nv 1 0 0\nv 0 1 1\nf 1 2 3\n",
+    }
+    for name, content in cases.items():
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(SpecError):
+            read_hull(tmp_path / name, 1.0)
+    with pytest.raises(SpecError, match="No such file"):
+        read_hull(tmp_path / "nowhere.stl", 1.0)
+    with pytest.raises(SpecError, match="too small for its mass"):
+        read_hull(write(tmp_path / "small.stl", boat()), 5.0)
