@@ -6,6 +6,13 @@ from typing import Annotated, Any
 import typer
 
 from seatrial import __version__
+from seatrial.cli.bridges import (
+    Asked,
+    LockStepOption,
+    NmeaOption,
+    PaceOption,
+    run_with_bridges,
+)
 from seatrial.errors import Problem, SpecError, SpecWarning
 
 app = typer.Typer(
@@ -71,25 +78,42 @@ def run(
         bool, typer.Option("--strict", help="Exit with 1 unless every vehicle completed its run.")
     ] = False,
     as_json: JsonOption = False,
+    nmea: NmeaOption = None,
+    pace: PaceOption = None,
+    lock_step: LockStepOption = False,
 ) -> None:
     """Run a scenario; record it, and print what became of every vehicle.
 
     The exit code is 0, or 1 when a vehicle diverged or a controller failed.
     """
+    asked = Asked(nmea=nmea, pace=pace, lock_step=lock_step)
+    bridges = asked.bridges()
     from seatrial.programs import foresee
 
     foresee(Path(scenario).stem)  # they load beside the imports; a file is mostly named so
     from seatrial.cli.running import run_with_progress, show_run
 
-    finished = run_with_progress(
-        scenario,
-        seed=seed,
-        duration=duration,
-        faults=fault or (),
-        out=out,
-        allow_code=allow_code,
-        quiet=as_json,
-    )
+    if bridges:
+        finished = run_with_bridges(
+            scenario,
+            bridges,
+            asked,
+            seed=seed,
+            duration=duration,
+            faults=fault or [],
+            out=out,
+            allow_code=allow_code,
+        )
+    else:
+        finished = run_with_progress(
+            scenario,
+            seed=seed,
+            duration=duration,
+            faults=fault or (),
+            out=out,
+            allow_code=allow_code,
+            quiet=as_json,
+        )
     show_run(finished, out, as_json)
     if finished.failure is not None:
         typer.echo(str(finished.failure), err=True)
