@@ -25,6 +25,7 @@ from seatrial.bridges.bridge import (
     Request,
     Sea,
     SetFault,
+    Setting,
     Turn,
 )
 from seatrial.compile.control.controllers import prepare
@@ -42,6 +43,7 @@ from seatrial.errors import Problem, SeatrialError, SpecError
 from seatrial.record.choose import recorder
 from seatrial.record.memory import MemoryRecorder
 from seatrial.spec.scenario import Scenario
+from seatrial.viewer.helm import helms_of
 
 NAP = 0.02
 """Longest wait before an interrupt and other bridges are looked at again, s."""
@@ -104,9 +106,8 @@ class Bridged:
     ) -> None:
         self._controllers, self._bridges, self._out, self._pace = controllers, bridges, out, pace
         self._paced_by = [b for b in bridges if lock_step or b.paces]
-        period = plan.schedule.time_step * plan.schedule.substeps
         for bridge in bridges:  # one that cannot serve refuses before anything is compiled
-            bridge.open(plan.header, plan.scene, period)
+            bridge.open(_setting(plan))
         self._plan, self._engine = plan, Engine(plan, stepped=True)
         self._failure: ControllerError | None = None
         self._paused, self._steps = False, 0
@@ -255,7 +256,7 @@ class Bridged:
             self._finish(stopped=True)
             self._engine.reset()
         for bridge in self._bridges:
-            bridge.open(self._plan.header, self._plan.scene, self._engine.control_period)
+            bridge.open(_setting(self._plan))
         self._begin()
 
     # ── Beginning and end ─────────────────────────────────────────────────────────────────────
@@ -286,6 +287,15 @@ class Bridged:
             for lost in self._outlets.close(summary):
                 raise lost.error
         return summary
+
+
+def _setting(plan: Plan) -> Setting:
+    return Setting(
+        header=plan.header,
+        scene=plan.scene,
+        control_period=plan.schedule.time_step * plan.schedule.substeps,
+        limits={name: helm.limits for name, helm in helms_of(plan).items()},
+    )
 
 
 def _opening(plan: Plan, opening: list[Measured]) -> Frames:

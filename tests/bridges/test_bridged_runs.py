@@ -29,9 +29,9 @@ class Script(Bridge):
         self.asks, self.driven = dict(asks or {}), set(drives)
         self.turns, self.opened, self.answers, self.samples = [], 0, [], {}
 
-    def open(self, header, scene, control_period):
+    def open(self, setting):
         self.opened += 1
-        self.period = control_period
+        self.period = setting.control_period
 
     def write(self, turn):
         self.turns.append(turn.time)

@@ -18,6 +18,18 @@ MOST_WAITING = 1000
 
 
 @dataclass(frozen=True)
+class Setting:
+    """What a bridge is told before the first turn of a run."""
+
+    header: RunHeader
+    scene: Scene
+    control_period: float
+    """s."""
+    limits: dict[str, dict[str, tuple[float, float]]]
+    """By vehicle and channel the least and the largest order, SI."""
+
+
+@dataclass(frozen=True)
 class Turn:
     """What a bridge is told after every control period."""
 
@@ -88,7 +100,7 @@ class Bridge(ABC):
         """Where peers find it, for people."""
 
     @abstractmethod
-    def open(self, header: RunHeader, scene: Scene, control_period: float) -> None:
+    def open(self, setting: Setting) -> None:
         """A run begins; called again after a reset."""
 
     @abstractmethod

@@ -23,6 +23,34 @@ NmeaOption = Annotated[
         rich_help_panel=_PANEL,
     ),
 ]
+Ros2Option = Annotated[
+    bool,
+    typer.Option(
+        "--ros2", help="Publish and take orders on ROS 2's topics.", rich_help_panel=_PANEL
+    ),
+]
+DomainOption = Annotated[
+    int,
+    typer.Option(
+        help="DDS domain of --ros2.",
+        envvar="ROS_DOMAIN_ID",
+        min=0,
+        max=232,
+        rich_help_panel=_PANEL,
+    ),
+]
+ProfileOption = Annotated[
+    str,
+    typer.Option(help="Names of ROS's topics: seatrial, panisim or vrx.", rich_help_panel=_PANEL),
+]
+DriveOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="VEHICLE",
+        help="In lock-step, wait for orders to this vehicle alone; may be repeated.",
+        rich_help_panel=_PANEL,
+    ),
+]
 PaceOption = Annotated[
     float | None,
     typer.Option(
@@ -46,6 +74,10 @@ class Asked:
     """The options of `seatrial run` that are about bridges."""
 
     nmea: list[str] | None = None
+    ros2: bool = False
+    domain: int = 0
+    profile: str = "seatrial"
+    drive: list[str] | None = None
     pace: float | None = None
     lock_step: bool = False
 
@@ -57,6 +89,11 @@ class Asked:
 
             vehicle, at, address = place.rpartition("@")
             made.append(NmeaBridge(address, vehicle if at else None))
+        if self.ros2:
+            from seatrial.bridges.ros2.bridge import Ros2Bridge
+
+            drive = tuple(self.drive or ()) if self.lock_step else None
+            made.append(Ros2Bridge(self.domain, self.profile, drive))
         if not made and (self.lock_step or self.pace is not None):
             raise SpecError(
                 Problem(
@@ -96,3 +133,15 @@ def run_with_bridges(
         lock_step=asked.lock_step,
         say=lambda text: typer.echo(text, err=True),
     )
+
+
+def replay_recording(recording: Path, domain: int, pace: float) -> None:
+    """Publish a recording on ROS 2's topics until its end or Ctrl-C."""
+    from seatrial.bridges.ros2.replay import replay
+    from seatrial.engine.run import interrupt_at_leisure
+
+    with interrupt_at_leisure() as interrupted:
+        sent = replay(
+            recording, domain, pace or None, lambda text: typer.echo(text, err=True), interrupted
+        )
+    typer.echo(f"{sent:,} messages")

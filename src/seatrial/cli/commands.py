@@ -8,9 +8,14 @@ import typer
 from seatrial import __version__
 from seatrial.cli.bridges import (
     Asked,
+    DomainOption,
+    DriveOption,
     LockStepOption,
     NmeaOption,
     PaceOption,
+    ProfileOption,
+    Ros2Option,
+    replay_recording,
     run_with_bridges,
 )
 from seatrial.errors import Problem, SpecError, SpecWarning
@@ -79,6 +84,10 @@ def run(
     ] = False,
     as_json: JsonOption = False,
     nmea: NmeaOption = None,
+    ros2: Ros2Option = False,
+    domain: DomainOption = 0,
+    profile: ProfileOption = "seatrial",
+    drive: DriveOption = None,
     pace: PaceOption = None,
     lock_step: LockStepOption = False,
 ) -> None:
@@ -86,7 +95,15 @@ def run(
 
     The exit code is 0, or 1 when a vehicle diverged or a controller failed.
     """
-    asked = Asked(nmea=nmea, pace=pace, lock_step=lock_step)
+    asked = Asked(
+        nmea=nmea,
+        ros2=ros2,
+        domain=domain,
+        profile=profile,
+        drive=drive,
+        pace=pace,
+        lock_step=lock_step,
+    )
     bridges = asked.bridges()
     from seatrial.programs import foresee
 
@@ -159,6 +176,18 @@ def view(
         browser=browser,
         say=typer.echo,
     )
+
+
+@app.command()
+def replay(
+    recording: RecordingArgument,
+    domain: DomainOption = 0,
+    pace: Annotated[
+        float, typer.Option(help="Simulated over wall time, 0 for as fast as it goes.", min=0.0)
+    ] = 1.0,
+) -> None:
+    """Publish a recording on ROS 2's topics."""
+    replay_recording(recording, domain, pace)
 
 
 @app.command()

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from seatrial.bridges.bridge import Answer, Bridge, Order, Request, Turn
+from seatrial.bridges.bridge import Answer, Bridge, Order, Request, Setting, Turn
 from seatrial.bridges.lines import open_lines
 from seatrial.bridges.nmea.ais import (
     STATIC_PERIOD,
@@ -23,9 +23,7 @@ from seatrial.bridges.nmea.sentences import SPOKEN, read_sentence, rotated, sent
 from seatrial.bridges.nmea.steering import Steering
 from seatrial.engine.frames import (
     Body,
-    RunHeader,
     RunSummary,
-    Scene,
     VehicleInfo,
     VehicleState,
 )
@@ -55,8 +53,9 @@ class NmeaBridge(Bridge):
         """Where it speaks."""
         return self._lines.place
 
-    def open(self, header: RunHeader, scene: Scene, control_period: float) -> None:
+    def open(self, setting: Setting) -> None:
         """Find the own ship and everybody who has a transponder."""
+        header = setting.header
         self._datum = header.datum
         self._ship = _own_ship(header.vehicles, self._wanted)
         self._steering = Steering(self._ship)
@@ -67,7 +66,7 @@ class NmeaBridge(Bridge):
             v.name: Station(mmsi_of(i + 1), v.name, v.length, v.beam)
             for i, v in enumerate(header.vehicles)
         }
-        others = [b for b in scene.bodies if b.shape == "vessel" or b.kind == "buoy"]
+        others = [b for b in setting.scene.bodies if b.shape == "vessel" or b.kind == "buoy"]
         self._bodies = {b.name: b for b in others}
         first = len(header.vehicles) + 1
         for i, body in enumerate(others):
