@@ -44,7 +44,12 @@ def compiled(root: Path, folder: Path) -> Path:
     libraries = next(root.glob("usr/lib/*/libfastrtps.so")).parent
     source, program = Path(__file__).parent / "fastdds" / "peer.cpp", folder / "peer"
     includes = [f"-I{root}/usr/include", f"-I{root}/usr/include/{libraries.name}"]
-    places = [f"-L{libraries}", f"-Wl,-rpath,{libraries}", f"-Wl,-rpath-link,{libraries}"]
+    places = [
+        "-Wl,--disable-new-dtags",
+        f"-L{libraries}",
+        f"-Wl,-rpath,{libraries}",
+        f"-Wl,-rpath-link,{libraries}",
+    ]
     links = ["-lfastrtps", "-lfastcdr", "-lpthread"]
     command = ["g++", "-std=c++17", "-O1", *includes, source, *places, *links, "-o", program]
     subprocess.run(command, check=True)
@@ -69,7 +74,10 @@ def main(folder: Path) -> None:
         assert peer.stdout is not None
         peer.stdout.readline()
         finished = run_bridged(plan, [bridge], pace=1.0, out=folder / "run.mcap")
-        heard = json.loads(peer.stdout.readline())
+        told = peer.stdout.readline()
+    if peer.returncode:
+        raise SystemExit(f"the peer ended with {peer.returncode}")
+    heard = json.loads(told)
     print(json.dumps(heard))
     print(dict(bridge.counts), f"{finished.real_time_factor:.2f} times real time")
     orders = finished.dataset.command.values[:, 0, 0] * 60.0

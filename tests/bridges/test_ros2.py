@@ -122,8 +122,9 @@ def test_a_recording_is_replayed_message_by_message(plan, tmp_path):
     sent = replay(tmp_path / "run.mcap", DOMAIN, 10.0, said.append, stop)
     heard = reader.take(1000)
     with (tmp_path / "run.mcap").open("rb") as file:
-        recorded = list(make_reader(file).iter_messages(topics=["/otter/odometry"]))
-        assert sent == make_reader(file).get_summary().statistics.message_count
+        kept = make_reader(file)
+        assert sent == kept.get_summary().statistics.message_count
+        recorded = list(kept.iter_messages(topics=["/otter/odometry"]))
     assert heard == [message.data for _, _, message in recorded]
     assert len(path.take()) == 1
     with pytest.raises(RecordingError, match="recover"):

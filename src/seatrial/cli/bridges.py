@@ -43,6 +43,16 @@ ProfileOption = Annotated[
     str,
     typer.Option(help="Names of ROS's topics: seatrial, panisim or vrx.", rich_help_panel=_PANEL),
 ]
+RosbridgeOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="PORT",
+        help="Serve roslibjs and roslibpy at ws://127.0.0.1:PORT; 9090 is usual.",
+        min=0,
+        max=65535,
+        rich_help_panel=_PANEL,
+    ),
+]
 DriveOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -77,6 +87,7 @@ class Asked:
     ros2: bool = False
     domain: int = 0
     profile: str = "seatrial"
+    rosbridge: int | None = None
     drive: list[str] | None = None
     pace: float | None = None
     lock_step: bool = False
@@ -94,6 +105,11 @@ class Asked:
 
             drive = tuple(self.drive or ()) if self.lock_step else None
             made.append(Ros2Bridge(self.domain, self.profile, drive))
+        if self.rosbridge is not None:
+            from seatrial.bridges.rosbridge.bridge import RosbridgeBridge
+
+            driven = tuple(self.drive or ())
+            made.append(RosbridgeBridge(self.rosbridge, profile=self.profile, drive=driven))
         if not made and (self.lock_step or self.pace is not None):
             raise SpecError(
                 Problem(

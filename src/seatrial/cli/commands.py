@@ -15,6 +15,7 @@ from seatrial.cli.bridges import (
     PaceOption,
     ProfileOption,
     Ros2Option,
+    RosbridgeOption,
     replay_recording,
     run_with_bridges,
 )
@@ -87,6 +88,7 @@ def run(
     ros2: Ros2Option = False,
     domain: DomainOption = 0,
     profile: ProfileOption = "seatrial",
+    rosbridge: RosbridgeOption = None,
     drive: DriveOption = None,
     pace: PaceOption = None,
     lock_step: LockStepOption = False,
@@ -100,6 +102,7 @@ def run(
         ros2=ros2,
         domain=domain,
         profile=profile,
+        rosbridge=rosbridge,
         drive=drive,
         pace=pace,
         lock_step=lock_step,

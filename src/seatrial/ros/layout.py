@@ -161,6 +161,10 @@ class TypeStore:
         found: list[tuple[str, Any]] = self._store.fielddefs[typename][1]
         return found
 
+    def make(self, typename: str, *fields: Any) -> Message:
+        """A message, fields in the order of its definition."""
+        return self._store.types[typename](*fields)
+
     def read(self, typename: str, data: bytes) -> Message:
         """A message out of its bytes; raises ValueError when they are none of this type."""
         try:
