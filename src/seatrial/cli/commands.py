@@ -8,6 +8,19 @@ import typer
 from seatrial import __version__
 from seatrial.cli import groups
 from seatrial.cli.arguments import JsonOption, RecordingArgument, ScenarioArgument
+from seatrial.cli.bridges import (
+    Asked,
+    DomainOption,
+    DriveOption,
+    LockStepOption,
+    NmeaOption,
+    PaceOption,
+    ProfileOption,
+    Ros2Option,
+    RosbridgeOption,
+    replay_recording,
+    run_with_bridges,
+)
 from seatrial.cli.fmu import export_fmu
 from seatrial.errors import Problem, SpecError, SpecWarning
 
@@ -73,26 +86,57 @@ def run(
     ] = 1.0,
     port: PortOption = 8520,
     browser: BrowserOption = True,
+    nmea: NmeaOption = None,
+    ros2: Ros2Option = False,
+    domain: DomainOption = 0,
+    profile: ProfileOption = "seatrial",
+    rosbridge: RosbridgeOption = None,
+    drive: DriveOption = None,
+    pace: PaceOption = None,
+    lock_step: LockStepOption = False,
 ) -> None:
     """Run a scenario; record it, and print what became of every vehicle.
 
     The exit code is 0, or 1 when a vehicle diverged or a controller failed.
     """
+    asked = Asked(
+        nmea=nmea,
+        ros2=ros2,
+        domain=domain,
+        profile=profile,
+        rosbridge=rosbridge,
+        drive=drive,
+        pace=pace,
+        lock_step=lock_step,
+    )
+    bridges = asked.bridges()
     from seatrial.programs import foresee
 
     foresee(Path(scenario).stem)  # they load beside the imports; a file is mostly named so
     from seatrial.cli.running import ViewOptions, run_with_progress, show_run
 
-    finished = run_with_progress(
-        scenario,
-        seed=seed,
-        duration=duration,
-        faults=fault or (),
-        out=out,
-        allow_code=allow_code,
-        quiet=as_json,
-        view=ViewOptions(speed, port, browser) if view else None,
-    )
+    if bridges:
+        finished = run_with_bridges(
+            scenario,
+            bridges,
+            asked,
+            seed=seed,
+            duration=duration,
+            faults=fault or [],
+            out=out,
+            allow_code=allow_code,
+        )
+    else:
+        finished = run_with_progress(
+            scenario,
+            seed=seed,
+            duration=duration,
+            faults=fault or (),
+            out=out,
+            allow_code=allow_code,
+            quiet=as_json,
+            view=ViewOptions(speed, port, browser) if view else None,
+        )
     show_run(finished, out, as_json)
     if finished.failure is not None:
         typer.echo(str(finished.failure), err=True)
@@ -145,6 +189,18 @@ def view(
     )
     show_page(page, browser)
     page.wait()
+
+
+@app.command()
+def replay(
+    recording: RecordingArgument,
+    domain: DomainOption = 0,
+    pace: Annotated[
+        float, typer.Option(help="Simulated over wall time, 0 for as fast as it goes.", min=0.0)
+    ] = 1.0,
+) -> None:
+    """Publish a recording on ROS 2's topics."""
+    replay_recording(recording, domain, pace)
 
 
 @app.command()

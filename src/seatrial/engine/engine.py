@@ -24,7 +24,7 @@ from seatrial.engine.exchange.deliveries import Measured
 from seatrial.engine.exchange.orders import By, Orders
 from seatrial.engine.exchange.samples import measured_at_start
 from seatrial.engine.exchange.sightings import Sightings
-from seatrial.engine.frames import Array, euler_angles
+from seatrial.engine.frames import VehicleState as VehicleState
 from seatrial.engine.parts import Member, Part, parts_of
 from seatrial.engine.plan import Plan
 from seatrial.errors import Problem, SpecError
@@ -35,29 +35,6 @@ from seatrial.signals import Command
 FEW_VEHICLES = 16
 """Up to so many vehicles the empty arrays of a full block cost less than the call of a program, so
 that single steps are taken with the program of whole runs. More of them have one of their own."""
-
-
-@dataclass(frozen=True)
-class VehicleState:
-    """One vehicle at one instant."""
-
-    time: float
-    position: Array
-    """(3,) NED, m."""
-    attitude: Array
-    """(4,) quaternion, scalar first, body to world."""
-    velocity: Array
-    """(6,) u v w p q r, body axes."""
-    actuators: dict[str, float]
-    """Actual state by channel, SI."""
-    status: str
-    """running, or why its run ended: diverged, grounded or capsized."""
-
-    @property
-    def euler(self) -> Array:
-        """Roll, pitch, yaw, rad."""
-        angles: Array = euler_angles(self.attitude[None])[0]
-        return angles
 
 
 @dataclass(frozen=True)

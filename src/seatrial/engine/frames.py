@@ -190,6 +190,29 @@ class VehicleFrames:
 
 
 @dataclass(frozen=True)
+class VehicleState:
+    """One vehicle at one instant."""
+
+    time: float
+    position: Array
+    """(3,) NED, m."""
+    attitude: Array
+    """(4,) quaternion, scalar first, body to world."""
+    velocity: Array
+    """(6,) u v w p q r, body axes."""
+    actuators: dict[str, float]
+    """Actual state by channel, SI."""
+    status: str
+    """running, or why its run ended: diverged, grounded or capsized."""
+
+    @property
+    def euler(self) -> Array:
+        """Roll, pitch, yaw, rad."""
+        angles: Array = euler_angles(self.attitude[None])[0]
+        return angles
+
+
+@dataclass(frozen=True)
 class GroupFrames:
     """A block of frames of vehicles of one kind, all at once."""
 

@@ -23,5 +23,5 @@ def encode_act(store: TypeStore, act: Act) -> bytes:
 
 def decode_act(store: TypeStore, logged: int, data: bytes) -> Act:
     """The act back; a ValueError, KeyError or TypeError says that it is none."""
-    message = store.deserialise(ACTS_TYPE, data)
+    message = store.read(ACTS_TYPE, data)
     return read_act(logged / 1e9, message.name, message.function, message.msg)

@@ -1,7 +1,9 @@
-"""Messages that ROS itself does not define: those of marine sonars.
+"""Messages that ROS itself does not define: those of marine sonars, and Panisim's of actuators.
 
 The fields are those of the package `marine_acoustic_msgs` as it is released for ROS 2, so that its
-drivers, viewers and recordings understand ours. rosbags ships ROS's own messages only.
+drivers, viewers and recordings understand ours. rosbags ships ROS's own messages only. A service is
+a pair of messages; on the wire of Cyclone DDS both begin with who asked and the number of the
+question.
 """
 
 from typing import Any
@@ -10,6 +12,9 @@ SONAR = "marine_acoustic_msgs/msg/RawSonarImage"
 PROJECTED = "marine_acoustic_msgs/msg/ProjectedSonarImage"
 SONAR_DATA = "marine_acoustic_msgs/msg/SonarImageData"
 PING = "marine_acoustic_msgs/msg/PingInfo"
+ACTUATOR = "interfaces/msg/Actuator"
+TRIGGER_REQUEST = "std_srvs/msg/Trigger_Request"
+TRIGGER_RESPONSE = "std_srvs/msg/Trigger_Response"
 
 _TEXTS = {
     PING: """
@@ -17,6 +22,22 @@ float32 frequency
 float32 sound_speed
 float32[] tx_beamwidths
 float32[] rx_beamwidths
+""",
+    ACTUATOR: """
+std_msgs/Header header
+string[] actuator_names
+float64[] actuator_values
+""",
+    TRIGGER_REQUEST: """
+uint64 guid
+int64 number
+uint8 structure_needs_at_least_one_member
+""",
+    TRIGGER_RESPONSE: """
+uint64 guid
+int64 number
+bool success
+string message
 """,
     SONAR_DATA: """
 uint32 DTYPE_UINT8=0

@@ -156,12 +156,21 @@ class TypeStore:
         """The bytes of one message."""
         return bytes(self._serialise(typename, build(MessageFactory(self._store.types))))
 
-    def deserialise(self, typename: str, data: bytes) -> Message:
-        """A message from its bytes; a ValueError says that they are none."""
+    def fields(self, typename: str) -> list[tuple[str, Any]]:
+        """Names and definitions of a type's fields, as rosbags has them."""
+        found: list[tuple[str, Any]] = self._store.fielddefs[typename][1]
+        return found
+
+    def make(self, typename: str, *fields: Any) -> Message:
+        """A message, fields in the order of its definition."""
+        return self._store.types[typename](*fields)
+
+    def read(self, typename: str, data: bytes) -> Message:
+        """A message out of its bytes; raises ValueError when they are none of this type."""
         try:
             return self._store.deserialize_cdr(data, typename)
-        except Exception as error:  # whatever damaged bytes lead to
-            raise ValueError(f"these are no bytes of {typename} ({error})") from None
+        except Exception as error:  # rosbags raises whatever its generated code meets
+            raise ValueError(f"these bytes are no {typename}") from error
 
     def stamp_place(self, message: bytes) -> int:
         """Where the open stamp of a message is."""

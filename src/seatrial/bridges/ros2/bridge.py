@@ -1,0 +1,139 @@
+"""The bridge to ROS 2: topics out, commands and services in."""
+
+import time as wall_clock
+
+from seatrial.bridges.bridge import Answer, Bridge, Request, Setting, Turn
+from seatrial.bridges.ros2.dds import Participant, Reader, Writer, dds_type, require_dds
+from seatrial.bridges.steering import CONTROLS, Steering, control
+from seatrial.engine.frames import RunSummary
+from seatrial.ros.commands import MessageError
+from seatrial.ros.definitions import TRIGGER_REQUEST, TRIGGER_RESPONSE
+from seatrial.ros.layout import TypeStore
+from seatrial.ros.profiles import profile_of
+from seatrial.ros.streams import Streams
+
+DEPTH = {"clock": 1, "state": 10, "sensor": 5, "latched": 1}
+"""Messages of a topic that wait for a peer; five of a sensor as in ROS's sensor-data profile."""
+NAP = 0.001
+
+
+class Ros2Bridge(Bridge):
+    """All vehicles of a run on one domain."""
+
+    name = "ros2"
+
+    def __init__(
+        self, domain: int = 0, profile: str = "seatrial", drive: tuple[str, ...] | None = None
+    ) -> None:
+        """`drive` names the vehicles whose orders a lock-step waits for; () for all of them. In a
+        lock-step what was said before a peer came is told to it when it does."""
+        super().__init__()
+        require_dds()
+        self._domain, self._profile, self._drive = domain, profile_of(profile), drive
+        self._participant = Participant(domain)
+        self._writers: dict[str, Writer] = {}
+        self._readers: dict[str, Reader] = {}
+        self._services: dict[str, tuple[Reader, Writer]] = {}
+        self._under_way: list[Request] = []
+
+    @property
+    def place(self) -> str:
+        """The domain."""
+        return f"DDS domain {self._domain}, {len(self._writers)} topics out"
+
+    def open(self, setting: Setting) -> None:
+        """Announce all topics; after a reset they are there already."""
+        self._streams = Streams(setting.header, self._profile)
+        self._steering = Steering(setting, self._streams.namespaces, self._profile)
+        self._vehicles = {v.name for v in setting.header.vehicles}
+        self._store = TypeStore()
+        if not self._writers:
+            self._announce()
+        for topic, data in self._streams.latched:
+            self._write(topic, data)
+
+    def _announce(self) -> None:
+        kept = self._drive is not None
+        for topic, (typename, kind) in self._streams.topics.items():
+            self._writers[topic] = self._participant.writer(
+                f"rt{topic}", dds_type(typename), DEPTH[kind], kept or kind == "latched"
+            )
+        for topic, typename in self._steering.topics.items():
+            self._readers[topic] = self._participant.reader(f"rt{topic}", dds_type(typename))
+        asks, answers = dds_type(TRIGGER_REQUEST, "srv"), dds_type(TRIGGER_RESPONSE, "srv")
+        for word in CONTROLS:
+            name = f"/simulation/{word}"
+            self._services[word] = (
+                self._participant.reader(f"rq{name}Request", asks),
+                self._participant.writer(f"rr{name}Reply", answers, DEPTH["state"], kept=False),
+            )
+
+    def drives(self) -> set[str]:
+        """Those named, or all."""
+        return set(self._drive or ()) or self._vehicles
+
+    def _write(self, topic: str, data: bytes) -> None:
+        self.counts["sent" if self._writers[topic].write(data) else "dropped"] += 1
+
+    def write(self, turn: Turn) -> None:
+        """Tell everything of the instant."""
+        for topic, data in self._streams.messages(turn.time, turn.frames, turn.vehicles):
+            self._write(topic, data)
+        self._under_way += self._steering.underway(turn)
+
+    def heard(self, wait: float) -> list[tuple[Request, Answer]]:
+        """Orders and questions; looks again and again while it waits."""
+        until = wall_clock.monotonic() + wait
+        while True:
+            found = self._take()
+            if found or wall_clock.monotonic() >= until:
+                return found
+            wall_clock.sleep(NAP)
+
+    def _take(self) -> list[tuple[Request, Answer]]:
+        found: list[tuple[Request, Answer]] = [(r, self.refuse) for r in self._under_way]
+        self._under_way = []
+        for topic, reader in self._readers.items():
+            for data in reader.take():
+                try:
+                    message = self._store.read(self._steering.topics[topic], data)
+                except ValueError:
+                    self.counts["garbled"] += 1
+                    continue
+                try:
+                    request = self._steering.request(topic, message)
+                except MessageError:
+                    self.counts["refused"] += 1
+                    continue
+                self.counts["heard"] += 1
+                if request is not None:
+                    found.append((request, self.refuse))
+        for word, (reader, writer) in self._services.items():
+            for data in reader.take():
+                found += self._question(word, data, writer)
+        return found
+
+    def _question(self, word: str, data: bytes, writer: Writer) -> list[tuple[Request, Answer]]:
+        try:
+            asked = self._store.read(TRIGGER_REQUEST, data)
+        except ValueError:
+            self.counts["garbled"] += 1
+            return []
+        self.counts["heard"] += 1
+
+        def answer(why: str) -> None:
+            self.refuse(why)
+            response = self._store.serialise(
+                TRIGGER_RESPONSE,
+                lambda f: f.make(TRIGGER_RESPONSE, asked.guid, asked.number, not why, why),
+            )
+            writer.write(response)
+
+        return [(control(word), answer)]
+
+    def close(self, summary: RunSummary) -> None:
+        """Leave the domain; what peers have not taken yet they get a moment to take."""
+        self._writers.clear()
+        self._readers.clear()
+        self._services.clear()
+        self._participant.close()

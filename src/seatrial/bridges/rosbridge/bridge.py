@@ -1,0 +1,256 @@
+"""The bridge: sessions on a WebSocket server of its own thread, beside the run."""
+
+import asyncio
+import contextlib
+import socket
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from seatrial.bridges.bridge import MOST_WAITING, Answer, Bridge, Request, Setting, Turn
+from seatrial.bridges.rosbridge.session import Session
+from seatrial.bridges.steering import CONTROLS, Steering, control
+from seatrial.engine.frames import RunSummary
+from seatrial.errors import Problem, SpecError
+from seatrial.ros.commands import MessageError
+from seatrial.ros.layout import TypeStore
+from seatrial.ros.profiles import profile_of
+from seatrial.ros.streams import Streams
+
+if TYPE_CHECKING:
+    from starlette.websockets import WebSocket
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+MOST_SESSIONS = 32
+MOST_MESSAGE = 1 << 20
+"""Bytes of one message of a client."""
+PATIENCE = 10.0
+"""A client that takes nothing for so long is dropped, s."""
+TICK = 0.01
+"""How often clients whose topics are throttled are looked at, s."""
+
+
+class RosbridgeBridge(Bridge):
+    """All vehicles of a run at one WebSocket."""
+
+    name = "rosbridge"
+
+    def __init__(
+        self,
+        port: int = 9090,
+        host: str = "127.0.0.1",
+        profile: str = "seatrial",
+        drive: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__()
+        self._profile, self._drive = profile_of(profile), drive
+        self._socket = _listening(host, port)
+        self._host = host
+        self._inbox: deque[tuple[Request, Answer]] = deque()
+        self._arrived = threading.Event()
+        self._sessions: set[Session] = set()
+        self._wake: dict[Session, asyncio.Event] = {}
+        self._store = TypeStore()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._server: Any = None
+        self._thread = threading.Thread(target=self._serve, name="rosbridge", daemon=True)
+        self.topics: dict[str, str] = {}
+        self.inputs: dict[str, str] = {}
+        self.kept: dict[str, bytes] = {}
+
+    @property
+    def place(self) -> str:
+        """The address of the WebSocket."""
+        host, port = self._socket.getsockname()[:2]
+        return f"ws://{f'[{host}]' if ':' in host else host}:{port}"
+
+    # ── The run's side ────────────────────────────────────────────────────────────────────────
+
+    def open(self, setting: Setting) -> None:
+        """Know the topics, and let clients in."""
+        self._streams = Streams(setting.header, self._profile)
+        self._steering = Steering(setting, self._streams.namespaces, self._profile)
+        self._vehicles = {v.name for v in setting.header.vehicles}
+        self.topics = {name: typename for name, (typename, _) in self._streams.topics.items()}
+        self.inputs = self._steering.topics
+        self.kept = dict(self._streams.latched)
+        self._under_way: list[Request] = []
+        if not self._thread.is_alive():
+            self._thread.start()
+
+    def drives(self) -> set[str]:
+        """Those named, or all."""
+        return set(self._drive) or self._vehicles
+
+    def write(self, turn: Turn) -> None:
+        """Hand what somebody wants to the server's thread."""
+        self._under_way += self._steering.underway(turn)
+        wanted = {topic for session in list(self._sessions) for topic in session.subscriptions}
+        if wanted and self._loop is not None:
+            messages = self._streams.messages(turn.time, turn.frames, turn.vehicles)
+            said = [(topic, data) for topic, data in messages if topic in wanted]
+            self.counts["sent"] += len(said)
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self._deliver, said)
+
+    def heard(self, wait: float) -> list[tuple[Request, Answer]]:
+        """What clients asked for."""
+        found: list[tuple[Request, Answer]] = [(r, self.refuse) for r in self._under_way]
+        self._under_way = []
+        if not found and not self._inbox and wait > 0.0:
+            self._arrived.wait(wait)
+        self._arrived.clear()
+        while self._inbox:
+            found.append(self._inbox.popleft())
+        return found
+
+    def close(self, summary: RunSummary) -> None:
+        """End the server."""
+        if self._server is not None:
+            self._server.should_exit = True
+            self._thread.join(5.0)
+        self._socket.close()
+
+    # ── The clients' side, in the server's thread ─────────────────────────────────────────────
+
+    def take(self, topic: str, message: Any) -> None:
+        """A message that a client published."""
+        request = self._steering.request(topic, message)
+        if request is not None:
+            self._ask(request, self.refuse)
+
+    def call(self, service: str, arguments: Any, answer: Callable[[bool, Any], None]) -> None:
+        """`/simulation/pause` and so on, and `/rosapi/topics`."""
+        word = service.removeprefix("/simulation/")
+        if service == "/rosapi/topics":
+            answer(True, {"topics": list(self.topics), "types": list(self.topics.values())})
+        elif service != word and word in CONTROLS:
+            loop = asyncio.get_running_loop()
+
+            def done(why: str) -> None:
+                self.refuse(why)
+                values = {"success": not why, "message": why}
+                loop.call_soon_threadsafe(self._answered, answer, values)
+
+            self._ask(control(word), done)
+        else:
+            raise MessageError(f"there is no service {service[:80]!r}")
+
+    def _answered(self, answer: Callable[[bool, Any], None], values: dict[str, Any]) -> None:
+        answer(True, values)
+        self._wake_all()
+
+    def _ask(self, request: Request, answer: Answer) -> None:
+        if len(self._inbox) >= MOST_WAITING:
+            self.counts["dropped"] += 1
+            raise MessageError("too many requests wait already")
+        self.counts["heard"] += 1
+        self._inbox.append((request, answer))
+        self._arrived.set()
+
+    def _deliver(self, said: list[tuple[str, bytes]]) -> None:
+        for session in self._sessions:
+            for topic, data in said:
+                session.deliver(topic, data)
+        self._wake_all()
+
+    def _wake_all(self) -> None:
+        for event in self._wake.values():
+            event.set()
+
+    def _serve(self) -> None:
+        import uvicorn
+        from starlette.applications import Starlette
+        from starlette.routing import WebSocketRoute
+
+        app = Starlette(routes=[WebSocketRoute("/", self.serve)])
+        config = uvicorn.Config(
+            app,
+            log_level="critical",
+            ws_max_size=MOST_MESSAGE,
+            ws_ping_interval=20.0,
+            ws_ping_timeout=20.0,
+            timeout_graceful_shutdown=1,
+        )
+        self._server = uvicorn.Server(config)
+        self._server.run(sockets=[self._socket])
+
+    def _admits(self, socket_: "WebSocket") -> bool:
+        """On loopback only those who ask for it under a loopback name, from a page that came from
+        there (DNS rebinding)."""
+        if self._host not in LOOPBACK:
+            return True
+        origin, host = socket_.headers.get("origin"), socket_.headers.get("host", "")
+        here = urlsplit(f"//{host}").hostname in LOOPBACK
+        return here and (origin is None or urlsplit(origin).hostname in LOOPBACK)
+
+    async def serve(self, socket_: "WebSocket") -> None:
+        """One client from its coming to its going."""
+        self._loop = asyncio.get_running_loop()
+        if not self._admits(socket_) or len(self._sessions) >= MOST_SESSIONS:
+            self.counts["refused"] += 1
+            await socket_.close(1008)
+            return
+        await socket_.accept()
+        session, wake = Session(self, self._store), asyncio.Event()
+        self._sessions.add(session)
+        self._wake[session] = wake
+        try:
+            tasks = {
+                asyncio.create_task(self._hear(socket_, session, wake)),
+                asyncio.create_task(self._tell(socket_, session, wake)),
+            }
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        finally:
+            self.counts["dropped"] += session.dropped
+            self._sessions.discard(session)
+            self._wake.pop(session, None)
+            with contextlib.suppress(Exception):
+                await asyncio.wait_for(socket_.close(), 1.0)
+
+    async def _hear(self, socket_: "WebSocket", session: Session, wake: asyncio.Event) -> None:
+        while True:
+            received = await socket_.receive()
+            if received["type"] == "websocket.disconnect":
+                return
+            data = received.get("text")
+            why = session.receive(received.get("bytes") or b"" if data is None else data)
+            if why:
+                self.counts["refused"] += 1
+            wake.set()
+
+    async def _tell(self, socket_: "WebSocket", session: Session, wake: asyncio.Event) -> None:
+        while True:
+            throttled = any(s.waiting for s in session.subscriptions.values())
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(wake.wait(), TICK if throttled else None)
+            wake.clear()
+            for message in session.outgoing():
+                if isinstance(message, str):
+                    await asyncio.wait_for(socket_.send_text(message), PATIENCE)
+                else:
+                    await asyncio.wait_for(socket_.send_bytes(message), PATIENCE)
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    made = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind((host, port))
+        made.listen(MOST_SESSIONS)  # who comes early waits
+    except OSError as error:
+        made.close()
+        raise SpecError(
+            Problem(
+                f"cannot listen on {host} port {port} ({error.strerror})",
+                value=port,
+                expected="an address of this machine and a port that nobody else uses",
+                mend="name another port with --rosbridge PORT",
+            )
+        ) from None
+    return made

@@ -1,0 +1,174 @@
+"""A run with bridges: the same run, heard and steered from outside."""
+
+import contextlib
+import random
+import socket
+import threading
+
+import numpy as np
+import pyais
+import pynmea2
+import pytest
+
+import seatrial as st
+from seatrial.bridges.bridge import Bridge, Control, Order, Sea, SetFault
+from seatrial.bridges.nmea.bridge import NmeaBridge
+from seatrial.bridges.nmea.sentences import sentence
+from seatrial.errors import SpecError
+from seatrial.signals import Command
+from seatrial.spatial.geodesy import to_geodetic
+
+
+class Script(Bridge):
+    """Asks at certain turns, and keeps what it is told."""
+
+    name, place = "script", "here"
+
+    def __init__(self, asks=None, drives=()):
+        super().__init__()
+        self.asks, self.driven = dict(asks or {}), set(drives)
+        self.turns, self.opened, self.answers, self.samples = [], 0, [], {}
+
+    def open(self, setting):
+        self.opened += 1
+        self.period = setting.control_period
+
+    def write(self, turn):
+        self.turns.append(turn.time)
+        for sensor, m in turn.frames.measurements["otter"].items():
+            self.samples.setdefault(sensor, []).extend(zip(m.arrival, m.time, strict=True))
+            assert np.all(m.arrival <= turn.time + 1e-9)
+
+    def heard(self, wait):
+        return [(r, self.answers.append) for r in self.asks.pop(len(self.turns), ())]
+
+    def drives(self):
+        return self.driven
+
+    def close(self, summary):
+        self.summary = summary
+
+
+def test_with_nobody_who_steers_it_is_the_run_byte_for_byte(bridged, plan, tmp_path):
+    st.run(plan, out=tmp_path / "plain.mcap")
+    silent = Script()
+    finished = bridged(silent, out=tmp_path / "bridged.mcap")
+    assert finished.status == "completed"
+    assert (tmp_path / "plain.mcap").read_bytes() == (tmp_path / "bridged.mcap").read_bytes()
+    assert np.allclose(np.diff(silent.turns), silent.period)
+    assert silent.turns[0] == 0.0
+    kept = finished.recording
+    for sensor in ("gnss", "imu", "compass"):
+        told = len(silent.samples[sensor])
+        assert abs(told - len(kept.sensor("otter", sensor).time)) <= 6  # of the last period
+
+
+def test_orders_change_the_course_of_things_and_wrong_ones_are_answered(bridged, tmp_path):
+    asks = {
+        11: [Order("otter", Command(channels={"left_rpm": 0, "right_rpm": 0}))],
+        12: [Order("otter", Command(channels={"rudder": 1.0})), Order("ghost", Command())],
+        13: [SetFault("otter", "imu: freeze", True)],
+    }
+    script = Script(asks)
+    finished = bridged(script, out=tmp_path / "run.mcap")
+    command = finished.dataset.command.isel(vehicle=0).values
+    assert np.all(command[:10, 0] == 10.0)
+    assert np.all(command[10:] == 0.0)  # heard after the turn at 1.0 s, in force from then on
+    done, no_channel, no_vehicle, no_fault = script.answers
+    assert done == ""
+    assert "rudder" in no_channel
+    assert "ghost" in no_vehicle
+    assert "no fault" in no_fault
+
+
+def test_pause_step_resume_and_reset(bridged):
+    asks = {
+        5: [Control("pause"), Control("step"), Control("step")],
+        7: [Control("reset")],
+        9: [Control("reset", Sea(0.5, 4.0)), Control("resume")],
+    }
+    script = Script(asks)
+    assert bridged(script).status == "completed"
+    assert script.opened == 2
+    assert script.turns[:9] == pytest.approx([0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.0, 0.1])
+    assert len(script.answers) == 6
+    assert "waves" in script.answers[4]  # the world is calm: there is no sea to change
+
+
+def test_in_lock_step_every_period_takes_one_order(bridged, tmp_path):
+    def one(i):
+        return Order("otter", Command(channels={"left_rpm": 60.0 * i, "right_rpm": 0.0}))
+
+    asks = {1: [one(1), one(2), one(3)]} | {i: [one(i)] for i in range(4, 70)}
+    script = Script(asks, drives=["otter"])
+    finished = bridged(script, lock_step=True, out=tmp_path / "run.mcap")
+    left = finished.dataset.command.isel(vehicle=0).values[:, 0]
+    assert left.tolist() == pytest.approx(np.arange(1, len(left) + 1))
+
+
+def test_nmea_tells_where_the_vessel_is_and_takes_its_orders(bridged, plan, tmp_path):
+    bridge = NmeaBridge("tcp://127.0.0.1:0")
+    port = int(bridge.place.split()[-1])
+    text = b""
+    with socket.create_connection(("127.0.0.1", port)) as peer:
+
+        def listen():
+            nonlocal text
+            while data := peer.recv(65_536):
+                text += data
+
+        listener = threading.Thread(target=listen)
+        listener.start()
+        order = sentence("PSTC,CHANNEL,left_rpm,0,right_rpm,0") + "$broken*00\r\n\xff\xff\r\n"
+        peer.sendall(order.encode("latin-1") + sentence("GPGGA,,").encode())
+        finished = bridged(bridge, out=tmp_path / "run.mcap")
+        listener.join()
+    assert np.all(finished.dataset.command.values == 0.0)
+    assert bridge.counts["heard"] == 1
+    assert bridge.counts["garbled"] == 2
+    assert bridge.counts["ignored"] == 1
+    lines = text.decode("ascii").splitlines()
+    assert bridge.counts["sent"] == len(lines)
+    spoken = [pynmea2.parse(line, check=True) for line in lines if line.startswith("$")]
+    kinds = {s.sentence_type for s in spoken}
+    assert kinds == {"GGA", "RMC", "VTG", "HDT", "ROT", "MWV", "XDR"}
+    rows = finished.recording.sensor("otter", "gnss")
+    fixes = [s for s in spoken if s.sentence_type == "GGA"]
+    assert len(fixes) == len(rows.time)
+    for fix, north, east in zip(fixes, rows.north.values, rows.east.values, strict=True):
+        latitude, longitude, _ = to_geodetic([north, east, 0.0], plan.header.datum)
+        assert fix.latitude == pytest.approx(float(latitude), abs=1e-6)
+        assert fix.longitude == pytest.approx(float(longitude), abs=1e-6)
+    ais = [pyais.decode(line) for line in lines if line.startswith("!AIVDO")]
+    assert [m.msg_type for m in ais[:3]] == [24, 24, 18]
+
+
+def test_a_flood_of_garbage_leaves_the_run_as_it_was(bridged, plan, tmp_path):
+    st.run(plan, out=tmp_path / "plain.mcap")
+    bridge = NmeaBridge("tcp://127.0.0.1:0")
+    port = int(bridge.place.split()[-1])
+    over, dice = threading.Event(), random.Random(1)
+
+    def flood():
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)) as peer:
+            while not over.is_set():
+                peer.sendall(dice.randbytes(5000) + b"\r\n$PSTC,CHANNEL,left,1*00\r\n")
+
+    half_open = socket.create_connection(("127.0.0.1", port))
+    peers = [threading.Thread(target=flood) for _ in range(3)]
+    for peer in peers:
+        peer.start()
+    try:
+        bridged(bridge, out=tmp_path / "flooded.mcap")
+    finally:
+        over.set()
+        half_open.close()
+    for peer in peers:
+        peer.join()
+    assert (tmp_path / "plain.mcap").read_bytes() == (tmp_path / "flooded.mcap").read_bytes()
+    assert bridge.counts["garbled"] > 100
+
+
+def test_a_vehicle_that_is_not_there_is_refused(bridged):
+    with pytest.raises(SpecError, match="ghost"):
+        bridged(NmeaBridge("pty:", "ghost"))

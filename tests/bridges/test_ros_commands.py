@@ -1,0 +1,230 @@
+"""ROS's messages as orders, and runs as ROS's messages: axes, names, bytes."""
+
+import math
+
+import numpy as np
+import pytest
+
+import seatrial as st
+from seatrial.bridges.bridge import Control, Order, SetFault, Setting, Turn
+from seatrial.bridges.steering import Steering
+from seatrial.engine.frames import ActuatorInfo, Frames, RunHeader, VehicleInfo, VehicleState
+from seatrial.ros.commands import MessageError
+from seatrial.ros.layout import TypeStore
+from seatrial.ros.profiles import PROFILES, profile_of
+from seatrial.ros.streams import Streams
+from seatrial.signals import RELEASE, FaultInfo
+
+STORE = TypeStore()
+TYPES = STORE._store.types
+CHANNELS = (ActuatorInfo("propeller", "rev/s"), ActuatorInfo("rudder", "rad"))
+
+
+def setting(*actuators, name="boat"):
+    actuators = actuators or CHANNELS
+    faults = (FaultInfo("imu: freeze", "imu", "freeze"),)
+    vehicle = VehicleInfo(name, "boat", "surface", 2.0, 1.0, 0.5, actuators, faults=faults)
+    made = RunHeader("s", "0", 1, lambda: "", 0.1, 1.0, None, (0.0, 0.0), (vehicle,))
+    limits = {name: {a.name: (-10.0, 20.0) for a in actuators}}
+    return Setting(made, None, 0.1, limits)
+
+
+def steering(profile="seatrial", *actuators, name="boat"):
+    return Steering(setting(*actuators, name=name), {name: name}, profile_of(profile))
+
+
+def make(typename, *fields):
+    return TYPES[typename](*fields)
+
+
+def vector(x, y, z):
+    return make("geometry_msgs/msg/Vector3", x, y, z)
+
+
+def header():
+    return make("std_msgs/msg/Header", make("builtin_interfaces/msg/Time", 0, 0), "map")
+
+
+def pose(x, y):
+    level = make("geometry_msgs/msg/Quaternion", 0.0, 0.0, 0.0, 1.0)
+    return make("geometry_msgs/msg/Pose", make("geometry_msgs/msg/Point", x, y, 0.0), level)
+
+
+def float64(x):
+    return make("std_msgs/msg/Float64", x)
+
+
+def multi(*data):
+    return make(
+        "std_msgs/msg/Float64MultiArray",
+        make("std_msgs/msg/MultiArrayLayout", [], 0),
+        np.array(data, dtype=np.float64),
+    )
+
+
+def actuator(names, values):
+    return make("interfaces/msg/Actuator", header(), names, np.array(values))
+
+
+def text(word):
+    return make("std_msgs/msg/String", word)
+
+
+def test_a_turn_to_the_left_is_to_port():
+    twist = make("geometry_msgs/msg/Twist", vector(1.5, 0.0, 0.0), vector(0.0, 0.0, 0.2))
+    order = steering().request("/boat/cmd_vel", twist)
+    assert order.vehicle == "boat"
+    assert (order.command.setpoint.surge, order.command.setpoint.yaw_rate) == (1.5, -0.2)
+
+
+def test_shares_are_of_the_limits_on_their_side():
+    found = steering().request("/boat/cmd/thrusters", multi(0.5, -0.5)).command.channels
+    assert found == {"propeller": 10.0, "rudder": -5.0}
+    found = steering().request("/boat/cmd/thrusters", multi(7.0, -7.0)).command.channels
+    assert found == {"propeller": 20.0, "rudder": -10.0}
+
+
+def test_short_names_count_surfaces_and_thrusters():
+    found = steering().request("/boat/actuator_cmd", actuator(["cs_1", "th_1"], [10.0, 900.0]))
+    assert found.command.channels == {"rudder_deg": 10.0, "propeller_rpm": 900.0}
+    engines = (ActuatorInfo("left", "N"), ActuatorInfo("left_angle", "rad"))
+    found = steering("seatrial", *engines).request("/boat/actuator_cmd", actuator(["th_1"], [50.0]))
+    assert found.command.channels == {"left": 50.0}
+
+
+def test_vrx_orders_engines_by_its_names_and_sign():
+    engines = (ActuatorInfo("left", "N"), ActuatorInfo("left_angle", "rad"))
+    one = steering("vrx", *engines, name="wamv")
+    found = one.request("/wamv/thrusters/left/thrust", float64(120.0)).command.channels
+    assert found == {"left": 120.0}
+    # To the left about the axis that points up, so that the thrust pushes the stern to starboard.
+    found = one.request("/wamv/thrusters/left/pos", float64(0.3)).command.channels
+    assert found == {"left_angle": -0.3}
+
+
+def test_a_path_is_gone_along_place_by_place():
+    one = steering()
+    stamped = [
+        make("geometry_msgs/msg/PoseStamped", header(), pose(x, y)) for x, y in ((30, 10), (30, 50))
+    ]
+    order = one.request("/boat/follow_path", make("nav_msgs/msg/Path", header(), stamped))
+    assert order.command.setpoint.waypoint == (10.0, 30.0)  # north and east of x east and y north
+    assert order.command.setpoint.surge == pytest.approx(0.25 * math.sqrt(9.80665 * 2.0))
+    assert one.underway(turn_at(0.0, 0.0)) == []
+    (onward,) = one.underway(turn_at(11.0, 28.0))
+    assert onward.command.setpoint.waypoint == (50.0, 30.0)
+    faster = one.request("/boat/cruise_speed", float64(2.0))
+    assert (faster.command.setpoint.surge, faster.command.setpoint.waypoint) == (2.0, (50.0, 30.0))
+    assert one.underway(turn_at(50.0, 30.0)) == []  # the last place is kept
+    one.request("/boat/cmd/rudder", float64(0.1))
+    assert one.request("/boat/cruise_speed", float64(1.0)) is None  # no route any more
+
+
+def turn_at(north, east):
+    level = np.array([1.0, 0.0, 0.0, 0.0])
+    place = np.array([north, east, 0.0])
+    state = VehicleState(0.0, place, level, np.zeros(6), {}, "running")
+    return Turn(0.0, Frames(np.empty(0), ()), {"boat": state})
+
+
+def test_steering_in_another_way_gives_back_what_was_held():
+    one = steering()
+    first = one.request("/boat/cmd/rudder", float64(0.1))
+    twist = make("geometry_msgs/msg/Twist", vector(1.0, 0.0, 0.0), vector(0.0, 0.0, 0.0))
+    assert first.command.release == ()
+    assert one.request("/boat/cmd_vel", twist).command.release == "all"
+    assert one.request("/boat/cmd_vel", twist).command.release == ()
+
+
+def test_faults_controls_and_release():
+    one = steering()
+    assert one.request("/boat/set_fault", text("imu: freeze")) == SetFault(
+        "boat", "imu: freeze", True
+    )
+    assert one.request("/boat/clear_fault", text("x")) == SetFault("boat", "x", False)
+    assert one.request("/simulation/control", text("step")) == Control("step")
+    assert one.request("/simulation/set_sea_state", vector(1.0, 6.0, 0.0)).sea.peak_period == 6.0
+    assert one.request("/boat/release", make("std_msgs/msg/Empty")) == Order("boat", RELEASE)
+
+
+@pytest.mark.parametrize(
+    ("topic", "message"),
+    [
+        ("/boat/cmd/rudder", float64(math.nan)),
+        ("/boat/cmd/thrusters", multi(1.0)),
+        ("/boat/cmd/thrusters", multi(1.0, math.inf)),
+        ("/boat/actuator_cmd", actuator(["cs_1"], [1.0, 2.0])),
+        ("/boat/actuator_cmd", actuator(["cs_1", "cs_1"], [1.0, 2.0])),
+        ("/boat/waypoints", make("geometry_msgs/msg/PoseArray", header(), [])),
+        ("/boat/waypoints", make("geometry_msgs/msg/PoseArray", header(), [pose(math.nan, 0.0)])),
+        ("/simulation/control", text("explode")),
+        ("/simulation/set_sea_state", vector(math.nan, 6.0, 0.0)),
+    ],
+)
+def test_what_is_no_order_is_refused_with_a_reason(topic, message):
+    with pytest.raises(MessageError):
+        steering().request(topic, message)
+
+
+def test_bytes_that_are_no_message_are_told():
+    good = STORE.serialise("std_msgs/msg/Float64", lambda f: f.make("std_msgs/msg/Float64", 1.0))
+    assert STORE.read("std_msgs/msg/Float64", good).data == 1.0
+    for bad in (b"", b"\x00", good[:-1], b"\x00\x01\x00\x00"):
+        with pytest.raises(ValueError, match="no std_msgs"):
+            STORE.read("std_msgs/msg/Float64", bad)
+    huge = b"\x00\x01\x00\x00\xff\xff\xff\xff"
+    with pytest.raises(ValueError, match="no std_msgs"):
+        STORE.read("std_msgs/msg/String", huge)
+
+
+def test_streams_say_what_a_recording_says(plan, tmp_path):
+    from mcap.reader import make_reader
+
+    st.run(plan, out=tmp_path / "run.mcap")
+    with (tmp_path / "run.mcap").open("rb") as file:
+        recorded = {}
+        for _, channel, message in make_reader(file).iter_messages():
+            recorded.setdefault(channel.topic, set()).add(message.data)
+    streams = Streams(plan.header, PROFILES["seatrial"])
+    kept = st.run(plan).recording.vehicle("otter")
+    row = 7
+    state = VehicleState(
+        float(kept.time[row]),
+        kept.position.values[row],
+        kept.attitude.values[row],
+        np.hstack([kept.velocity.values[row], kept.angular_velocity.values[row]]),
+        dict(zip(("left", "right"), kept.actuator.values[row], strict=True)),
+        "running",
+    )
+    said = list(streams.messages(state.time, Frames(np.empty(0), ()), {"otter": state}))
+    assert [topic for topic, _ in said] == ["/tf", "/otter/odometry", "/clock"]
+    assert all(data in recorded[topic] for topic, data in said)
+    assert set(recorded) <= set(streams.topics)
+
+
+def test_panisim_s_names_and_axes(plan):
+    streams = Streams(plan.header, PROFILES["panisim"])
+    assert {"/otter_00/odometry_sim", "/otter_00/vessel_state", "/otter_00/imu/data"} <= set(
+        streams.topics
+    )
+    attitude = np.array([0.9, 0.1, -0.3, 0.3])
+    turning = {"left": 10.0, "right": -5.0}
+    place = np.array([1.0, 2.0, 3.0])
+    state = VehicleState(0.0, place, attitude, np.arange(6.0), turning, "running")
+    said = dict(streams.messages(0.0, Frames(np.empty(0), ()), {"otter": state}))
+    odometry = STORE.read("nav_msgs/msg/Odometry", said["/otter_00/odometry_sim"])
+    place, turn = odometry.pose.pose.position, odometry.pose.pose.orientation
+    assert (place.x, place.y, place.z) == (1.0, 2.0, 3.0)
+    assert (turn.w, turn.x, turn.y, turn.z) == tuple(attitude)
+    whole = STORE.read("std_msgs/msg/Float64MultiArray", said["/otter_00/vessel_state"]).data
+    assert whole[:9].tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 1.0, 2.0, 3.0]
+    assert whole[12:].tolist() == [600.0, -300.0]  # rpm
+
+
+def test_vrx_s_names(plan):
+    topics = set(Streams(plan.header, PROFILES["vrx"]).topics)
+    assert {
+        "/otter/sensors/imu/imu/data",
+        "/otter/sensors/gps/gps/fix",
+        "/otter/sensors/position/ground_truth_odometry",
+    } <= topics
