@@ -8,15 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from seatrial.conventions import GRAVITY
-from seatrial.gnc.navigation import eskf, offline
-from seatrial.gnc.navigation.aiding import (
-    BodyVelocity,
-    Depth,
-    Fix,
-    Heading,
-    Slow,
-    attitude_error,
-)
+from seatrial.gnc.navigation import offline, state
+from seatrial.gnc.navigation.aiding import Slow, attitude_error
+from seatrial.gnc.navigation.aids.directions import Heading
+from seatrial.gnc.navigation.aids.places import Depth, Fix
+from seatrial.gnc.navigation.aids.velocities import BodyVelocity
 from seatrial.gnc.navigation.consistency import threshold
 from seatrial.gnc.navigation.kalman import Test as Judgement
 from seatrial.gnc.navigation.offline import Feed
@@ -142,7 +138,7 @@ def sail(
     samples = np.concatenate(
         [np.einsum("ji,sjn->sin", mounted, part) for part in (felt[:, :3], felt[:, 3:])], axis=1
     )
-    truth = eskf.NavState(
+    truth = state.NavState(
         *(np.broadcast_to(a[..., None], (*a.shape, runs)) for a in (place, moving, q)),
         bias_a, bias_g, current, *[None] * 7, (), (), None,
     )  # fmt: skip
@@ -232,7 +228,7 @@ def matched(
     start: tuple[float, float, float] = (1.0, 0.2, 0.03),
     gate: float = 1.0,
     current: bool = True,
-) -> eskf.Filter:
+) -> state.Filter:
     """The filter that knows all of this; a gate of probability 1 lets everything in."""
 
     def arm(where):
@@ -280,7 +276,7 @@ def matched(
     deviation = [start[0]] * 3 + [start[1]] * 3 + [start[2]] * 3
     deviation += [noise.accelerometer_bias] * 3 + [noise.gyroscope_bias] * 3
     deviation += [noise.current if current else 1e-6] * 3 + [1e-7] * 3
-    return eskf.Filter(
+    return state.Filter(
         arm=jnp.asarray(IMU_ARM),
         matrix=jnp.asarray(matrix(IMU_TURN).ravel()),
         accelerometer_noise=jnp.asarray(noise.accelerometer),

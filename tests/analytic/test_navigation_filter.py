@@ -4,16 +4,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.linalg import solve_discrete_lyapunov
 from scipy.stats import chi2
 
-from seatrial.gnc.navigation import aiding, consistency, eskf, kalman
+from seatrial.gnc.navigation import aiding, consistency, eskf, kalman, propagation, watching
 from seatrial.gnc.navigation.aiding import SIZE
+from seatrial.gnc.navigation.aids import directions, places
 from seatrial.gnc.navigation.kalman import Component, Innovation
 from seatrial.gnc.navigation.offline import Feed
 from seatrial.gnc.navigation.smoother import difference
 from seatrial.gnc.types import Estimate
 from seatrial.seeding import generator
-from seatrial.spatial.rotations import normalise
+from seatrial.spatial.rotations import multiply, normalise
 from voyages import (
     ANTENNA,
     IMU_ARM,
@@ -47,9 +49,19 @@ def _state(filter, seed="state"):
     )
 
 
-def test_error_dynamics_are_the_derivative_of_the_nominal_dynamics_to_second_order():
-    filter = matched(())
-    state = _state(filter)
+def _swaying(aids=(), fading=0.1):
+    """A filter in waves of 0.3 m and 1.2 rad/s."""
+    a, omega, sigma = 0.24, 1.2, 0.3
+    walk = sigma * np.sqrt(4.0 * a * (1.0 + (a / omega) ** 2))
+    size = np.repeat([sigma, sigma * np.sqrt(1.0 + 2.0 * (a / omega) ** 2)], 3)
+    slow = aiding.Slow(*map(jnp.asarray, (size, np.full(6, a), np.repeat([0.0, walk], 3))))
+    waves = aiding.Waves(slow, jnp.asarray(omega), jnp.asarray(fading))
+    return matched(()).__class__(**(vars(matched(())) | {"aids": aids, "waves": waves}))
+
+
+@pytest.mark.parametrize("filter", [matched(()), _swaying()], ids=["calm", "waves"])
+def test_error_dynamics_are_the_derivative_of_the_nominal_dynamics_to_second_order(filter):
+    state, size = _state(filter), SIZE + filter.slow("decay").shape[0]
     sample = jnp.asarray(generator(3, "sample").normal(size=(6, 1)))
 
     @jax.jit
@@ -60,12 +72,58 @@ def test_error_dynamics_are_the_derivative_of_the_nominal_dynamics_to_second_ord
             moved = eskf.predict(filter, eskf.inject(state, error[:, None]), sample, dt)
             return difference(moved, after)[:, 0]
 
-        exact = jax.jacfwd(later)(jnp.full(SIZE, 1e-9))  # attitude_error has a kink at nothing
-        return jnp.max(jnp.abs(exact - move.apply(jnp.eye(SIZE)[..., None])[..., 0]))
+        exact = jax.jacfwd(later)(jnp.full(size, 1e-9))  # attitude_error has a kink at nothing
+        return jnp.max(jnp.abs(exact - move.apply(jnp.eye(size)[..., None])[..., 0]))
 
     errors = np.array([shortfall(dt) for dt in (0.02, 0.01, 0.005)])
     assert errors[-1] < 3e-4
     np.testing.assert_allclose(np.log2(errors[:-1] / errors[1:]), 2.0, atol=0.15)
+
+
+def test_the_covariance_is_carried_by_the_matrix_that_carries_the_error():
+    """Φ P Φᵀ is computed by its parts, of which those of the waves turn."""
+    filter = _swaying()
+    state = _state(filter)
+    factor = generator(3, "carried").normal(size=state.covariance.shape[:2])
+    P = jnp.asarray(factor @ factor.T)[..., None]
+    _, move = eskf.propagate(filter, state, state.sample, 0.02)
+    whole = move.apply(jnp.eye(P.shape[0])[..., None])[..., 0]
+    found = move.carry(P, jnp.zeros(P.shape[1:]))[..., 0]
+    np.testing.assert_allclose(found, whole @ P[..., 0] @ whole.T, atol=1e-9)
+
+
+def test_waves_neither_grow_nor_die_away():
+    """The variance that the process keeps is the one that is stated, of displacement and speed."""
+    a, omega, sigma, dt = 0.24, 1.2, 0.3, 0.02
+    filter = _swaying()
+    state = _state(filter)
+    _, move = eskf.propagate(filter, state, state.sample, dt)
+    phi = np.asarray(move.apply(jnp.eye(SIZE + 6)[..., None]))[SIZE:, SIZE:, 0]
+    kept = solve_discrete_lyapunov(phi, np.diag(np.asarray(filter.slow("walk")) ** 2 * dt))
+    np.testing.assert_allclose(np.diag(kept)[:3], sigma**2, rtol=0.03)
+    swell = filter.waves.sway(0, jnp.zeros((6, 1)), jnp.zeros(1))
+    rate = np.zeros(6)
+    rate[[0, 3]] = [float(c[0]) for c in swell.rate]
+    # The displacement and its rate are independent at one instant.
+    assert abs(rate @ kept[:, 0]) < 0.03 * sigma**2 * omega
+    np.testing.assert_allclose(rate @ kept @ rate, sigma**2 * (a**2 + omega**2), rtol=0.05)
+
+
+def test_a_depth_is_that_of_the_water_in_its_orbit():
+    """What a craft reads that rises and falls with the water is the depth that it would have
+    without waves; deeper down there is less of them."""
+    (depth,) = matched(("depth",)).aids
+    filter = _swaying((depth,), fading=0.2)
+    state = _state(filter)
+    carried = state.slow.at[2].set(0.04)
+    share = np.exp(-0.2 * np.maximum(np.asarray(state.position[2]), 0.0))
+    down = state._replace(slow=carried, position=state.position.at[2].add(0.04 * share))
+    residuals = []
+    for one in (state, down):
+        motion = eskf.motion_of(filter, one, None)
+        (group,) = depth.compare(motion, jnp.zeros((1, 1)), aiding.Own(SIZE, jnp.zeros((0, 1))))
+        residuals.append(float(group.components[0].residual[0]))
+    np.testing.assert_allclose(residuals[0], residuals[1], atol=2e-4)
 
 
 def _all_aids():
@@ -86,13 +144,13 @@ def _all_aids():
         "dvl through water": crooked(dvl, *[drift] * 3),
         "depth": crooked(depth, drift),
         "compass": crooked(compass, *[drift] * 5),
-        "ranges": aiding.Ranges(arm, anchors, jnp.ones(2), judged(0.9, 1, 1), slow(), first=0),
-        "beacon": aiding.Beacon(arm, mounted, jnp.ones(3), judged(0.9, 3), slow()),
-        "attitude": aiding.Attitude(quaternion, jnp.ones(3), judged(0.9, 3), three),
-        "field": aiding.Field(
+        "ranges": places.Ranges(arm, anchors, jnp.ones(2), judged(0.9, 1, 1), slow(), first=0),
+        "beacon": places.Beacon(arm, mounted, jnp.ones(3), judged(0.9, 3), slow()),
+        "attitude": directions.Attitude(quaternion, jnp.ones(3), judged(0.9, 3), three),
+        "field": directions.Field(
             mounted, jnp.asarray([2.0, 0.3, 4.0]), jnp.ones(3), judged(0.9, 3), three
         ),
-        "level": aiding.Level(jnp.asarray(0.1), judged(0.9, 2), slow()),
+        "level": directions.Level(jnp.asarray(0.1), judged(0.9, 2), slow()),
     }
 
 
@@ -103,15 +161,17 @@ def _all_aids():
 def test_measurement_rows_are_the_derivative_of_the_measurement(name, age):
     aid = _all_aids()[name]
     filter = matched(()).__class__(**(vars(matched(())) | {"aids": (aid,)}))
+    if name in ("depth", "dvl over ground", "dvl through water"):
+        filter = _swaying((aid,))
     state = _state(filter)
     if name == "level":  # the row is that of a small tilt, and it never is late
         age = None
         state = state._replace(attitude=jnp.asarray([[1.0], [1e-7], [2e-7], [0.0]]))
-    then = eskf._motion(filter, state, age)
+    then = eskf.motion_of(filter, state, age)
     values = jnp.asarray(generator(3, name).normal(size=(7, 1)))
     if name == "attitude":  # the row is that of a small difference
         turned = jnp.concatenate([jnp.ones(1), jnp.full(3, 1e-7)])[:, None]
-        values = aiding.multiply(turned, aiding.multiply(then.attitude, aid.mounting[:, None]))
+        values = multiply(turned, multiply(then.attitude, aid.mounting[:, None]))
     if name == "beacon":  # likewise
         place = jnp.asarray([[4.0], [-6.0], [3.0]])
         way = then.rotation.to_body(tuple(place[i] - then.position[i] for i in range(3)))
@@ -128,7 +188,7 @@ def test_measurement_rows_are_the_derivative_of_the_measurement(name, age):
         moved = eskf.inject(state, error[:, None])
         first, last = filter.places(0)
         own = aiding.Own(first, moved.slow[first - SIZE : last - SIZE])
-        return aid.compare(eskf._motion(filter, moved, age), values, own)
+        return aid.compare(eskf.motion_of(filter, moved, age), values, own)
 
     def residuals(error):
         return jnp.stack([c.residual[0] for g in compare(error) for c in g.components])
@@ -137,7 +197,7 @@ def test_measurement_rows_are_the_derivative_of_the_measurement(name, age):
     expected = -jax.jacfwd(residuals)(jnp.zeros(size))
     groups = compare(jnp.zeros(size))
     rows = kalman.dense(groups, state.covariance)
-    found = (rows if age is None else eskf.aged(rows, state, age))[..., 0]
+    found = (rows if age is None else propagation.aged(rows, state, age))[..., 0]
     # A late row leaves out terms of second order in the age.
     np.testing.assert_allclose(found, expected, atol=2e-6 if age is None else 2e-3)
 
@@ -297,7 +357,7 @@ def test_ranges_by_a_detour_do_not_make_the_track_jump():
 
     def filter(gate):
         base = matched(("depth",))
-        uwb = aiding.Ranges(
+        uwb = places.Ranges(
             jnp.asarray(-np.array(IMU_ARM)),
             jnp.asarray(anchors),
             jnp.full(4, 0.1),
@@ -337,7 +397,7 @@ def test_a_filter_that_is_wrong_and_sure_of_itself_is_won_back_by_its_fixes():
 
 def test_a_receiver_under_water_is_not_missed_and_one_that_stays_silent_above_it_is():
     filter = matched(("gnss",), start=(0.01, 0.01, 0.001))
-    antenna = aiding.Antenna(jnp.asarray(0.0), jnp.asarray(5.0))
+    antenna = places.Antenna(jnp.asarray(0.0), jnp.asarray(5.0))
     changed = {"test": judged(0.999, 3, 3, silence=3.0), "antenna": antenna}
     gnss = filter.aids[0].__class__(**(vars(filter.aids[0]) | changed))
     filter = filter.__class__(**(vars(filter) | {"aids": (gnss,)}))
@@ -356,13 +416,13 @@ def test_a_receiver_under_water_is_not_missed_and_one_that_stays_silent_above_it
             after = eskf.predict(filter, at._replace(position=place), still, 1.0)
             # Nothing else is to be tested: the filter stays as sure of its depth as it was.
             after = after._replace(covariance=at.covariance, velocity=at.velocity)
-            return after, eskf.health(filter, after)[1, 0]
+            return after, watching.health(filter, after)[1, 0]
 
         return jax.lax.scan(second, state, jnp.arange(14))[1]
 
     top = -np.array(ANTENNA)[2] + np.array(IMU_ARM)[2]  # depth of the IMU with the antenna awash
-    assert set(np.asarray(waited(top - 0.01))) == {eskf.UNHEARD}  # within two deviations
+    assert set(np.asarray(waited(top - 0.01))) == {watching.UNHEARD}  # within two deviations
     found = np.asarray(waited(top - 0.3))
     # Five seconds until it can be expected, three of silence.
-    assert list(found).index(eskf.SILENT) == 4 + 5 + 3
-    assert eskf.UNHEARD in found[4:9]
+    assert list(found).index(watching.SILENT) == 4 + 5 + 3
+    assert watching.UNHEARD in found[4:9]

@@ -13,7 +13,8 @@ from seatrial.compile.autonomy.navigation import NavigationSetup, build_navigato
 from seatrial.compile.surroundings.world import build_ocean
 from seatrial.engine.frames import VehicleInfo
 from seatrial.errors import RecordingError
-from seatrial.gnc.navigation import consistency, eskf, offline, smoother
+from seatrial.gnc.navigation import consistency, offline, smoother
+from seatrial.gnc.navigation.state import Filter
 from seatrial.gnc.types import Estimate
 from seatrial.record.reader import Recording
 from seatrial.spec.navigation import Navigation
@@ -133,7 +134,7 @@ def _navigate(
         period,
         scenario.world.datum.latitude_deg,
     )
-    if smooth and not isinstance(navigator.filter, eskf.Filter):
+    if smooth and not isinstance(navigator.filter, Filter):
         raise described.error(
             ("filter",),
             "only the filter `error_state` can be smoothed",
@@ -153,7 +154,7 @@ def _navigate(
     start = _start(described, recording, data, info.name)
     arrays = jax.tree.map(jnp.asarray, (samples, valid, feeds))
     if smooth:
-        assert isinstance(navigator.filter, eskf.Filter)
+        assert isinstance(navigator.filter, Filter)
         track, better = smoother.smooth(
             navigator.filter, start, arrays[0], arrays[1], dt, arrays[2], orders, every, every
         )

@@ -13,6 +13,7 @@ from seatrial.compile.sensors.fitting import lateness
 from seatrial.compile.sensors.position import gnss_errors
 from seatrial.conventions import GRAVITY, SEAWATER_DENSITY
 from seatrial.gnc.navigation import aiding
+from seatrial.gnc.navigation.aids import directions, places, velocities
 from seatrial.gnc.navigation.consistency import threshold
 from seatrial.gnc.navigation.kalman import Test
 from seatrial.pytree import constant
@@ -40,6 +41,9 @@ HEAVING = 2.0
 SURGING, ORBITS = 0.3, 0.05
 """Velocity that waves give to a surface craft and to one under water, which its own dynamics know
 nothing of, m/s."""
+
+DAMPED = 0.2
+"""Width a/ω of the spectrum of waves, which are met at other frequencies on other courses."""
 
 WAVY = 0.5
 """Largest standard deviation of a depth by waves, m."""
@@ -79,6 +83,17 @@ class Error(NamedTuple):
     time: float = math.inf
 
 
+class Sea(NamedTuple):
+    """What a filter is told of the waves."""
+
+    variance: float
+    """Of the elevation, m²."""
+    fading: float
+    """κ of e^(−κz), 1/m."""
+    frequency: float
+    """rad/s."""
+
+
 class Makers:
     """Aids from sensors; every deviation is what the description says, and the filter's own."""
 
@@ -88,11 +103,11 @@ class Makers:
         imu: SensorInfo,
         rate_noise: float,
         dives: bool,
-        sea: tuple[float, float] | None,
+        sea: Sea | None,
     ) -> None:
-        """`sea` is the variance of its elevation, m², and how fast that fades with depth, 1/m."""
+        """`sea` is None in calm water."""
         self._described = described
-        self._sea = sea if dives else None
+        self._sea = sea
         self._dives = dives
         self._direct = described.filter == "direct"
         self._imu = np.array(imu.position)
@@ -121,11 +136,12 @@ class Makers:
 
     def dynamics(
         self, described: spec.Dynamics, twin: DynamicsTwin, period: float
-    ) -> aiding.BodyVelocity:
+    ) -> velocities.BodyVelocity:
         """The vehicle's own dynamics at its origin."""
-        sigma = lasting(0.0, SURGING if twin.surface else ORBITS, 1.0, period)
+        unknown = SURGING if twin.surface and self._sea is None else ORBITS
+        sigma = lasting(0.0, unknown, 1.0, period)
         error = Error(0.0, described.deviation, described.correlation_time)
-        return aiding.BodyVelocity(
+        return velocities.BodyVelocity(
             arm=constant(-self._imu),
             matrix=constant(np.eye(3).ravel()),
             deviation=constant(np.full(3, sigma)),
@@ -136,10 +152,12 @@ class Makers:
             lock=None,
         )
 
-    def floating(self, period: float) -> aiding.Depth:
+    def floating(self, period: float) -> places.Depth:
         """That the vehicle's origin stays near the surface."""
         sigma = lasting(0.0, self._described.heave, HEAVING, period)
-        return aiding.Depth(
+        if self._sea is not None and not self._direct:
+            sigma = lasting(0.0, 0.1 * math.sqrt(self._sea.variance), 1.0, period)
+        return places.Depth(
             arm=constant(-self._imu),
             zero=constant(0.0),
             per_unit=constant(1.0),
@@ -149,19 +167,37 @@ class Makers:
             component=0,
         )
 
-    def level(self, period: float) -> aiding.Level:
+    def waves(self, sea: Sea) -> aiding.Waves:
+        """What waves do to the water: as much to either side as up and down, shared by north and
+        east since nobody says where they come from."""
+        high = math.sqrt(sea.variance)
+        sigma = np.array([high * math.sqrt(0.5), high * math.sqrt(0.5), high])
+        decay = DAMPED * sea.frequency
+        walk = sigma * math.sqrt(4.0 * decay * (1.0 + DAMPED**2))
+        across = sigma * math.sqrt(1.0 + 2.0 * DAMPED**2)
+        return aiding.Waves(
+            slow=aiding.Slow(
+                deviation=constant(np.concatenate([sigma, across])),
+                decay=constant(np.full(6, decay)),
+                walk=constant(np.concatenate([np.zeros(3), walk])),
+            ),
+            frequency=constant(sea.frequency),
+            fading=constant(sea.fading if self._dives else 0.0),
+        )
+
+    def level(self, period: float) -> directions.Level:
         """That the vehicle is upright."""
         sigma = lasting(0.0, UPRIGHT, 1.0, period)
-        return aiding.Level(constant(sigma), self._knowledge(period, 2), _slow([]))
+        return directions.Level(constant(sigma), self._knowledge(period, 2), _slow([]))
 
-    def _gnss(self, sensor: Any, info: SensorInfo, factor: float) -> aiding.Fix:
+    def _gnss(self, sensor: Any, info: SensorInfo, factor: float) -> places.Fix:
         errors = gnss_errors(sensor)
         drifts = [
             Error(0.0, factor * d, t) for d, t in zip(errors.drift, errors.drift_time, strict=True)
         ]
         white, slow = self._split(np.array(errors.noise), drifts, info)
         speed = np.hypot(errors.velocity_noise, self._turning(info))
-        return aiding.Fix(
+        return places.Fix(
             arm=self._arm(info),
             deviation=factor * _at_least(white, "position"),
             velocity_deviation=factor * _at_least(speed, "velocity"),
@@ -170,18 +206,18 @@ class Makers:
             antenna=self._antenna(sensor, info, sensor.reacquisition),
         )
 
-    def _uwb(self, sensor: Any, info: SensorInfo, factor: float) -> aiding.Fix | aiding.Ranges:
+    def _uwb(self, sensor: Any, info: SensorInfo, factor: float) -> places.Fix | places.Ranges:
         anchors = np.array([info.facts[k] for k in info.facts if k.startswith("anchor_")]).T
         noisy = 0.0 if sensor.fidelity == "ideal" else math.inf
         if self._direct:
-            return aiding.Fix(
+            return places.Fix(
                 arm=self._arm(info),
                 deviation=factor * _at_least(np.array(info.deviation[:3]), "position"),
                 velocity_deviation=None,
                 test=self._test(sensor, info, (3,), noisy),
                 slow=_slow([]),
             )
-        return aiding.Ranges(
+        return places.Ranges(
             arm=self._arm(info),
             anchors=constant(anchors),
             deviation=factor * _at_least(np.array(info.deviation[3:]), "position"),
@@ -191,10 +227,10 @@ class Makers:
             first=3,
         )
 
-    def _usbl(self, sensor: Any, info: SensorInfo, factor: float) -> aiding.Beacon:
+    def _usbl(self, sensor: Any, info: SensorInfo, factor: float) -> places.Beacon:
         distance, angle, place = (info.deviation[i] for i in (0, 1, 3))
         least = [_LEAST["position"], _LEAST["angle"], 0.0]
-        return aiding.Beacon(
+        return places.Beacon(
             arm=self._arm(info),
             matrix=constant(matrix_of(info).ravel()),
             deviation=constant(factor * np.maximum([distance, angle, place], least)),
@@ -202,12 +238,12 @@ class Makers:
             slow=_slow([]),
         )
 
-    def _antenna(self, sensor: Any, info: SensorInfo, delay: float) -> aiding.Antenna | None:
+    def _antenna(self, sensor: Any, info: SensorInfo, delay: float) -> places.Antenna | None:
         if not self._dives or self._direct or info.type == "lbl":
             return None
-        return aiding.Antenna(constant(sensor.margin), constant(max(delay, 1.0 / info.rate)))
+        return places.Antenna(constant(sensor.margin), constant(max(delay, 1.0 / info.rate)))
 
-    def _pressure(self, sensor: Any, info: SensorInfo, factor: float) -> aiding.Depth:
+    def _pressure(self, sensor: Any, info: SensorInfo, factor: float) -> places.Depth:
         full = sensor.fidelity == "full"
         per_metre = sensor.density * GRAVITY
         white = 0.0 if sensor.fidelity == "ideal" else sensor.noise
@@ -220,7 +256,7 @@ class Makers:
             sensor, info, factor, "depth", 0.0, 1.0, (white / per_metre, step / per_metre), error
         )
 
-    def _ctd(self, sensor: Any, info: SensorInfo, factor: float) -> aiding.Depth:
+    def _ctd(self, sensor: Any, info: SensorInfo, factor: float) -> places.Depth:
         per_metre = SEAWATER_DENSITY * GRAVITY
         white = 0.0 if sensor.fidelity == "ideal" else sensor.pressure_noise / per_metre
         step = sensor.pressure_resolution / per_metre if sensor.fidelity == "full" else 0.0
@@ -239,11 +275,11 @@ class Makers:
         per_unit: float,
         noise: tuple[float, float],
         error: Error,
-    ) -> aiding.Depth:
+    ) -> places.Depth:
         """Of white noise and a step of rounding, m."""
         error = error._replace(fixed=factor * error.fixed, drift=factor * error.drift)
         white, slow = self._split(_rounded(*noise), [error], info)
-        return aiding.Depth(
+        return places.Depth(
             arm=self._arm(info),
             zero=constant(zero),
             per_unit=constant(per_unit),
@@ -256,12 +292,12 @@ class Makers:
 
     def _waves(self, period: float) -> jax.Array | None:
         """What waves above do to a depth by pressure, as noise of samples `period` apart."""
-        if self._sea is None:
+        if self._sea is None or not self._direct or not self._dives:
             return None
-        variance, fading = self._sea
-        return constant([lasting(0.0, math.sqrt(variance), HEAVING, period) ** 2, fading])
+        sigma = lasting(0.0, math.sqrt(self._sea.variance), HEAVING, period)
+        return constant([sigma**2, self._sea.fading])
 
-    def _dvl(self, sensor: Any, info: SensorInfo, factor: float) -> aiding.BodyVelocity:
+    def _dvl(self, sensor: Any, info: SensorInfo, factor: float) -> velocities.BodyVelocity:
         ground = np.array(info.deviation[:3])
         water = np.array(info.facts.get("water_deviation", info.deviation[:3]))
         errors: list[Error] = []
@@ -271,7 +307,7 @@ class Makers:
         lock = info.components.index("lock")
         return self._log(sensor, info, factor, ground, water, lock, errors)
 
-    def _speed_log(self, sensor: Any, info: SensorInfo, factor: float) -> aiding.BodyVelocity:
+    def _speed_log(self, sensor: Any, info: SensorInfo, factor: float) -> velocities.BodyVelocity:
         white = np.array([*info.deviation[:2], 0.0])
         errors = [Error(factor * sensor.scale)] if sensor.fidelity == "full" else []
         return self._log(sensor, info, factor, white, white, None, errors)
@@ -285,11 +321,11 @@ class Makers:
         water: Array,
         lock: int | None,
         errors: list[Error],
-    ) -> aiding.BodyVelocity:
+    ) -> velocities.BodyVelocity:
         turning = self._turning(info)
         axes = (0, 1, 2) if lock is not None else (0, 1)
         step = getattr(sensor, "resolution", 0.0) if sensor.fidelity == "full" else 0.0
-        return aiding.BodyVelocity(
+        return velocities.BodyVelocity(
             arm=self._arm(info),
             matrix=constant(matrix_of(info).ravel()),
             deviation=factor * _at_least(np.hypot(ground, turning), "velocity"),
@@ -300,7 +336,7 @@ class Makers:
             lock=lock,
         )
 
-    def _compass(self, sensor: Any, info: SensorInfo, factor: float) -> aiding.Heading:
+    def _compass(self, sensor: Any, info: SensorInfo, factor: float) -> directions.Heading:
         full = sensor.fidelity == "full"
         errors: list[Error] = []
         if full and (sensor.residual or any(sensor.deviation)):
@@ -311,7 +347,7 @@ class Makers:
             lumped = math.sqrt(0.6) * math.hypot(*(e.fixed for e in errors), 0.0)
             white, errors = lasting(white, lumped, MEMORY, 1.0 / info.rate), []
         step = sensor.resolution if full else 0.0
-        return aiding.Heading(
+        return directions.Heading(
             matrix=constant(matrix_of(info).ravel()),
             offset=constant(0.0 if sensor.corrected else sensor.declination),
             declination=constant(sensor.declination),
@@ -320,20 +356,20 @@ class Makers:
             slow=_slow(errors),
         )
 
-    def _ahrs(self, sensor: Any, info: SensorInfo, factor: float) -> aiding.Attitude:
+    def _ahrs(self, sensor: Any, info: SensorInfo, factor: float) -> directions.Attitude:
         sigmas = factor * np.array(info.facts["attitude_deviation"])
         times = (sensor.tilt_time, sensor.tilt_time, sensor.heading_time)
         bias = factor * abs(sensor.heading_bias) if sensor.fidelity == "full" else 0.0
         errors = [Error(b, s, t) for b, s, t in zip((0.0, 0.0, bias), sigmas, times, strict=True)]
         white, slow = self._split(np.zeros(3), errors, info)
-        return aiding.Attitude(
+        return directions.Attitude(
             mounting=constant(info.orientation),
             deviation=_at_least(white, "angle"),
             test=self._test(sensor, info, (3,), math.inf if sigmas.any() else 0.0),
             slow=slow,
         )
 
-    def _magnetometer(self, sensor: Any, info: SensorInfo, factor: float) -> aiding.Field:
+    def _magnetometer(self, sensor: Any, info: SensorInfo, factor: float) -> directions.Field:
         field = np.array(info.facts["field"])
         errors: list[Error] = []
         if sensor.fidelity == "full":
@@ -341,7 +377,7 @@ class Makers:
             iron = float(np.hypot(np.linalg.norm(sensor.hard_iron), bent))
             errors = [Error(factor * iron)] * 3 if iron else []
         step = sensor.resolution if sensor.fidelity == "full" else 0.0
-        return aiding.Field(
+        return directions.Field(
             matrix=constant(matrix_of(info).ravel()),
             field=constant(field),
             deviation=factor * _at_least(np.array(info.deviation), "field"),

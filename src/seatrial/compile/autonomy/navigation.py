@@ -14,6 +14,7 @@ from seatrial.compile.autonomy.aids import (
     MEMORY,
     NEVER,
     Makers,
+    Sea,
     lasting,
     longest_repeat,
     matrix_of,
@@ -21,8 +22,8 @@ from seatrial.compile.autonomy.aids import (
 from seatrial.compile.autonomy.twin import DynamicsTwin, build_twin
 from seatrial.compile.sensors.inertial import EARTH_RATE
 from seatrial.conventions import GRAVITY
-from seatrial.gnc.navigation import ekf15, eskf
-from seatrial.gnc.navigation.aiding import Aid
+from seatrial.gnc.navigation import ekf15, state
+from seatrial.gnc.navigation.aiding import Aid, Waves
 from seatrial.gnc.navigation.consistency import threshold
 from seatrial.gnc.navigation.dispatch import AnyFilter
 from seatrial.gnc.navigation.kalman import Test
@@ -84,7 +85,8 @@ def build_navigator(
     assert isinstance(imu, Imu)
     errors = _Inertial.of(imu, info)
     floats = isinstance(vehicle.buoyancy, SurfaceBuoyancy)
-    makers = Makers(described, info, errors.rate, not floats, _sea(ocean))
+    sea = _sea(ocean, floats)
+    makers = Makers(described, info, errors.rate, not floats, sea)
     aids: list[Aid] = []
     places = []
     for index, factor in _chosen(described, sensors):
@@ -123,15 +125,19 @@ def build_navigator(
             twin = build_twin(vehicle, ocean)
             known += ("dynamics",)
             aids.append(makers.dynamics(described.dynamics, twin, control_period))
-        filter = _error_state(described, errors, common, tuple(aids), known, twin, imu, latitude)
+        waves = None if sea is None else makers.waves(sea)
+        filter = _error_state(
+            described, errors, common, tuple(aids), known, twin, imu, latitude, waves
+        )
     return NavigationSetup(filter, place, tuple(places), known, tuple(aid.groups for aid in aids))
 
 
-def _sea(ocean: Ocean) -> tuple[float, float] | None:
-    """Variance of the elevation, m², and the rate κ at which the pressure of the waves fades.
+def _sea(ocean: Ocean, floats: bool) -> Sea | None:
+    """What is known of the waves beforehand, as from a forecast.
 
     Each wave fades as e^(−kz); κ is that of their sum where it matters, a tenth of the length of
-    the mean wave below the surface.
+    the mean wave below the surface. There, or at the surface for a craft that floats, their
+    frequency is taken.
     """
     if ocean.waves is None:
         return None
@@ -141,8 +147,11 @@ def _sea(ocean: Ocean) -> tuple[float, float] | None:
     if variance == 0.0:
         return None
     depth = 0.2 * math.pi * variance / float(energy @ number)
-    left = float(energy @ np.exp(-2.0 * number * depth)) / variance
-    return variance, -math.log(left) / (2.0 * depth)
+    faded = energy * np.exp(-2.0 * number * depth)
+    left = float(faded.sum()) / variance
+    felt = energy if floats else faded
+    squared = float(felt @ np.asarray(ocean.waves.omega, np.float64) ** 2 / felt.sum())
+    return Sea(variance, -math.log(left) / (2.0 * depth), math.sqrt(squared))
 
 
 def first_estimate(
@@ -298,7 +307,8 @@ def _error_state(
     twin: DynamicsTwin | None,
     imu: Imu,
     latitude: float,
-) -> eskf.Filter:
+    waves: Waves | None,
+) -> state.Filter:
     deviation = np.concatenate(
         [
             np.maximum(_start_deviation(described.start), 1e-6),
@@ -312,7 +322,7 @@ def _error_state(
     if imu.earth_rate:
         angle = math.radians(latitude)
         turning = constant(EARTH_RATE * np.array([math.cos(angle), 0.0, -math.sin(angle)]))
-    return eskf.Filter(
+    return state.Filter(
         **common,
         accelerometer_noise=constant(errors.force),
         gyroscope_noise=constant(errors.rate),
@@ -328,6 +338,7 @@ def _error_state(
         known=known,
         twin=twin,
         earth_rate=turning,
+        waves=waves,
     )
 
 

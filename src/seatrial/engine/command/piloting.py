@@ -35,7 +35,7 @@ from seatrial.gnc.guidance.terrain import Bottom, Terrain
 from seatrial.gnc.guidance.track import track_errors
 from seatrial.gnc.mission import TRACK
 from seatrial.gnc.navigation import dispatch as navigation
-from seatrial.gnc.navigation.eskf import SILENT, USED
+from seatrial.gnc.navigation.watching import SILENT, USED
 from seatrial.gnc.types import Estimate, Setpoint
 from seatrial.ocean import Ocean, current, seabed
 from seatrial.signals import FAILSAFES

@@ -19,17 +19,10 @@ import jax.numpy as jnp
 
 from seatrial.conventions import GRAVITY
 from seatrial.gnc.navigation import kalman
-from seatrial.gnc.navigation.aiding import (
-    Aid,
-    Attitude,
-    BodyVelocity,
-    Depth,
-    Field,
-    Fix,
-    Heading,
-    Ranges,
-    frame,
-)
+from seatrial.gnc.navigation.aiding import Aid, frame
+from seatrial.gnc.navigation.aids.directions import Attitude, Field, Heading
+from seatrial.gnc.navigation.aids.places import Depth, Fix, Ranges
+from seatrial.gnc.navigation.aids.velocities import BodyVelocity
 from seatrial.gnc.navigation.kalman import Component, Gate, Innovation, Row, Test
 from seatrial.gnc.types import Estimate
 from seatrial.pytree import pytree, static

@@ -19,8 +19,8 @@ import jax.numpy as jnp
 from seatrial import programs
 from seatrial.gnc.navigation import eskf, offline
 from seatrial.gnc.navigation.aiding import attitude_error
-from seatrial.gnc.navigation.eskf import Filter, NavState
 from seatrial.gnc.navigation.offline import Feed
+from seatrial.gnc.navigation.state import Filter, NavState
 from seatrial.gnc.types import Estimate
 
 

@@ -1,0 +1,168 @@
+"""How the errors of the filter move and grow from one inertial sample to the next."""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from seatrial.conventions import GRAVITY
+from seatrial.gnc.navigation.aiding import ACCELEROMETER, GYROSCOPE, SIZE, leaked, leaking
+from seatrial.gnc.navigation.state import Filter, NavState
+from seatrial.gnc.navigation.strapdown import felt
+from seatrial.spatial.rotations import Rotation, rotation
+from seatrial.spatial.vectors import Vec3, add, cross, vec3
+
+MOVED = 9
+"""Rows of the error state that move by themselves: position, velocity and attitude."""
+
+JOLTS, SWINGS = 0.5, 0.1
+"""Densities of the noise of acceleration and rate while the IMU is bridged, (m/s²)/√Hz and
+(rad/s)/√Hz: those of a small craft in waves, 0.5 m/s² and 0.1 rad/s over half a second."""
+
+SWING, LEAN = 0.5, 10.0
+"""How long a motion in waves keeps its sign, and how long a turn or a list lasts, s."""
+
+
+class Transition(NamedTuple):
+    """How the error moves over one period: x ← Φ x, with Φ kept as its few different parts."""
+
+    rotation: Rotation
+    force: Vec3
+    """Specific force, NED."""
+    rate: jax.Array
+    """(3, N) body axes."""
+    step: jax.Array
+    decay: jax.Array
+    """(K, N) share of the slow errors that is left."""
+    turn: tuple[jax.Array, jax.Array] | None = None
+    """Cosine and sine of the angle by which the last six of them, those of the waves, turn."""
+
+    def turned(self, rows: jax.Array) -> jax.Array:
+        """Rows (..., N) of which the last six are those of the waves, turned."""
+        if self.turn is None:
+            return rows
+        c, s = self.turn
+        x, y = rows[-6:-3], rows[-3:]
+        return jnp.concatenate([rows[:-6], c * x + s * y, c * y - s * x])
+
+    def apply(self, columns: jax.Array) -> jax.Array:
+        """Φ times a matrix (21 + K, M, N)."""
+        rest = self.turned(self.decay[:, None] * columns[SIZE:])
+        return jnp.concatenate([self._moved(columns), columns[MOVED:SIZE], rest])
+
+    def carry(self, P: jax.Array, noise: jax.Array) -> jax.Array:
+        """Φ P Φᵀ with `noise` (21 + K, N) on the diagonal: only position, velocity and attitude
+        move, so that of the rest nothing is computed but the decay of the slow errors, and the
+        turning of the waves'."""
+        left = jnp.concatenate([jnp.ones((SIZE - MOVED, *self.decay.shape[1:])), self.decay])
+        rows = self._moved(P)
+        corner = self._moved(rows.swapaxes(0, 1))
+        corner = 0.5 * (corner + corner.swapaxes(0, 1))
+        side = rows[:, MOVED:] * left[None]
+        rest = P[MOVED:, MOVED:] * (left[:, None] * left[None])
+        if self.turn is not None:
+            side = self.turned(side.swapaxes(0, 1)).swapaxes(0, 1)
+            rest = self.turned(self.turned(rest).swapaxes(0, 1))
+        upper = jnp.concatenate([corner, side], axis=1)
+        lower = jnp.concatenate([side.swapaxes(0, 1), rest], axis=1)
+        eye = jnp.eye(P.shape[0], dtype=P.dtype)[:, :, None]
+        return jnp.concatenate([upper, lower]) + eye * noise
+
+    def _moved(self, columns: jax.Array) -> jax.Array:
+        """The first nine rows of Φ times a matrix."""
+        p, v, theta, force, rate, _, m = (columns[i : i + 3] for i in range(0, SIZE, 3))
+        dt = self.step
+        tilt = jnp.stack(arrays(cross(vec3(theta), self.force)))
+        pull = tilt - jnp.stack(arrays(self.rotation.to_world(vec3(force))))
+        turn = jnp.stack(arrays(self.rotation.to_world(add(vec3(rate), leaked(m, self.rate)))))
+        return jnp.concatenate(
+            [p + dt * v + (0.5 * dt * dt) * pull, v + dt * pull, theta - dt * turn]
+        )
+
+
+def transition(
+    before: jax.Array,
+    after: jax.Array,
+    first: jax.Array,
+    last: jax.Array,
+    step: jax.Array,
+    decay: jax.Array,
+) -> Transition:
+    """Over one period between two attitudes and samples."""
+    mean = Rotation(
+        *(0.5 * (a + b) for a, b in zip(rotation(before), rotation(after), strict=True))
+    )
+    north, east, down = vec3(0.5 * (felt(before, first) + felt(after, last)))
+    rate = 0.5 * (first[3:] + last[3:])
+    return Transition(mean, (north, east, down - GRAVITY), rate, step, jnp.exp(-decay * step))
+
+
+def noise_of(
+    filter: Filter,
+    step: jax.Array,
+    sample: jax.Array,
+    leaning: jax.Array,
+    bridged: jax.Array,
+    doubted: jax.Array,
+) -> jax.Array:
+    """Variance that one period adds to every error, (21 + K, N).
+
+    Errors in proportion to the motion are gone with it after half a wave: as white noise of the
+    same weight, σ² 2τ with τ = `SWING`. Those of a turn or a list, in which gravity and the turn
+    pull to one side, last as long as it does: τ = `LEAN`. While the filter is `doubted` the biases
+    of its IMU may be anything: they walk as far in a second as they may have been off at the
+    start.
+    """
+    like = jnp.zeros((3, *step.shape), filter.deviation.dtype)
+    pulled = sample[0] ** 2 + sample[1] ** 2 + (sample[2] + GRAVITY) ** 2
+    leaned = jnp.sum(leaning**2, axis=0)
+    turned = sample[3] ** 2 + sample[4] ** 2
+    lasts = SWING * pulled + LEAN * leaned
+    force = jnp.sqrt(filter.accelerometer_noise**2 + 2.0 * filter.accelerometer_crooked**2 * lasts)
+    rate = jnp.sqrt(filter.gyroscope_noise**2 + 2.0 * SWING * filter.gyroscope_crooked**2 * turned)
+    force, rate = jnp.where(bridged, JOLTS, force), jnp.where(bridged, SWINGS, rate)
+    return jnp.concatenate(
+        [
+            like,
+            force**2 * step + like,
+            rate**2 * step + like,
+            _anew(filter, ACCELEROMETER, filter.accelerometer_walk, doubted) * step + like,
+            _anew(filter, GYROSCOPE, filter.gyroscope_walk, doubted) * step + like,
+            filter.current_walk[:, None] ** 2 * step + like,
+            like,
+            filter.slow("walk")[:, None] ** 2 * step,
+        ]
+    )
+
+
+def _anew(filter: Filter, first: int, walk: jax.Array, doubted: jax.Array) -> jax.Array:
+    """Variance (3, N) by which biases walk in a second."""
+    start = filter.deviation[first : first + 3, None] ** 2
+    return walk**2 + jnp.where(doubted, start, 0.0)
+
+
+def aged(rows: jax.Array, state: NavState, age: jax.Array | float) -> jax.Array:
+    """Rows (D, 21 + K, N) for the error of now, which was Φ(−age) of itself at the measurement."""
+    turned = rotation(state.attitude)
+    force = turned.to_world(vec3(state.sample[:3] - state.accelerometer_bias))
+    columns = rows.swapaxes(0, 1)
+    p, v, theta, b, g, current, m = (columns[i : i + 3] for i in range(0, SIZE, 3))
+    pull = (0.5 * age * age) * p - age * v
+    back = jnp.stack(arrays(turned.to_body(vec3(pull))))
+    turn = jnp.stack(arrays(turned.to_body(vec3(theta))))
+    tilt = jnp.stack(arrays(cross(force, vec3(pull))))
+    rate = state.sample[3:] - state.gyroscope_bias
+    moved = [p, v - age * p, theta + tilt, b - back, g + age * turn, current]
+    moved += [m + age * jnp.stack(leaking(turn, rate)), columns[SIZE:]]
+    return jnp.concatenate(moved).swapaxes(0, 1)
+
+
+def arrays(v: Vec3) -> list[jax.Array]:
+    """Components of a vector."""
+    return [jnp.asarray(c) for c in v]
+
+
+def stack(parts: tuple[jax.Array | float, ...], like: jax.Array) -> jax.Array:
+    """Components (D, N) with the vehicles and the precision of `like`."""
+    shape = like.shape[1:]
+    return jnp.stack([jnp.broadcast_to(c, shape).astype(like.dtype) for c in parts])

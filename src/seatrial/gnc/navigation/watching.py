@@ -1,0 +1,78 @@
+"""How the filter finds its sensors: heard, silent, stale, frozen or rejected."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from seatrial.gnc.navigation.aiding import POSITION, Aid
+from seatrial.gnc.navigation.aids.places import Fix, Ranges
+from seatrial.gnc.navigation.state import Filter, Heard, NavState
+from seatrial.spatial.rotations import rotation
+from seatrial.spatial.vectors import vec3
+
+UNHEARD, USED, REJECTED, FROZEN, STALE, SILENT = range(6)
+"""How the filter finds a sensor (`signals.HEALTH`)."""
+
+
+def hear(
+    before: Heard,
+    values: jax.Array,
+    there: jax.Array,
+    limit: jax.Array,
+    waited: float,
+    age: jax.Array | float | None = None,
+) -> Heard:
+    """Memory of a sensor after a sample where one is `there`, else after `waited` seconds more."""
+    same = jnp.where(jnp.all(values == before.values, axis=0), before.same + 1, 0)
+    old = (
+        jnp.zeros(there.shape, bool) if age is None else jnp.broadcast_to(age, there.shape) > limit
+    )
+    return Heard(
+        values=jnp.where(there, values, before.values),
+        same=jnp.where(there, same, before.same),
+        quiet=jnp.where(there, 0.0, before.quiet + waited),
+        stale=jnp.where(there, old, before.stale),
+    )
+
+
+def quiet_for(state: NavState, aid: Aid, quiet: jax.Array) -> jax.Array:
+    """Time since a sensor was heard, which does not count while its antenna is wet."""
+    if not isinstance(aid, Fix | Ranges) or aid.antenna is None:
+        return quiet
+    depth = state.position[2] + rotation(state.attitude).to_world(vec3(aid.arm))[2]
+    deviation = jnp.sqrt(state.covariance[POSITION + 2, POSITION + 2])
+    return jnp.where(aid.antenna.awash(depth, deviation), -aid.antenna.delay, quiet)
+
+
+def unheard(size: int, count: int, dtype: Any) -> Heard:
+    """Memory of a sensor that has said nothing yet."""
+    return Heard(
+        jnp.full((size, count), jnp.nan, dtype),
+        jnp.zeros(count, jnp.int32),
+        jnp.full(count, jnp.inf, dtype),
+        jnp.zeros(count, bool),
+    )
+
+
+def doubted(filter: Filter, state: NavState) -> jax.Array:
+    """(N,) whether at least two sensors, and half of those that are heard, are isolated: then the
+    filter itself, or its IMU, is more likely to be wrong than each of them."""
+    none = jnp.zeros(state.started.shape, jnp.int32)
+    wrong = sum((jnp.any(gate.isolated, axis=0) for gate in state.gates[: filter.sensors]), none)
+    heard = sum((jnp.isfinite(h.quiet) for h in state.heard), none)
+    return (wrong >= 2) & (2 * wrong >= heard)
+
+
+def health(filter: Filter, state: NavState) -> jax.Array:
+    """(1 + sensors, N) how the IMU and every sensor among the aids are found, `signals.HEALTH`."""
+    silent = jnp.asarray(SILENT)
+    found = [jnp.where(state.missing == 0, USED, jnp.where(state.imu.quiet > 0.0, silent, FROZEN))]
+    for aid, heard, gate in zip(filter.aids, state.heard, state.gates, strict=False):
+        code = jnp.where(jnp.any(gate.isolated, axis=0), REJECTED, USED)
+        code = jnp.where(heard.stale, STALE, code)
+        code = jnp.where(heard.same >= aid.test.still, FROZEN, code)
+        code = jnp.where(heard.quiet > aid.test.silence, SILENT, code)
+        wet = heard.quiet < 0.0
+        found.append(jnp.where(wet | jnp.isinf(heard.quiet), UNHEARD, code))
+    return jnp.stack(found)
