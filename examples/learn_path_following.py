@@ -215,9 +215,10 @@ def draw(environment: Any, before: Any, after: Any, rows: Any, out: str) -> None
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(1, 3, figsize=(12, 4), layout="constrained")
-    axes[0].plot(rows[:, 0], rows[:, 1], label="reward of a period")
-    axes[0].plot(rows[:, 0], rows[:, 2], label="share of ways followed to their end")
-    axes[0].set(xlabel="time of learning, s", ylim=(-0.6, 1.05))
+    axes[0].plot(rows[:, 1], label="reward of a period")
+    axes[0].plot(rows[:, 2], label="share of ways followed to their end")
+    axes[0].set(xlabel="updates", ylim=(-0.6, 1.05))
+    axes[0].set_title(f"learnt in {rows[-1, 0]:.0f} s, compiling included")
     axes[0].legend()
     for axis, weights, title in ((axes[1], before, "before"), (axes[2], after, "after")):
         tracks, way = sail(environment, weights, jax.random.PRNGKey(7), environment.steps)
