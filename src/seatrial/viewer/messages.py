@@ -399,4 +399,4 @@ REQUESTS = tuple(
     for model in get_args(get_args(Request)[0])
     if model not in (Watch, Recall)
 )
-"""Types of the requests that a role may be allowed; everybody may watch."""
+"""Types of the requests that a role may be allowed; everybody may look."""
