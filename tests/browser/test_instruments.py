@@ -1,6 +1,5 @@
 """What the page shows beside the water: sensors, charts, cameras, moving parts, weather, films."""
 
-import json
 import time
 
 import numpy as np
@@ -8,9 +7,6 @@ import pytest
 from chromium import serving
 
 import seatrial as st
-from seatrial.engine.engine import Engine
-from seatrial.engine.exchange.controllers import Controllers
-from seatrial.viewer.live import Live
 from seatrial.viewing import stage_of
 
 SCENARIO = {
@@ -61,15 +57,9 @@ def plan():
 
 
 @pytest.fixture(scope="module")
-def engine(plan):
-    with Engine(plan, stepped=True) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def live(engine, browser):
-    """One live run for all tests of this file: loading a page costs more than what is asked of it."""
-    with serving(Live(engine, Controllers({}))) as served:
+def live(plan, browser):
+    """One live run for all tests of this file: to load a page costs more than what is asked of it."""
+    with serving(stage_of(plan)) as served:
         browser("open", url=f"{served.url}{COARSE}", width=900, height=420)
         browser.ready()
         yield served
@@ -113,8 +103,8 @@ def test_beams_of_a_dvl_reach_as_far_as_it_measured(live, browser):
     browser("push", selector="[data-sensor=dvl]")
     browser.until(f"{PAGE}.world.rays.values.get('dvl')")
     ends = browser.until(
-        f"(() => {{ const p = {PAGE}.world.rays.group.children[0].geometry.getAttribute('position');"
-        "return p.count === 8 && [1, 3, 5, 7].map((i) => p.getY(i)); })()"
+        f"(() => {{ const lines = {PAGE}.world.rays.group.children[0].geometry;"
+        "const p = lines.getAttribute('position'); return p.count === 8 && [1, 3, 5, 7].map((i) => p.getY(i)); })()"
     )
     assert np.allclose(ends, -12.0, atol=0.8)  # on the bottom, for waves that lift the boat
     browser("push", selector="[data-sensor=dvl]")  # a second push closes it
@@ -156,9 +146,8 @@ def test_the_chase_does_not_go_through_a_wall_and_a_free_eye_flies_by_keys(live,
 
 
 def test_another_sea_is_drawn_as_it_pushes(live, browser):
-    browser.js("document.querySelector('#weather').open = true")
     browser.js(
-        "(() => { const i = document.querySelector('#weather-wave_height'); i.value = '1.2';"
+        "(() => { const i = document.querySelector('#wave_height'); i.value = '1.2';"
         "i.dispatchEvent(new Event('change')); })()"
     )
     browser("choose", selector="#speed", value="20")
@@ -242,7 +231,7 @@ def test_a_recording_has_whole_charts_that_zoom(plan, browser, tmp_path):
         browser.js(
             "(() => { const c = document.querySelector('#charts .chart'); c.focus();"
             "const b = c.querySelector('.u-over').getBoundingClientRect();"
-            f"c.dispatchEvent(new WheelEvent('wheel', {json.dumps({'deltaY': -400, 'bubbles': True})[:-1]},"
+            "c.dispatchEvent(new WheelEvent('wheel', {deltaY: -400, bubbles: true,"
             "clientX: b.left + b.width / 2, clientY: b.top + 5})); })()",
             "p",
         )

@@ -37,16 +37,6 @@ export class Bar {
   });
   private readonly clock = element("output", { id: "at" });
   private readonly waypoint: HTMLButtonElement | null = null;
-  private readonly seed = element("input", {
-    id: "seed",
-    type: "number",
-    min: "0",
-    max: String(2 ** 32 - 1),
-    step: "1",
-    required: "",
-    title: "seed: another one holds from the next reset on",
-    "aria-label": "seed",
-  });
   private readonly film: HTMLButtonElement;
   private readonly panel: HTMLButtonElement;
   private playing = true;
@@ -68,11 +58,7 @@ export class Bar {
     this.play.id = "play";
     const step = button("▸|", "one step (.)", () => send({ type: "step" }));
     step.id = "step";
-    const reset = button("↺", "back to the start", () => {
-      const seed = Number(this.seed.value);
-      send({ type: "reset", ...(this.seed.checkValidity() && seed !== hello.seed ? { seed } : {}) });
-    });
-    this.seed.value = String(hello.seed);
+    const reset = button("↺", "back to the start", () => send({ type: "reset" }));
     reset.id = "reset";
     for (const s of SPEEDS) this.speed.append(element("option", { value: String(s) }, `${s}×`));
     this.speed.value = "1";
@@ -80,7 +66,6 @@ export class Bar {
       send({ type: "speed", factor: Number(this.speed.value) }),
     );
     const run = element("div", { class: "group" }, this.play, step, reset, this.speed);
-    if (hello.mode === "live" && hello.may.includes("reset")) run.append(this.seed);
     const needs: [HTMLButtonElement | HTMLSelectElement, Request["type"]][] = [
       [this.play, "pause"],
       [step, "step"],

@@ -9,8 +9,8 @@ export interface Listener {
   event(event: Event): void;
   refused(text: string): void;
   seats(viewers: number): void;
-  samples(samples: Samples): void;
   sea(sea: Sea): void;
+  samples(samples: Samples): void;
   history(history: History): void;
   /** The connection is there, or it is not and why. */
   connected(there: boolean, text: string): void;
@@ -49,17 +49,24 @@ export class Connection {
         if (greeted) this.listener.state(decode(message.data));
         return;
       }
-      const told = JSON.parse(message.data) as Hello | Event | Refused | Seats | Sea | Samples | History;
+      const told = JSON.parse(message.data) as
+        | Hello
+        | Event
+        | Refused
+        | Seats
+        | Samples
+        | History
+        | Sea;
       if (told.type === "hello") {
         greeted = true;
         this.wait = FIRST_WAIT;
         this.listener.hello(told);
         this.listener.connected(true, "");
       } else if (told.type === "event") this.listener.event(told);
-      else if (told.type === "sea") this.listener.sea(told);
       else if (told.type === "samples") this.listener.samples(told);
       else if (told.type === "history") this.listener.history(told);
       else if (told.type === "refused") this.listener.refused(told.text);
+      else if (told.type === "sea") this.listener.sea(told);
       else this.listener.seats(told.viewers);
     };
     socket.onclose = () => {

@@ -9,7 +9,7 @@ import { addressOf, Connection } from "./connection";
 import { byId, element } from "./dom";
 import { Driver, gamepad } from "./driving";
 import { readLink, writeLink } from "./link";
-import type { Event, Hello, Samples, SensorCard } from "./messages";
+import type { Event, Hello, Samples, Sea, SensorCard } from "./messages";
 import { MiniMap } from "./minimap";
 import { Panel } from "./panel";
 import { place, turned } from "./scene/axes";
@@ -17,6 +17,7 @@ import { CAMERAS, type CameraKind } from "./scene/cameras";
 import { QUALITIES, World } from "./scene/world";
 import { Buffer, Layout, numbersOf, type State, vehicleIndex } from "./state";
 import { Film, save } from "./video";
+import { WeatherDesk } from "./weather";
 
 /** Everything that belongs to one greeting of the server. */
 class Page {
@@ -26,6 +27,7 @@ class Page {
   readonly panel: Panel;
   readonly bar: Bar;
   readonly driver: Driver;
+  private readonly weather: WeatherDesk | null;
   readonly map: MiniMap;
   waypointMode = false;
   private readonly film: Film;
@@ -83,7 +85,9 @@ class Page {
     byId("scenario").textContent = hello.scenario;
     const role = hello.role === "operator" ? "" : `, ${hello.role}`;
     byId("mode").textContent = hello.mode + (hello.may.length ? role : ", watching");
-    document.body.classList.toggle("blind", !hello.outside);
+    this.weather = hello.weather && hello.may.includes("weather") ? new WeatherDesk(hello.weather, hello.seed, send) : null;
+    byId("weather-place").replaceChildren(...(this.weather ? [this.weather.root] : []));
+    document.body.classList.toggle("inside", !hello.outside);
     this.restore();
   }
 
@@ -205,6 +209,11 @@ class Page {
     this.bar.setWaypoint(false);
   }
 
+  changeSea(sea: Sea): void {
+    this.world.changeSea(sea);
+    if (sea.weather) this.weather?.show(sea.weather);
+  }
+
   take(state: State): void {
     if (state.run !== this.run) {
       if (this.run && this.hello.mode === "live") this.panel.clearEvents();
@@ -266,6 +275,13 @@ let page: Page | null = null;
 const shownOnDemand = { on: false };
 let saying = 0;
 
+/** Whether two greetings are of the same run; its weather may have changed. */
+function alike(one: Hello, other: Hello): boolean {
+  const lasting = (hello: Hello) =>
+    JSON.stringify({ ...hello, waves: null, weather: null, visibility: 0, wind_speed: 0 });
+  return lasting(one) === lasting(other);
+}
+
 function say(text: string, seconds: number): void {
   const notice = byId("notice");
   notice.textContent = text;
@@ -276,8 +292,9 @@ function say(text: string, seconds: number): void {
 
 const connection = new Connection(addressOf(location), {
   hello(hello: Hello) {
-    if (page && JSON.stringify(page.hello) === JSON.stringify(hello)) {
+    if (page && alike(page.hello, hello)) {
       page.buffer.clear();
+      page.world.changeSea(hello);
       page.panel.clearEvents();
       page.panel.sensors.watch();
       return; // the same run as before the connection broke
@@ -289,11 +306,7 @@ const connection = new Connection(addressOf(location), {
   event: (event: Event) => page?.panel.event(event),
   refused: (text) => say(text.split("\n")[0] ?? text, 6),
   seats: (viewers) => (byId("seats").textContent = viewers > 1 ? `${viewers} watching` : ""),
-  sea: (sea) => {
-    page?.world.setSea(sea.waves, sea.wind_speed);
-    page?.world.setVisibility(sea.visibility);
-    if (sea.weather) page?.panel.weather?.show(sea.weather);
-  },
+  sea: (sea) => page?.changeSea(sea),
   samples: (samples) => page?.sense(samples),
   history: (history) => page?.panel.recall(history),
   connected: (there, text) => {

@@ -9,7 +9,6 @@ import type { Parts } from "./sensors/truth";
 import { type Series, seriesOf } from "./series";
 import { euler, type Layout, numbersOf } from "./state";
 import { units } from "./units";
-import { WeatherPanel } from "./weather";
 import { TimeWindow } from "./window";
 
 const DEGREES = 180 / Math.PI;
@@ -25,7 +24,6 @@ export class Panel {
   selected = 0;
   readonly sensors: SensorTabs;
   readonly window = new TimeWindow();
-  readonly weather: WeatherPanel | null;
   private readonly compass = element("canvas", { class: "dial", role: "img", "aria-label": "compass" });
   private readonly horizon = element("canvas", { class: "dial", role: "img", "aria-label": "artificial horizon" });
   private readonly numbers = element("dl", { id: "numbers" });
@@ -76,7 +74,6 @@ export class Panel {
       return numbers && ((part) => this.layout.of(numbers, this.selected, part));
     };
     this.sensors = new SensorTabs(send, this.window, partsAt, (card) => listener.sensor(card));
-    this.weather = hello.weather && this.may("weather") ? new WeatherPanel(hello.weather, send) : null;
     root.replaceChildren(
       element("div", { class: "row" }, this.chooser),
       element("div", { class: "row dials" }, this.compass, this.horizon),
@@ -85,7 +82,6 @@ export class Panel {
       element("h2", {}, "Actuators"),
       this.actuators,
       this.faults,
-      ...(this.weather ? [this.weather.root] : []),
       this.sensors.root,
       element("h2", { class: "row" }, "Charts ", this.span),
       this.chartHost,
@@ -252,9 +248,7 @@ export class Panel {
     put("speed", `${speed.toFixed(2)} m/s  ${(speed * 1.943844).toFixed(1)} kn`);
     put("heading", `${((yaw * DEGREES + 360) % 360).toFixed(1)}°`);
     put("roll, pitch", `${(roll * DEGREES).toFixed(1)}°  ${(pitch * DEGREES).toFixed(1)}°`);
-    // a trainee is not told what no instrument shows
-    const wave = of("elevation")[0]!;
-    put("wave", Number.isFinite(wave) ? `${wave.toFixed(2)} m` : "–");
+    put("wave", this.hello.outside ? `${of("elevation")[0]!.toFixed(2)} m` : "–");
     put("status", this.hello.statuses[Math.round(of("status")[0]!)] ?? "?");
     const [states, orders] = [of("actuators"), of("command")];
     card.channels.forEach((channel, i) => {

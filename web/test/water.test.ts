@@ -29,7 +29,7 @@ describe("the table of waves", () => {
     const many = 700;
     const ones = (value: number) => Array.from({ length: many }, (_, i) => value * (1 + i / many));
     const waves = { amplitude: ones(0.01), omega: ones(1), wavenumber: ones(0.1), direction: ones(0.2), phase: ones(2) };
-    sea.set(waves);
+    sea.change(waves);
     sea.centre(3, 4, 5);
     const { data, width } = sea.texture.image as unknown as { data: Float32Array; width: number };
     expect(sea.count.value).toBe(many);
@@ -37,7 +37,7 @@ describe("the table of waves", () => {
     let height = 0;
     for (let i = 0; i < many; i++) height += data[4 * i]! * Math.cos(data[4 * i + 3]!);
     expect(height).toBeCloseTo(sea.elevation(3, 4, 5), 4);
-    sea.set(WAVES);
+    sea.change(WAVES);
     expect(sea.count.value).toBe(2);
     expect(sea.significantHeight).toBeCloseTo(4 * Math.sqrt(0.5 * (0.25 + 0.01)), 9);
   });

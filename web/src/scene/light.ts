@@ -5,6 +5,7 @@ import * as THREE from "three";
 /** GLSL: the colour of the sky in a direction (three's axes), without the disc of the sun. */
 export const SKY = /* glsl */ `
 uniform vec3 sunDirection;
+uniform float airLoss;
 vec3 skyColour(vec3 direction) {
   float height = max(direction.y, 0.0);
   float low = 1.0 - smoothstep(0.0, 0.45, sunDirection.y);
@@ -15,12 +16,6 @@ vec3 skyColour(vec3 direction) {
   vec3 glow = mix(vec3(0.9, 0.85, 0.75), vec3(1.45, 0.58, 0.20), low);
   colour += glow * (0.38 * pow(towards, 5.0) * exp(-2.2 * height) + 0.35 * pow(towards, 90.0));
   return colour;
-}
-/* Fog, above what clear air takes away: extinction per m, and its colour. */
-uniform float fogDensity;
-uniform vec3 fogColour;
-vec3 inFog(vec3 colour, float far) {
-  return mix(colour, fogColour, 1.0 - exp(-fogDensity * far));
 }
 vec3 sunColour() {
   float low = 1.0 - smoothstep(0.0, 0.45, sunDirection.y);
@@ -41,7 +36,7 @@ vec3 veil(float depth, vec3 direction) {
   return light * mix(0.22, 1.5, smoothstep(-0.8, 0.9, direction.y));
 }
 /* Colour of something at "there" as seen from "eye", y up, under water that stands at a level. */
-vec3 throughWater(vec3 colour, vec3 eye, vec3 there, vec3 haze, float level, float fog) {
+vec3 throughWater(vec3 colour, vec3 eye, vec3 there, vec3 haze, float level, float airLoss) {
   eye.y -= level;
   there.y -= level;
   float path = distance(eye, there);
@@ -53,14 +48,23 @@ vec3 throughWater(vec3 colour, vec3 eye, vec3 there, vec3 haze, float level, flo
   colour *= exp(-DOWNWELLING * max(max(-there.y, 0.0) - ADAPTED * eyeDeep, 0.0));
   vec3 kept = exp(-ABSORPTION * path * wet);
   colour = colour * kept + veil(eyeDeep, (there - eye) / max(path, 1e-3)) * (1.0 - kept);
-  return mix(colour, haze, 1.0 - exp(-dry * (0.00012 + fog)));
+  return mix(colour, haze, 1.0 - exp(-dry * airLoss));
 }
 `;
 
 /** As three has it, before `patchFog`. */
 export const TONES = THREE.ShaderChunk.tonemapping_fragment;
 
-/** All of three's own materials see the water in place of a fog, whose `near` is its level; `far` is the extinction of fog. */
+/** Light lost in clear air, 1/m. */
+export const CLEAR_AIR = 0.00012;
+
+/** Light lost in air, 1/m, by its visibility, m (Koschmieder): a fiftieth of a contrast is left. */
+export function airLoss(visibility: number): number {
+  return Math.max(3.912 / visibility, CLEAR_AIR);
+}
+
+/** All of three's own materials see the water in place of a fog: its `near` is the level of the
+ * water, its `far` the light lost in the air. */
 export function patchFog(): void {
   THREE.ShaderChunk.fog_pars_vertex = "varying vec3 vFogPlace;";
   THREE.ShaderChunk.fog_vertex = /* glsl */ `
@@ -70,7 +74,7 @@ export function patchFog(): void {
     #endif
     vFogPlace = (modelMatrix * fogPlace).xyz;
   `;
-  THREE.ShaderChunk.fog_pars_fragment = `varying vec3 vFogPlace; uniform vec3 fogColor; uniform float fogNear, fogFar; ${WATER}`;
+  THREE.ShaderChunk.fog_pars_fragment = `varying vec3 vFogPlace; uniform vec3 fogColor; uniform float fogNear; uniform float fogFar; ${WATER}`;
   THREE.ShaderChunk.fog_fragment = "";
   // light is lost before tones are mapped, which is not where three puts its fog
   THREE.ShaderChunk.tonemapping_fragment = /* glsl */ `
@@ -128,7 +132,10 @@ export function skyDome(shared: Record<string, THREE.IUniform>): THREE.Mesh {
           }
           float towards = dot(direction, sunDirection);
           colour += sunColour() * 14.0 * smoothstep(0.99985, 0.99996, towards);
-          colour = inFog(colour, 150.0 / max(direction.y, 0.01)); // a bank of fog lies on the water
+          // A bank of fog is some hundred metres high.
+          vec3 level = normalize(vec3(direction.x, 0.015, direction.z));
+          float path = 150.0 / max(direction.y, 0.01);
+          colour = mix(colour, skyColour(level), 1.0 - exp(-(airLoss - 0.00012) * path));
         }
         gl_FragColor = vec4(colour, 1.0);
         #include <tonemapping_fragment>

@@ -51,10 +51,11 @@ export class Sea {
   private waves: WavesCard | null = null;
 
   constructor(waves: WavesCard | null) {
-    this.set(waves);
+    this.change(waves);
   }
 
-  set(waves: WavesCard | null): void {
+  /** Other waves, perhaps more of them than before. */
+  change(waves: WavesCard | null): void {
     const n = waves?.amplitude.length ?? 0;
     this.waves = waves;
     this.count.value = n;
@@ -261,8 +262,7 @@ export class Water {
             colour = mix(colour, mix(vec3(0.82, 0.86, 0.88), sunColour(), 0.2), 0.8 * foam);
             opaque = mix(0.80, 1.0, clamp(fresnel + far / 120.0, 0.0, 1.0)) * (1.0 - 0.85 * clearness);
             vec3 level = normalize(vec3(-toEye.x, 0.015, -toEye.z));
-            colour = mix(colour, skyColour(level), 1.0 - exp(-far * 0.00022));
-            colour = inFog(colour, far);
+            colour = mix(colour, skyColour(level), 1.0 - exp(-far * (0.0001 + airLoss)));
           }
           gl_FragColor = vec4(colour, opaque);
           #include <tonemapping_fragment>
@@ -272,11 +272,11 @@ export class Water {
     this.mesh = new THREE.Mesh(new THREE.BufferGeometry(), material);
     this.mesh.frustumCulled = false;
     this.mesh.renderOrder = 2;
-    this.roughen(windSpeed);
+    this.refresh(windSpeed);
   }
 
-  /** The wind, or the sea, is another one. */
-  roughen(windSpeed: number): void {
+  /** After the sea has changed. */
+  refresh(windSpeed: number): void {
     const { uniforms } = this.mesh.material;
     // what Cox and Munk (1954) saw of slopes, and the components do not hold
     uniforms["ripples"]!.value = Math.max(0.003 + 0.00512 * windSpeed - this.sea.slopeVariance, 0.003);

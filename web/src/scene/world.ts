@@ -2,13 +2,13 @@
 
 import * as THREE from "three";
 
-import type { Hello, WavesCard } from "../messages";
+import type { Hello, Sea as SeaNow } from "../messages";
 import type { Layout } from "../state";
+import { Arrows } from "./arrows";
 import { Bottom } from "./bottom";
 import { Cameras, type Surroundings } from "./cameras";
-import { patchFog, skyDome, sunAt } from "./light";
-import { Arrows } from "./arrows";
 import { Labels } from "./labels";
+import { airLoss, CLEAR_AIR, patchFog, skyDome, sunAt } from "./light";
 import { plans } from "./plan";
 import { SensorRays } from "./rays";
 import { Bodies, colourOf, Fleet, Trail } from "./vehicles";
@@ -29,8 +29,6 @@ export const QUALITIES: Quality[] = [
   { name: "lowest", rings: 44, sectors: 64, fine: false, pixels: 0.5 },
 ];
 const SLOW = 45;
-/** Visibility of clear air, m. */
-const CLEAR = 100_000;
 
 export const SUNS: Record<string, [number, number]> = {
   low: [9, 235],
@@ -62,8 +60,7 @@ export class World {
   private readonly shared = {
     sunDirection: { value: new THREE.Vector3(0, 1, 0) },
     eyeDepth: { value: -1 },
-    fogDensity: { value: 0 },
-    fogColour: { value: new THREE.Color(0xb8cbd8) },
+    airLoss: { value: CLEAR_AIR },
   };
   private readonly sunlight = new THREE.DirectionalLight(0xffffff, 2.6);
   private readonly skylight = new THREE.HemisphereLight(0xc8daf0, 0x4a6068, 2.4);
@@ -124,20 +121,17 @@ export class World {
     const low = height < 15;
     this.sunlight.color.set(low ? 0xffb27a : 0xfff4e2);
     (this.scene.fog as THREE.Fog).color.set(low ? 0xb6a296 : 0xb8cbd8);
-    this.shared.fogColour.value.copy((this.scene.fog as THREE.Fog).color);
   }
 
-  /** The sea as it is now, with the wind over it. */
-  setSea(waves: WavesCard | null, windSpeed: number): void {
-    this.sea.set(waves);
-    this.water.roughen(windSpeed);
+  changeSea(sea: Pick<SeaNow, "waves" | "wind_speed" | "visibility">): void {
+    this.sea.change(sea.waves);
+    this.water.refresh(sea.wind_speed);
+    this.setVisibility(sea.visibility);
   }
 
-  /** How far one sees, m: by Koschmieder's law an extinction of 3.912 over it. */
-  setVisibility(visibility: number): void {
-    const fog = Math.max(3.912 / visibility - 3.912 / CLEAR, 0);
-    this.shared.fogDensity.value = fog;
-    (this.scene.fog as THREE.Fog).far = fog;
+  private setVisibility(visibility: number): void {
+    this.shared.airLoss.value = airLoss(visibility);
+    (this.scene.fog as THREE.Fog).far = airLoss(visibility);
   }
 
   setQuality(index: number, steppedDown: boolean): void {
