@@ -80,6 +80,7 @@ def test_types_and_frames_are_those_that_ros_programs_expect(mcap, messages):
         "dvl": "geometry_msgs/TwistWithCovarianceStamped",
         "dvl/altitude": "sensor_msgs/Range",
         "dvl/beams": "sensor_msgs/JointState",
+        "dvl/ping": "marine_acoustic_msgs/Dvl",
         "speed_log": "geometry_msgs/TwistWithCovarianceStamped",
         "anemometer": "geometry_msgs/Vector3Stamped",
         "ctd": "sensor_msgs/JointState",
@@ -200,6 +201,15 @@ def test_places_depths_and_velocities_are_in_the_axes_of_their_frames(run, messa
     np.testing.assert_allclose(np.diag(m.covariance.reshape(6, 6))[:3], [9e-6, 9e-6, 1e-6])
     assert messages["/otter/dvl/altitude"][-1][1].range == np.float32(altitude)
     assert messages["/otter/dvl/beams"][-1][1].name[-1] == "lock"
+    ping = messages["/otter/dvl/ping"][-1][1]
+    ranges = picked(run, "dvl", *(f"range_{k}" for k in range(1, 5)))[-1]
+    (lock,) = picked(run, "dvl", "lock")[-1]
+    assert (ping.velocity.x, ping.velocity.y, ping.velocity.z) == (u, -v, -w)
+    assert (ping.altitude, ping.velocity_mode) == (altitude, lock)
+    assert ping.speed_gnd == pytest.approx(np.hypot(u, v))
+    np.testing.assert_array_equal(ping.range, ranges)
+    assert ping.num_good_beams == np.sum(ranges > 0.0)
+    np.testing.assert_array_equal(ping.velocity_covar[[0, 4, 8]], m.covariance[[0, 7, 14]])
     u, v = picked(run, "speed_log", "speed_x", "speed_y")[-1]
     assert xyz(messages["/otter/speed_log"][-1][1].twist.twist.linear) == [u, -v, 0.0]
 

@@ -1,4 +1,4 @@
-"""Messages that ROS itself does not define: those of marine sonars, and Panisim's of actuators.
+"""Messages that ROS itself does not define: of sonars, Doppler logs, and Panisim's of actuators.
 
 The fields are those of the package `marine_acoustic_msgs` as it is released for ROS 2, so that its
 drivers, viewers and recordings understand ours. rosbags ships ROS's own messages only. A service is
@@ -15,6 +15,7 @@ PING = "marine_acoustic_msgs/msg/PingInfo"
 ACTUATOR = "interfaces/msg/Actuator"
 TRIGGER_REQUEST = "std_srvs/msg/Trigger_Request"
 TRIGGER_RESPONSE = "std_srvs/msg/Trigger_Response"
+DVL = "marine_acoustic_msgs/msg/Dvl"
 
 _TEXTS = {
     PING: """
@@ -65,6 +66,30 @@ float32[] tx_delays
 float32[] tx_angles
 float32[] rx_angles
 marine_acoustic_msgs/SonarImageData image
+""",
+    DVL: """
+uint8 DVL_MODE_BOTTOM=1
+uint8 DVL_MODE_WATER=2
+uint8 DVL_TYPE_PISTON=0
+uint8 DVL_TYPE_PHASED_ARRAY=1
+std_msgs/Header header
+uint8 velocity_mode
+uint8 dvl_type
+geometry_msgs/Vector3 velocity
+float64[9] velocity_covar
+float64 altitude
+float64 course_gnd
+float64 speed_gnd
+uint8 num_good_beams
+float32 sound_speed
+bool beam_ranges_valid
+bool beam_velocities_valid
+geometry_msgs/Vector3[4] beam_unit_vec
+float64[4] range
+float32[4] range_covar
+float32[4] beam_quality
+float32[4] beam_velocity
+float32[4] beam_velocity_covar
 """,
     PROJECTED: """
 std_msgs/Header header

@@ -3,8 +3,8 @@
 Serialising message by message in Python is too slow for a run that is computed a thousand times
 faster than real time. Within one topic of ours only the stamp and some numbers change, so rosbags
 serialises one template per topic with a recognisable number in every such field; where these
-numbers are found is the layout, and NumPy fills all messages of a block at once. A number of one
-byte is not recognisable: it is found as the byte in which two templates differ.
+numbers are found is the layout, and NumPy fills all messages of a block at once. Numbers of one
+byte are not recognisable: they are found as the bytes in which two templates differ.
 """
 
 import struct
@@ -52,7 +52,7 @@ class MessageFactory:
         return self._open("<f4", struct.pack("<I", _SHORT_PATTERN + len(self.slots)))
 
     def byte_slot(self) -> int:
-        """The same for an int8, of which a message may have one."""
+        """The same for an int8; several are asked for in the order of the message's fields."""
         self.slots.append("i1")
         return self._byte
 
@@ -142,7 +142,7 @@ class TypeStore:
         offsets = []
         for i, kind in enumerate(factory.slots):
             if kind == "i1":
-                (offset,) = differing
+                offset = differing.pop(0)
             elif kind == "<f4":
                 offset = _take(data, struct.pack("<I", _SHORT_PATTERN + i))
             else:

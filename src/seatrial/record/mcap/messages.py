@@ -177,7 +177,7 @@ class McapSource:
         """A sample is there when all of its messages are: a receiver without a fix, for example,
         has no velocity to tell, and a sample that was lost has a label only."""
         info = self._info(vehicle)
-        topics = sensor_topics(info, self.namespaces[vehicle], self.header.datum)[sensor]
+        topics = self._sample_topics(info)[sensor]
         components = next(s.components for s in info.sensors if s.name == sensor)
         for place in self.file.places:
             there = all(topic.name in place.counts for topic in topics)
@@ -197,10 +197,15 @@ class McapSource:
             there.update(place.counts)
         found = {}
         for vehicle in self.header.vehicles:
-            sensors = sensor_topics(vehicle, self.namespaces[vehicle.name], self.header.datum)
-            for sensor, topics in sensors.items():
+            for sensor, topics in self._sample_topics(vehicle).items():
                 found[vehicle.name, sensor] = min(there[topic.name] for topic in topics)
         return found
+
+    def _sample_topics(self, vehicle: VehicleInfo) -> dict[str, list[Topic[Measurements]]]:
+        """Of each sensor, those that its numbers are read from: others may not be there, in
+        recordings of former versions."""
+        every = sensor_topics(vehicle, self.namespaces[vehicle.name], self.header.datum)
+        return {name: [t for t in some if t.unpack is not None] for name, some in every.items()}
 
     def _read_samples(
         self, place: Place, topics: list[Topic[Measurements]], components: tuple[str, ...]
@@ -210,8 +215,8 @@ class McapSource:
         stamps = reduce(np.intersect1d, (part.stamps for part in parts))
         fields: dict[str, Array] = {FAULT: np.zeros(len(stamps))}
         for topic, part in zip(topics, parts, strict=True):
-            if topic.unpack is not None:
-                fields |= topic.unpack(part.values[_rows(part, stamps)])
+            assert topic.unpack is not None
+            fields |= topic.unpack(part.values[_rows(part, stamps)])
         numbers = [fields[name] for name in components]
         return Measurements(
             time=stamps / 1e9,

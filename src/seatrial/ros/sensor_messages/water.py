@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from seatrial.ros.axes import swap_body
+from seatrial.ros.definitions import DVL
 from seatrial.ros.layout import Array, Message, MessageFactory
 from seatrial.ros.sensor_messages.common import (
     TWIST,
@@ -50,7 +51,55 @@ def dvl(sensor: SensorTopic) -> list[Samples]:
         ),
         _sounding(sensor, "/altitude", "altitude", 0.0, (0.0, float("inf"))),
         sensor.publish_numbers("/beams", [*sensor.numbered("range"), "lock"]),
+        _dvl_ping(sensor, names, ground, water),
     ]
+
+
+def _dvl_ping(sensor: SensorTopic, names: list[str], ground: list[float], water: Array) -> Samples:
+    """All of it once more in the message that drivers of Doppler logs send, in the axes of the
+    sensor's frame. The sound speed and the velocities by beam are not told."""
+    ranges = sensor.numbered("range")
+    unknown = np.full(len(ranges), -1.0, np.float32)
+    facts = sensor.info.facts
+
+    def ping(f: MessageFactory) -> Message:
+        mode = f.byte_slot()
+        velocity = f.xyz(VECTOR)
+        spread = np.zeros(9)
+        spread[[0, 4, 8]] = [f.slot() for _ in range(3)]
+        altitude, course, speed = (f.slot() for _ in range(3))
+        good = f.byte_slot()
+        beams = [
+            f.make(VECTOR, *swap_body(np.array([facts.get(name, (0.0,) * 3)]))[0].tolist())
+            for name in (f"beam_{k + 1}" for k in range(len(ranges)))
+        ]
+        lengths = np.array([f.slot() for _ in ranges])
+        return f.make(
+            *(DVL, f.header(sensor.frame), mode, 0, velocity, spread, altitude, course, speed),
+            *(good, float("nan"), True, False, beams, lengths),
+            *(unknown, np.zeros(len(ranges), np.float32), np.zeros(len(ranges), np.float32)),
+            unknown,
+        )
+
+    def there(v: Array) -> Array:
+        moving, altitude, lengths, lock = np.split(v, [3, 4, 4 + len(ranges)], axis=1)
+        ahead = swap_body(moving)
+        return np.hstack(
+            [
+                np.clip(np.rint(lock), 0.0, 2.0),
+                ahead,
+                np.where(lock > 1.5, water, ground),
+                altitude,
+                np.arctan2(ahead[:, 1:2], ahead[:, :1]),
+                np.hypot(ahead[:, 1:2], ahead[:, :1]),
+                np.sum(np.isfinite(lengths) & (lengths > 0.0), axis=1, keepdims=True),
+                lengths,
+            ]
+        )
+
+    every = [*names, "altitude", *ranges, "lock"]
+    told = sensor.publish("/ping", DVL, every, ping, there, slots=11 + len(ranges))
+    return replace(told, unpack=None)  # the other topics keep all of it
 
 
 def altimeter(sensor: SensorTopic) -> list[Samples]:
