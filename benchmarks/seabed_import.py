@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from seatrial.bathymetry.importing import Choices, import_seabed
+from seatrial.bathymetry.choices import Choices
+from seatrial.bathymetry.importing import import_seabed
 from seatrial.bathymetry.store import write_map
 
 LATITUDE, LONGITUDE = 58.9, 9.7

@@ -14,7 +14,9 @@ import rasterio
 import trimesh
 import xarray
 
-from seatrial.bathymetry.importing import Choices, import_seabed
+from seatrial.bathymetry.choices import Choices
+from seatrial.bathymetry.gridding import filled
+from seatrial.bathymetry.importing import import_seabed
 from seatrial.bathymetry.projection import Plane
 from seatrial.bathymetry.sources import GEOGRAPHIC
 from seatrial.bathymetry.store import open_map, write_map
@@ -426,8 +428,9 @@ HOSTILE = {
 def test_hostile_files_are_refused_with_the_line(tmp_path, case):
     name, content, message = HOSTILE[case]
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(SpecError, match=message):
+    with pytest.raises(SpecError, match=message) as refused:
         import_seabed([tmp_path / name], Choices())
+    assert "to mend" in str(refused.value)
 
 
 def huge_netcdf(path):
@@ -501,3 +504,43 @@ def test_a_grid_too_fine_and_a_datum_too_far_are_refused_with_a_way_out(tmp_path
         imported(path, datum=(0.0, 5.0))
     with pytest.raises(SpecError, match="no reference system"):
         imported(path, crs="EPSG:0", columns=("x", "y", "depth"))
+
+
+def test_a_hole_within_a_raster_is_filled_linearly_and_one_at_its_edge_by_the_nearest():
+    north, east = np.meshgrid(np.arange(40.0), np.arange(30.0), indexing="ij")
+    truth = 20.0 + 0.3 * north - 0.2 * east
+    depth = truth.copy()
+    depth[10:18, 8:20] = np.nan
+    depth[25, 5] = np.nan
+    depth[30:40, 24:30] = np.nan  # a corner of the survey
+    found, across = filled(depth)
+    assert across == 8 * 12 + 1
+    inner = np.zeros_like(depth, bool)
+    inner[10:18, 8:20] = inner[25, 5] = True
+    np.testing.assert_allclose(found[inner], truth[inner], atol=1e-9)
+    assert found[39, 29] == pytest.approx(truth[39, 23])  # six nodes west, the nearest that is
+    np.testing.assert_array_equal(found[~np.isnan(depth)], depth[~np.isnan(depth)])
+
+
+DEGENERATE = {
+    "one": ["60.0,5.0,30"],
+    "two": ["60.0,5.0,30", "60.01,5.0,31"],
+    "all in one place": ["60.0,5.0,30"] * 20,
+    "on one line": [f"{60 + 0.001 * k},{5 + 0.002 * k},30" for k in range(40)],
+    "on one meridian": [f"{60 + 0.001 * k},5.0,30" for k in range(40)],
+}
+
+
+@pytest.mark.parametrize("case", DEGENERATE)
+@pytest.mark.parametrize("method", ["grid", "mesh"])
+@pytest.mark.filterwarnings("error")
+def test_soundings_that_span_no_area_are_refused_with_a_remedy_and_no_warning(
+    tmp_path, case, method
+):
+    path = tmp_path / "a.xyz"
+    path.write_text("\n".join(DEGENERATE[case]) + "\n")
+    for spacing in (None, 10.0):
+        with pytest.raises(SpecError) as refused:
+            import_seabed([path], Choices(spacing=spacing, method=method))
+        assert "span no area" in str(refused.value)
+        assert "to mend" in str(refused.value)

@@ -3,13 +3,14 @@
 import dataclasses
 import math
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import craft
 from instruments import fit, normal, read, state
-from seatrial.geometry.bodies import Body
+from seatrial.geometry.bodies import Body, Timetable
 from seatrial.geometry.grid import height_grid
 from seatrial.geometry.shapes import build_solids
 from seatrial.ocean.seabed import Seabed
@@ -262,3 +263,67 @@ def test_noise_and_lost_beams_of_the_obstacle_sonar_are_as_described():
     assert np.std(error[heard]) == pytest.approx(0.2, rel=0.03)
     share = 1.0 - np.mean(heard)
     assert abs(share - 0.1) < 5.0 * math.sqrt(0.1 * 0.9 / heard.size)
+
+
+# --- bodies before the bottom --------------------------------------------------------------------
+
+
+def with_bodies(*bodies, depth=40.0):
+    water = craft.ocean_of(seabed=None if depth is None else {"depth": depth})
+    return dataclasses.replace(water, solids=jax.device_put(build_solids(list(bodies))))
+
+
+CRATE = Body("crate", "box", length=6.0, beam=6.0, height=4.0, position=np.array([10.0, 0, 38]))
+
+
+@pytest.mark.parametrize("how", [{"fidelity": "ideal"}, EXACT])
+def test_each_beam_of_the_dvl_meets_a_ball_or_the_bottom_behind_it(how):
+    """A ball of 3 m below the port and forward beam: the root of |p + r b − c| = 3."""
+    place, beams = np.array([0.0, 0.0, 20.0]), four_beams()
+    centre = place + 12.0 * beams[:, 3] + np.array([0.4, 0.2, 0.0])
+    ball = Body("ball", "sphere", radius=3.0, position=centre)
+    ocean = with_bodies(ball)
+    values, valid, _ = read(fit("dvl", ocean, **how), ocean, state(place))
+    away = centre - place
+    along = away @ beams[:, 3]
+    length = along - math.sqrt(9.0 - (away @ away - along**2))
+    expected = np.append(np.full(3, 20.0 / math.cos(math.radians(25.0))), length)
+    np.testing.assert_allclose(values[4:8, 0], expected, rtol=1e-3)
+    assert values[7, 0] < 10.0
+    assert valid.all()
+
+
+@pytest.mark.parametrize("kind", ["altimeter", "echo_sounder"])
+def test_altimeter_and_echo_sounder_tell_the_top_of_a_crate_below_them(kind):
+    ocean = with_bodies(CRATE)
+    for north, below in ((10.0, 16.0), (0.0, 20.0)):
+        if kind == "altimeter":
+            built = fit(kind, ocean, rate=5.0, noise=0.0, fidelity="nominal")
+            told, heard, _ = read(built, ocean, state((north, 0.0, 20.0)))
+            # half of its beam reaches 1 m to the side, where the crate is as near as below
+            assert told[0, 0] == pytest.approx(below, rel=1e-3)
+        else:
+            built = fit(kind, ocean, rate=5.0, fidelity="ideal")
+            found = built.dense.expand(views((north, 0.0, 20.0), (0.0, 0.0, 0.3)), ocean)
+            told, heard = found.values, found.valid
+            assert told[0, 0] == pytest.approx(below, rel=1e-3)
+            echo = np.argmax(found.payload[0, 0]) * 100.0 / 512
+            assert echo == pytest.approx(below, abs=0.5)
+        assert heard.all()
+
+
+def test_bodies_are_heard_where_there_is_no_bottom_and_from_a_moving_one_where_it_is():
+    way = Timetable(np.zeros(1), np.array([[10.0, 0.0]]), np.array([[1.0, 0.0]]))
+    passing = dataclasses.replace(CRATE, motion=way)
+    ocean = with_bodies(passing, depth=None)
+    built = fit("altimeter", ocean, rate=5.0, fidelity="ideal")
+    for t, heard in ((0.0, True), (5.0, False)):  # it has moved on to 15 m, 2 m beyond
+        values, valid, _ = read(built, ocean, state((10.0, 0.0, 20.0)), t=t)
+        assert valid.all() == heard
+        assert values[0, 0] == (pytest.approx(16.0, rel=1e-3) if heard else 0.0)
+
+
+def test_a_world_without_bodies_has_no_rays_to_solids_in_its_program():
+    ocean = craft.ocean_of(seabed={"depth": 40.0})
+    for kind in ("dvl", "altimeter"):
+        assert fit(kind, ocean, rate=5.0).sensor.sight is None

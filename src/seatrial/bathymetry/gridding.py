@@ -26,6 +26,8 @@ GAP = 5.0
 times the grid's spacing, is a hole."""
 NARROWEST = 0.01
 """Least standard deviation of places across the line that fits them best, m."""
+SLENDER = 5e-4
+"""The same over that along the line."""
 PAIRS = 4_000_000
 """Of triangles and nodes that are looked at together."""
 EDGE = 1e-9
@@ -137,9 +139,11 @@ def interpolate(points: Points, nodes: Nodes, file: Path, progress: Progress) ->
     middle = np.array([points.north.mean(), points.east.mean()])
     places = np.column_stack([points.north, points.east]) - middle
     try:
-        # Rounding leaves a little width to points on one line.
-        narrow = np.linalg.svd(np.cov(places.T), compute_uv=False)[1] < NARROWEST**2
-        if len(places) < 3 or narrow:
+        if len(places) < 3:
+            raise ValueError
+        # Rounding leaves a little width to points on one line, and the Earth bends long ones.
+        along, across = np.sqrt(np.linalg.svd(np.cov(places.T), compute_uv=False))
+        if across < max(NARROWEST, SLENDER * along):
             raise ValueError
         faces = Delaunay(places).simplices.astype(np.int64)
     except (QhullError, ValueError):
@@ -147,6 +151,7 @@ def interpolate(points: Points, nodes: Nodes, file: Path, progress: Progress) ->
             file,
             f"{len(places)} different places that span no area",
             expected="at least three soundings that are not on one line",
+            mend="add soundings to its side; a single line is no survey of an area",
         )
     progress(0.5)
     corners = np.column_stack([points.east, points.north, points.depth])[faces]
@@ -295,13 +300,26 @@ def merged(layers: list[Layer]) -> Layer:
     return Layer(depth, hole)
 
 
-def filled(depth: Array) -> Array:
-    """Depths with those of the nearest node that has one where there is none."""
-    from scipy.ndimage import distance_transform_edt
+def filled(depth: Array) -> tuple[Array, int]:
+    """Depths without holes, and how many nodes were filled from all around.
+
+    A hole that known nodes enclose is filled linearly over the Delaunay triangles of its rim; one
+    that reaches to the edge of the grid has nothing on its other side, and takes the nearest.
+    """
+    from scipy.interpolate import LinearNDInterpolator
+    from scipy.ndimage import binary_dilation, distance_transform_edt, label
 
     unknown = np.isnan(depth)
     if not unknown.any():
-        return depth
+        return depth, 0
     i, j = distance_transform_edt(unknown, return_distances=False, return_indices=True)
-    nearest: Array = depth[i, j]
-    return nearest
+    found: Array = depth[i, j]
+    around = np.ones((3, 3), bool)
+    parts, _ = label(unknown, around)
+    edges = np.concatenate([parts[0], parts[-1], parts[:, 0], parts[:, -1]])
+    within = unknown & ~np.isin(parts, edges)
+    if within.any():
+        rim = binary_dilation(within, around) & ~unknown
+        places = np.argwhere(rim).astype(np.float64)
+        found[within] = LinearNDInterpolator(places, depth[rim])(np.argwhere(within))
+    return found, int(within.sum())

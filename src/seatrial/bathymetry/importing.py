@@ -2,18 +2,19 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.bathymetry import gridding, rasters, surfaces
+from seatrial.bathymetry.choices import Choices
 from seatrial.bathymetry.gridding import Layer, Nodes, Points
-from seatrial.bathymetry.projection import Plane, geographic
+from seatrial.bathymetry.placing import datum_of, signed, without_strays
+from seatrial.bathymetry.projection import Plane
 from seatrial.bathymetry.sources import (
-    LOCAL,
     Progress,
     Raster,
     Soundings,
@@ -22,7 +23,6 @@ from seatrial.bathymetry.sources import (
     refuse,
 )
 from seatrial.bathymetry.text import read_text
-from seatrial.errors import Problem, SpecError
 from seatrial.geometry.terrain import Terrain, terrain
 
 Array = NDArray[np.float64]
@@ -31,12 +31,6 @@ MOST_NODES = 4096 * 4096
 """Of a map."""
 FARTHEST = 100_000.0
 """From the datum to the edge of a map, m: beyond it the sea is no plane."""
-STRAY = 300_000.0
-"""From the middle of a survey, m; a sounding beyond it has a wrong sign or a wrong digit."""
-MOST_STRAYS = 0.01
-"""Share of soundings that may be left out as strays."""
-EARTH_RADIUS = 6_371_000.0
-REPORTED = 5
 
 RASTERS = {
     **dict.fromkeys((".tif", ".tiff"), rasters.read_geotiff),
@@ -45,27 +39,6 @@ RASTERS = {
     ".bag": rasters.read_bag,
 }
 MESHES = (".stl", ".obj", ".ply", ".glb")
-
-
-@dataclass(frozen=True)
-class Choices:
-    """What whoever imports may say; None leaves it to the files."""
-
-    datum: tuple[float, float] | None = None
-    """Latitude and longitude of the origin, degrees; the middle of the survey when None."""
-    spacing: float | None = None
-    """Between nodes, m."""
-    method: Literal["grid", "mesh"] = "grid"
-    """Soundings as means by node, or each as a corner of a triangle."""
-    positive: Literal["up", "down"] | None = None
-    """What the numbers of the files count towards."""
-    offset: float = 0.0
-    """Added to all depths, m: how far the files' level of zero lies below the mean level."""
-    holes: Literal["fill", "leave"] = "fill"
-    crs: str | None = None
-    """Reference system of files that do not name theirs."""
-    columns: tuple[str, ...] | None = None
-    """Of text files without a header."""
 
 
 @dataclass(frozen=True)
@@ -118,11 +91,11 @@ def import_seabed(
     for k, path in enumerate(files):
         share = (k / len(files), (k + 1) / len(files))
         sources.append(_read(path, choices, _part(progress, "reading", *share)))
-    sources = [_signed(source, choices, notes) for source in sources]
+    sources = [signed(source, choices, notes) for source in sources]
     for source in sources:
         notes += [f"{source.file.name}: {note}" for note in source.notes]
-    sources = _without_strays(sources, notes)
-    datum = _datum(sources, choices, notes)
+    sources = without_strays(sources, notes)
+    datum = datum_of(sources, choices, notes)
     plane = Plane(datum)
     points, duplicates = _points(sources, plane, notes)
     low, high = _bounds(sources, points, plane, choices, notes)
@@ -133,13 +106,13 @@ def import_seabed(
     if not known.any():
         refuse(sources[0].file, "no node of the grid has a depth", mend="choose another --spacing")
     holes = int(found.hole.sum())
-    depth = gridding.filled(found.depth)
+    depth, across = gridding.filled(found.depth)
     if choices.holes == "leave":
         depth = np.where(found.hole, np.nan, found.depth)
     elif holes:
         notes.append(
-            f"{holes} holes filled: {int((found.hole & known).sum())} across gaps, "
-            f"{int((~known).sum())} from the nearest node"
+            f"{holes} holes filled: {int((found.hole & known).sum()) + across} across gaps, "
+            f"{int((~known).sum()) - across} from the nearest node"
         )
     made = terrain((nodes.north[0], nodes.east[0]), (nodes.spacing, nodes.spacing), depth)
     report = Report(
@@ -167,7 +140,7 @@ def _part(
 
 def _read(path: Path, choices: Choices, progress: Progress) -> Source:
     if not path.is_file():
-        refuse(path, "there is no such file", expected="a survey file")
+        refuse(path, "there is no such file", expected="a survey file", mend="look at its name")
     suffix = path.suffix.lower()
     try:
         if suffix in RASTERS:
@@ -176,114 +149,11 @@ def _read(path: Path, choices: Choices, progress: Progress) -> Source:
             return surfaces.read_mesh(path)
         return read_text(path, choices.columns, choices.crs, progress)
     except OSError as error:
-        refuse(path, f"it cannot be read ({error.strerror or error})")
-
-
-def _signed(source: Source, choices: Choices, notes: list[str]) -> Source:
-    """The same source with its numbers as depths, positive down, below the mean level."""
-    z = source.vertices[:, 2] if isinstance(source, Surface) else source.z
-    known = z[~np.isnan(z)]
-    if not known.size:
-        refuse(source.file, "not one depth is a number", expected="depths in metres")
-    below = float(np.median(known)) < 0.0
-    positive = choices.positive or source.positive or ("up" if below else "down")
-    why = "as asked" if choices.positive else "as the file says"
-    if choices.positive is None and (
-        source.positive is None or (source.positive == "down" and below)
-    ):
-        positive = "up" if below else "down"
-        why = f"most numbers are {'negative' if below else 'positive'}"
-    notes.append(f"{source.file.name}: numbers count {positive}wards, {why}")
-    sign = 1.0 if positive == "down" else -1.0
-    if isinstance(source, Surface):
-        vertices = source.vertices * [1.0, 1.0, sign] + [0.0, 0.0, choices.offset]
-        return replace(source, vertices=vertices, positive="down")
-    return replace(source, z=sign * source.z + choices.offset, positive="down")
-
-
-def _without_strays(sources: list[Source], notes: list[str]) -> list[Source]:
-    """Leave out soundings on the other side of the world; refuse when they are many."""
-    surveys = [s for s in sources if isinstance(s, Soundings) and s.crs != LOCAL]
-    if not surveys:
-        return sources
-    places = [geographic(s.x, s.y, s.crs) for s in surveys]
-    middle = [float(np.median(np.concatenate(column))) for column in zip(*places, strict=True)]
-    kept: dict[int, Source] = {}
-    for survey, (longitude, latitude) in zip(surveys, places, strict=True):
-        away = _distance(longitude, latitude, *middle)
-        stray = ~(away <= STRAY)
-        count = int(stray.sum())
-        if not count:
-            continue
-        i = int(np.argmax(stray))
-        line = 0 if survey.lines is None else int(survey.lines[i])
-        place = (float(latitude[i]), float(longitude[i]))
-        if count > max(1, MOST_STRAYS * len(stray)):
-            refuse(
-                survey.file,
-                f"{count} of {len(stray)} soundings lie more than {STRAY / 1000:g} km from the "
-                f"others, the first {away[i] / 1000.0:,.0f} km",
-                value=place,
-                expected=f"a survey around {middle[1]:.4g}, {middle[0]:.4g}",
-                mend=_sign_mend(place, middle) or "import the areas one by one",
-                line=line,
-            )
-        rows = np.flatnonzero(stray)[:REPORTED]
-        named = ", ".join(str(int(r if survey.lines is None else survey.lines[r])) for r in rows)
-        notes.append(
-            f"{survey.file.name}: {count} soundings thousands of kilometres away left out "
-            f"(wrong hemisphere?): line {named}{', …' if count > REPORTED else ''}"
+        refuse(
+            path,
+            f"it cannot be read ({error.strerror or error})",
+            mend="look whether you may read it, and whether it is whole",
         )
-        keep = ~stray
-        kept[id(survey)] = replace(
-            survey,
-            x=survey.x[keep],
-            y=survey.y[keep],
-            z=survey.z[keep],
-            lines=None if survey.lines is None else survey.lines[keep],
-        )
-    return [kept.get(id(s), s) for s in sources]
-
-
-def _sign_mend(place: tuple[float, float], middle: list[float]) -> str:
-    latitude, longitude = place
-    for name, other in (
-        ("longitude", (latitude, -longitude)),
-        ("latitude", (-latitude, longitude)),
-    ):
-        if _distance(np.array(other[1]), np.array(other[0]), *middle) < STRAY:
-            return f"with the other sign of its {name} it would be near: mend the signs"
-    return ""
-
-
-def _distance(longitude: Array, latitude: Array, to_longitude: float, to_latitude: float) -> Array:
-    """On a sphere, m (haversine)."""
-    lat, to_lat = np.radians(latitude), math.radians(to_latitude)
-    half = np.radians(np.asarray(longitude) - to_longitude) / 2.0
-    a = np.sin((lat - to_lat) / 2.0) ** 2 + np.cos(lat) * math.cos(to_lat) * np.sin(half) ** 2
-    return np.asarray(2.0 * EARTH_RADIUS * np.arcsin(np.sqrt(np.clip(a, 0.0, 1.0))))
-
-
-def _datum(sources: list[Source], choices: Choices, notes: list[str]) -> tuple[float, float] | None:
-    placed = [s for s in sources if not isinstance(s, Surface) and s.crs != LOCAL]
-    if choices.datum is not None or not placed:
-        return choices.datum
-    corners: list[tuple[float, float]] = []
-    for source in placed:
-        x, y = source.x, source.y
-        if isinstance(source, Raster):
-            x, y = (a.ravel() for a in np.meshgrid(x[[0, -1]], y[[0, -1]]))
-        longitude, latitude = geographic(x, y, source.crs)
-        first = corners[0][1] if corners else float(longitude[0])
-        longitude = first + np.remainder(longitude - first + 180.0, 360.0) - 180.0  # over 180°
-        corners += [(latitude.min(), longitude.min()), (latitude.max(), longitude.max())]
-    box = np.array(corners)
-    latitude, longitude = 0.5 * (box.min(axis=0) + box.max(axis=0))
-    datum = round(float(latitude), 6), round(float(longitude + 180.0) % 360.0 - 180.0, 6)
-    if len(placed) < len(sources):
-        notes.append("local files are taken to be about the middle of the others: give --datum")
-    notes.append(f"datum in the middle of the survey: {datum[0]:.6f}, {datum[1]:.6f}")
-    return datum
 
 
 def _points(sources: list[Source], plane: Plane, notes: list[str]) -> tuple[Points | None, int]:
@@ -417,22 +287,5 @@ def _method(sources: list[Source], choices: Choices) -> str:
         words.append("rasters: bilinear, after means where they are finer")
     if any(isinstance(s, Surface) for s in sources):
         words.append("meshes: highest triangle")
-    rest = "filled (nearest)" if choices.holes == "fill" else "left empty"
+    rest = "filled (linear within, nearest outside)" if choices.holes == "fill" else "left empty"
     return f"{'; '.join(words)}; holes {rest}"
-
-
-def check_choices(choices: Choices) -> None:
-    """Refuse numbers that make no sense."""
-    if choices.spacing is not None and not 0.01 <= choices.spacing <= 10_000.0:
-        raise SpecError(Problem("no spacing", value=choices.spacing, expected="0.01 to 10,000 m"))
-    if choices.datum is not None:
-        latitude, longitude = choices.datum
-        if not (abs(latitude) <= 90.0 and abs(longitude) <= 180.0):
-            raise SpecError(
-                Problem(
-                    "no place on Earth",
-                    value=choices.datum,
-                    expected="latitude within ±90 and longitude within ±180",
-                    mend="write it as --datum LATITUDE,LONGITUDE",
-                )
-            )

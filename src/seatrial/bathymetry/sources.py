@@ -81,11 +81,15 @@ class Surface:
 Source = Soundings | Raster | Surface
 
 
+EXPORT_AGAIN = "export it again from the program that made it, or leave this file out"
+"""What mends a file that is broken."""
+
+
 def refuse(
     file: Path,
     message: str,
     expected: str = "",
-    mend: str = "",
+    mend: str = EXPORT_AGAIN,
     line: int = 0,
     value: object = None,
 ) -> NoReturn:

@@ -6,7 +6,8 @@ from typing import Literal, TypeVar
 
 import typer
 
-from seatrial.bathymetry.importing import Choices, Imported, check_choices, import_seabed
+from seatrial.bathymetry.choices import Choices, check_choices
+from seatrial.bathymetry.importing import Imported, import_seabed
 from seatrial.bathymetry.store import write_map
 from seatrial.cli.progress import working
 from seatrial.errors import Problem, SpecError

@@ -285,11 +285,13 @@ def riding(solids: Solids, t: Scalar) -> Solids:
     )
 
 
-def near(solids: Solids, place: Vec3, count: int) -> Solids:
-    """The `count` solids whose balls are nearest to each place; places' axes come after theirs."""
+def near(solids: Solids, place: Vec3, count: int, wanted: jax.Array | bool = True) -> Solids:
+    """The `count` solids whose balls are nearest to each place, those that are `wanted` (M, ...)
+    first; places' axes come after theirs."""
     if solids.position.shape[1] <= count:
         return solids
-    _, which = jax.lax.top_k(-jnp.moveaxis(gaps(solids, place), 0, -1), count)
+    gap = gaps(solids, place) if wanted is True else jnp.where(wanted, gaps(solids, place), FAR)
+    _, which = jax.lax.top_k(-jnp.moveaxis(gap, 0, -1), count)
     which = jnp.moveaxis(which, -1, 0)
 
     def some(values: jax.Array) -> jax.Array:
@@ -325,6 +327,22 @@ def gaps(solids: Solids, place: Vec3) -> jax.Array:
     )
     reach = solids.reach[0].reshape(-1, *(1,) * jnp.ndim(place[0]))
     return jnp.sqrt(x * x + y * y + z * z) - reach
+
+
+def pierced(solids: Solids, start: Vec3, along: Vec3, farthest: Scalar) -> jax.Array:
+    """(M, ...) whether one of the rays (B, ...) from a place may meet each solid: it goes through
+    its ball, nearer than `farthest`."""
+    tail = (1,) * jnp.ndim(start[0])
+    away = [
+        c.reshape(-1, *tail) - jnp.asarray(p)[None]
+        for p, c in zip(start, solids.position, strict=True)
+    ]
+    reach = solids.reach[0].reshape(-1, *tail)
+    square = sum(d * d for d in away)
+    ahead = sum(d[:, None] * jnp.asarray(b)[None] for d, b in zip(away, along, strict=True))
+    aside = square[:, None] - ahead * ahead
+    through = (aside <= reach[:, None] ** 2) & (ahead >= -reach[:, None])
+    return jnp.any(through, axis=1) & (jnp.sqrt(square) - reach < farthest)
 
 
 def cast(

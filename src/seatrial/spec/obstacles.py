@@ -137,9 +137,9 @@ class Avoidance(Spec):
     timeout: Annotated[Seconds, Field(gt=0, le=3600)] | None = None
     """After which a vessel that its AIS receiver or radar no longer tells of is forgotten; when
     left out five reports, at least 10 s."""
-    margin: Margin = 1.0
+    margin: Positive = 1.0
     """Wanted between what a ranging sensor sees and the vehicle's safety circle."""
-    memory: Annotated[Seconds, Field(gt=0, le=3600)] = 10.0
+    memory: Annotated[Seconds, Field(gt=0, le=3600)] = 20.0
     """For how long an echo of a ranging sensor is believed."""
     period: Annotated[Seconds, Field(gt=0, le=60)] = 1.0
     """Between decisions."""

@@ -161,6 +161,7 @@ def build_avoidance(
     dtype: np.dtype[Any],
     turning: Turning,
     watch: Watch | None,
+    slowest: float | None,
 ) -> Avoidance:
     """Build the avoidance of `vehicles` of one kind, all among the same obstacles.
 
@@ -190,6 +191,7 @@ def build_avoidance(
             [o.polygon for o in obstacles if o.polygon is not None], vehicles, dtype
         ),
         period=described.period,
+        slowest=None if slowest is None else constant(slowest, dtype),
     )
 
 

@@ -89,6 +89,7 @@ def build_pilot(
     length = first.vehicle.length
     effectors = designed.effectors_in(dtype)
     watch = sight = None
+    slowly = min(leg.speed for own in legs for leg in own)
     if first.avoidance is not None:
         boxes = [samples_underway(first, sensor) for sensor in first.fitted]
         watch = build_watch(first.avoidance, first.fitted, boxes)
@@ -110,8 +111,9 @@ def build_pilot(
             first.vehicle.beam,
             len(members),
             dtype,
-            turning_of(autopilot, tuning.trim.speed),
+            turning_of(autopilot, tuning.trim.speed if sight is None else slowly),
             watch,
+            None if sight is None else _steerage_way(autopilot, slowly),
         ),
         watch=watch,
         fence=_fence(first, [leg for own in missions.values() for leg in own], starts, dtype),
@@ -225,6 +227,13 @@ def _designed(scenario: Scenario, participant: Participant) -> Design:
         heading=control.heading,
         gains=control.gains,
     )
+
+
+def _steerage_way(autopilot: Autopilot, speed: float) -> float | None:
+    """Least speed at which the design steers, m/s, where it asks for `speed` or more; None for a
+    vehicle that turns on the spot."""
+    least = float(np.asarray(autopilot.speeds)[0])
+    return min(least, speed) if least > 0.0 else None
 
 
 def _climb(autopilot: Autopilot, dtype: DType) -> jax.Array | None:

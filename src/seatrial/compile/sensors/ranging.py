@@ -19,6 +19,7 @@ from seatrial.sensors.ranging.detection import Detector
 from seatrial.sensors.ranging.echo_sounder import EchoSounder, Medium
 from seatrial.sensors.ranging.obstacle_sonar import Device as ObstacleDevice
 from seatrial.sensors.ranging.obstacle_sonar import ObstacleSonar
+from seatrial.sensors.ranging.solid_rays import sight_of
 from seatrial.sensors.tap import Tap
 from seatrial.sensors.water.medium import absorption
 from seatrial.spec.seabed import AnySeabed
@@ -42,6 +43,7 @@ def echo_sounder(described: spec.EchoSounder, context: Context) -> Built:
     radius = HALF_POWER / math.sin(0.5 * described.beamwidth) * wavelength / (2.0 * math.pi)
     source = _ratio(described.source_level)
     width = described.range / described.bins
+    farthest, wide = FARTHEST if ideal else 2.0 * described.range, np.dtype(np.float64)
     dense = EchoSounder(
         tables=bottom_tables(shape, material),
         two_way=shape.two_way,
@@ -64,9 +66,9 @@ def echo_sounder(described: spec.EchoSounder, context: Context) -> Built:
         exact=ideal,
         ceiling=_ratio(described.saturation) if full else None,
         step=described.resolution if full and described.resolution > 0.0 else None,
-        reach=reach_of(
-            context.ocean.seabed, FARTHEST if ideal else 2.0 * described.range, np.dtype(np.float64)
-        ),
+        reach=reach_of(context.ocean.seabed, farthest, wide),
+        sight=sight_of(context.ocean, farthest, wide),
+        period=context.period,
     )
     tap = Tap(
         mount=context.mount,
@@ -98,11 +100,13 @@ def altimeter(described: spec.Altimeter, context: Context) -> Built:
     turns = [2.0 * math.pi * k / RING for k in range(0 if ideal else RING)]
     ring = [(math.sin(half) * math.cos(a), math.sin(half) * math.sin(a)) for a in turns]
     rays = [(0.0, 0.0, 1.0), *((x, y, math.cos(half)) for x, y in ring)]
+    farthest = FARTHEST if ideal else described.range
     sensor = Altimeter(
         mount=context.mount,
         rays=constant(rays, dtype),
         device=None if ideal else _altimeter_device(described, context),
-        reach=reach_of(context.ocean.seabed, FARTHEST if ideal else described.range, dtype),
+        reach=reach_of(context.ocean.seabed, farthest, dtype),
+        sight=sight_of(context.ocean, farthest, dtype),
     )
     step = described.resolution if full else 0.0
     deviation = 0.0 if ideal else math.hypot(described.noise, step / math.sqrt(12.0))

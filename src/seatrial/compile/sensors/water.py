@@ -17,6 +17,7 @@ from seatrial.ocean.water import GRID_STEP
 from seatrial.programs import call
 from seatrial.pytree import constant
 from seatrial.sensors.ranging.bottom_rays import reach_of
+from seatrial.sensors.ranging.solid_rays import sight_of
 from seatrial.sensors.water.anemometer import Anemometer
 from seatrial.sensors.water.anemometer import Flaws as AnemometerFlaws
 from seatrial.sensors.water.anemometer import Noise as AnemometerNoise
@@ -75,13 +76,13 @@ def dvl(described: spec.Dvl, context: Context) -> Built:
     azimuths = [math.radians(45.0 + 90.0 * k) for k in range(BEAMS)]
     beams = [(sin * math.cos(a), sin * math.sin(a), cos) for a in azimuths]
     device = None if ideal else _device(described, context)
+    farthest = FARTHEST if device is None else _farthest(device, cos)
     sensor = Dvl(
         mount=context.mount,
         beams=constant(beams, dtype),
         device=device,
-        reach=reach_of(
-            context.ocean.seabed, FARTHEST if device is None else _farthest(device, cos), dtype
-        ),
+        reach=reach_of(context.ocean.seabed, farthest, dtype),
+        sight=sight_of(context.ocean, farthest, dtype),
     )
     axes = "xyz"
     share = np.array([1.0 / (math.sqrt(2.0) * sin)] * 2 + [1.0 / (2.0 * cos)])

@@ -94,4 +94,4 @@ def _look_around(
     way = jnp.where(there, bound - believed.position[:2], 0.0)
     remaining = jnp.where(there, root(way[0] * way[0] + way[1] * way[1]), jnp.inf)
     memory = memory._replace(glances=tuple(glances), echoes=known)
-    return memory, Seen(echoes.in_the_way(sight, known, t), remaining)
+    return memory, Seen(echoes.in_the_way(sight, known, t), sight.margin, remaining)

@@ -16,15 +16,19 @@ import numpy as np
 
 from seatrial.core import contact
 from seatrial.core.contact import BOTTOM, Contact
+from seatrial.core.forces.restoring import SurfaceRestoring
 from seatrial.core.types import Model, State
 from seatrial.geometry.shapes import Solids
 from seatrial.ocean import Ocean
-from seatrial.spatial.rotations import rotation
+from seatrial.spatial.gradients import bearing
+from seatrial.spatial.rotations import Rotation, rotation
 from seatrial.spatial.vectors import Twist, vec3
 
 SWING = 0.7
 """rad in the time that the other is known late."""
-NEIGHBOURS = 6
+TALL = 100.0
+"""Half of the height of an upright shape, m."""
+NEIGHBOURS = 8
 """Vehicles that are looked at around each vehicle."""
 
 
@@ -77,14 +81,17 @@ def with_neighbours(
 ) -> list[Model]:
     """The Models of some groups in which each vehicle knows those that are nearest to it."""
     hulls = [model.contact for model in models if model.contact is not None]
-    shapes = [_shapes(hull, state) for hull, state in zip(hulls, states, strict=True)]
     counts = [state.position.shape[-1] for state in states]
     firsts = np.concatenate([[0], np.cumsum(counts)])
-    everybody: Solids = jax.tree.map(lambda *parts: jnp.concatenate(parts, axis=1), *shapes)
-    everybody = replace(everybody, body=BOTTOM - 1 - jnp.arange(sum(counts))[None])
     found = []
     for model, hull, state, first in zip(models, hulls, states, firsts, strict=False):
         count = state.position.shape[-1]
+        shapes = [
+            _shapes(one, where, _afloat(model) and _afloat(other))
+            for other, one, where in zip(models, hulls, states, strict=True)
+        ]
+        everybody: Solids = jax.tree.map(lambda *parts: jnp.concatenate(parts, axis=1), *shapes)
+        everybody = replace(everybody, body=BOTTOM - 1 - jnp.arange(sum(counts))[None])
         near, which = _nearest(everybody, state.position, first + jnp.arange(count))
         kin = jnp.where((which >= first) & (which < first + count), which - first, -1)
         swing = SWING / jnp.where(kin >= 0, time_step, period)
@@ -101,7 +108,8 @@ def refreshed(model: Model, state: State, t: jax.Array) -> Model:
     hull = model.contact
     if hull is None or hull.others is None or hull.kin is None or hull.seen is None:
         return model
-    now, same, which = _shapes(hull, state), hull.kin >= 0, jnp.maximum(hull.kin, 0)
+    now = _shapes(hull, state, _afloat(model))
+    same, which = hull.kin >= 0, jnp.maximum(hull.kin, 0)
 
     def update(new: jax.Array, old: jax.Array) -> jax.Array:
         return jnp.where(same, new[:, which], old)
@@ -117,10 +125,22 @@ def refreshed(model: Model, state: State, t: jax.Array) -> Model:
     return replace(model, contact=replace(hull, others=others, seen=jnp.where(same, t, hull.seen)))
 
 
-def _shapes(hull: Contact, state: State) -> Solids:
-    """Boxes with rounded edges around the balls of the hulls of a group, (c, N)."""
+def _afloat(model: Model) -> bool:
+    return isinstance(model.restoring, SurfaceRestoring)
+
+
+def _shapes(hull: Contact, state: State, upright: bool) -> Solids:
+    """Boxes with rounded edges around the balls of the hulls of a group, (c, N); `upright` ones
+    have no top and no keel, so that nobody is lifted over or pressed under them."""
     turned = rotation(state.attitude)
     low, high = jnp.min(hull.point, axis=1), jnp.max(hull.point, axis=1)
+    half = 0.5 * (high - low)
+    if upright:
+        facing = bearing(jnp.asarray(turned.r10), jnp.asarray(turned.r00))
+        c, s = jnp.cos(facing), jnp.sin(facing)
+        none, one = jnp.zeros_like(c), jnp.ones_like(c)
+        turned = Rotation(c, -s, none, s, c, none, none, none, one)
+        half = half.at[2].set(TALL)
     middle = turned.to_world(vec3(0.5 * (low + high)))
     like = state.position[:1]
 
@@ -131,14 +151,14 @@ def _shapes(hull: Contact, state: State) -> Solids:
     return Solids(
         position=state.position + jnp.stack(middle),
         axes=jnp.stack([jnp.broadcast_to(jnp.asarray(r), like[0].shape) for r in turned]),
-        half=alike(0.5 * (high - low)),
+        half=alike(half),
         radius=alike(hull.radius),
         upright=jnp.zeros_like(like),
         reach=alike(hull.reach + jnp.linalg.norm(0.5 * (low + high))),
         stiffness=alike(hull.mass),
         damping=jnp.zeros_like(like),
         body=jnp.zeros(like.shape, jnp.int32),
-        velocity=jnp.stack(turned.to_world(vec3(state.velocity))),
+        velocity=jnp.stack(rotation(state.attitude).to_world(vec3(state.velocity))),
     )
 
 

@@ -141,8 +141,9 @@ def radar_echoes(radar: RadarPicture, levels: NDArray[np.float32]) -> Array:
 def _nearest(places: Array, eye: _Eye) -> Array:
     """(3, SECTORS) the second nearest echo of each sector in the way, body axes; 0 for none."""
     found = eye.arm[:, None] + eye.turn @ places
-    if not isinstance(eye.sensor, RadarPicture):  # which sees no heights
-        found = found[:, (found[2] >= -eye.above) & (found[2] <= eye.below)]
+    if isinstance(eye.sensor, RadarPicture):  # which sees no heights
+        found[2] = 0.0
+    found = found[:, (found[2] >= -eye.above) & (found[2] <= eye.below)]
     distance = np.hypot(found[0], found[1])
     turns = np.mod(np.arctan2(found[1], found[0]) / (2.0 * np.pi), 1.0)
     sector = np.minimum((turns * SECTORS).astype(np.int64), SECTORS - 1)

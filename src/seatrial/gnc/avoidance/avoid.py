@@ -57,6 +57,8 @@ _CHANGE = 0.3
 """To change the last decision by 90°, or by the whole speed."""
 _FLIP = 2.0
 """To change it by more than 45° at once: who wavers between two ways out takes neither."""
+_ADRIFT = 1000.0
+"""To go too slowly to be steered."""
 _APPARENT = math.radians(20.0)
 _LOYALTY = 1.5
 """Clearance that ends an alteration, over the one that begins it."""
@@ -93,6 +95,8 @@ class Avoidance:
     """Convex shapes."""
     period: float = static()
     """Between decisions, s."""
+    slowest: jax.Array | None = None
+    """Speed below which the vehicle does not answer its helm, m/s; None where that is no matter."""
 
 
 class AvoidanceState(NamedTuple):
@@ -121,8 +125,10 @@ class AvoidanceState(NamedTuple):
 class Seen(NamedTuple):
     """Solids that ranging sensors see."""
 
-    points: Circles
-    """Where their beams end."""
+    points: jax.Array
+    """(2, S, N) where their beams end, north and east, m."""
+    margin: jax.Array
+    """Wanted between them and the vehicle's own circle, m."""
     remaining: jax.Array
     """(N,) to where the vehicle is bound, m: what lies beyond is no matter yet."""
 
@@ -255,18 +261,18 @@ def _decide(
         hazards = hazards + wrong
         closest = jnp.where(there, passing.distance, jnp.inf)
     for_vessels = _threatened(hazards)
-    around: list[tuple[Shapes | None, jax.Array | None]]
-    around = [(shapes, None) for shapes in (avoidance.circles, avoidance.polygons)]
-    if seen is not None:
-        around.append((seen.points, seen.remaining + avoidance.radius))
-    for shapes, reach in around:
+    # The turn itself lies between a late corner and one here and now: both must be clear.
+    corners = [
+        (estimate.position[:2, None] + own[:, None] * lag, lag)
+        for lag in (delay, jnp.zeros_like(delay))
+    ]
+    for shapes in (avoidance.circles, avoidance.polygons):
         if shapes is not None:
-            # The turn itself lies between a late corner and one here and now: both must be clear.
-            turned = []
-            for lag in (delay, jnp.zeros_like(delay)):
-                start = estimate.position[:2, None] + own[:, None] * lag
-                turned.append(_shapes(avoidance, shapes, start, velocity, lag, reach))
+            turned = [_shapes(avoidance, shapes, start, velocity, lag) for start, lag in corners]
             hazards = hazards + jnp.maximum(*turned)
+    if seen is not None:
+        turned = [_echoes(avoidance, seen, start, velocity, lag) for start, lag in corners]
+        hazards = hazards + jnp.maximum(*turned)
 
     # Then the way back is as near to the wish as the others allow: who sails abreast of another
     # would else never come back to its track.
@@ -276,8 +282,13 @@ def _decide(
     faster = jnp.abs(speed - memory.speed) / jnp.maximum(desired_speed, _SMALL)
     change = _CHANGE * (turn / (0.5 * math.pi) + faster)
     flip = jnp.where(turn > 0.25 * math.pi + _SMALL, _FLIP, 0.0)
+    if seen is not None:
+        # Who has stopped before a wall wavers between no two ways: it has to find one.
+        flip = jnp.where(memory.speed > _SMALL, flip, 0.0)
     stay = jnp.where(memory.altered, change + flip, 0.0)
     cost = departure + hazards + breaches + stay
+    if avoidance.slowest is not None:
+        cost = cost + jnp.where(speed < avoidance.slowest, _ADRIFT, 0.0)
     best = jnp.where(_threatened(hazards), 1 + jnp.argmin(cost[1:], axis=0), 0)
     return AvoidanceState(
         identity=identity,
@@ -382,20 +393,32 @@ def _breaches(
 
 
 def _shapes(
-    avoidance: Avoidance,
-    shapes: Shapes,
-    start: jax.Array,
-    velocity: jax.Array,
-    delay: jax.Array,
-    reach: jax.Array | None,
+    avoidance: Avoidance, shapes: Shapes, start: jax.Array, velocity: jax.Array, delay: jax.Array
 ) -> jax.Array:
     """Cost (G, N) of running into shapes: near them, and into them."""
     ray = (start[:, :, None], velocity[:, :, None])
     when = (delay[:, None], avoidance.shape_horizon)
-    least = jnp.broadcast_to(avoidance.radius, shapes.margin.shape)
-    near = hazard(shapes, *ray, avoidance.radius + shapes.margin, *when, reach=reach)
-    into = hazard(shapes, *ray, least, *when, reach=reach)
+    near = hazard(shapes, *ray, avoidance.radius + shapes.margin, *when)
+    into = hazard(shapes, *ray, jnp.broadcast_to(avoidance.radius, shapes.margin.shape), *when)
     return _NEAR * near + _COLLISION * into
+
+
+def _echoes(
+    avoidance: Avoidance, seen: Seen, start: jax.Array, velocity: jax.Array, delay: jax.Array
+) -> jax.Array:
+    """Cost (G, N) of running into what is seen. A wall is as bad as its worst point, however many
+    of them are seen; how near it is passed counts, however far it still is."""
+    away = seen.points[:, None] - start[:, :, None]
+    closing = velocity[:, :, None]
+    time, distance = closest_approach(away, closing)
+    ahead = (dot(away, closing) > 0.0) & (
+        time * length(closing) <= seen.remaining + avoidance.radius
+    )
+    soon = jnp.maximum(1.0 - (delay[:, None] + time) / avoidance.shape_horizon, 0.0)
+    lack = jnp.clip((avoidance.radius + seen.margin - distance) / seen.margin, 0.0, 1.0)
+    into = jnp.where(distance < avoidance.radius, _COLLISION * (1.0 + soon), 0.0)
+    cost = jnp.minimum(4.0 * soon, 1.0) * (_NEAR * lack + into)
+    return jnp.max(jnp.where(ahead, cost, 0.0), axis=1)
 
 
 def _pick(table: jax.Array, row: jax.Array) -> jax.Array:

@@ -14,7 +14,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from seatrial.gnc.avoidance.shapes import Circles
 from seatrial.gnc.types import Estimate
 from seatrial.pytree import pytree, static
 from seatrial.spatial.gradients import bearing, root
@@ -153,12 +152,7 @@ def take_in(
     )
 
 
-def in_the_way(sight: Sight, echoes: Echoes, t: jax.Array) -> Circles:
-    """The echoes that are believed now, as points to keep clear of."""
+def in_the_way(sight: Sight, echoes: Echoes, t: jax.Array) -> jax.Array:
+    """(2, SECTORS, N) the echoes that are believed now."""
     known = t - echoes.stamp <= sight.memory
-    size = jnp.zeros_like(echoes.place[0])
-    return Circles(
-        centre=jnp.where(known, echoes.place, NOWHERE),
-        radius=size,
-        margin=size + sight.margin,
-    )
+    return jnp.where(known, echoes.place, NOWHERE)

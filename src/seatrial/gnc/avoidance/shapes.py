@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 
-from seatrial.gnc.avoidance.geometry import convex_interval, disc_interval, length
+from seatrial.gnc.avoidance.geometry import convex_interval, disc_interval
 from seatrial.pytree import pytree
 
 
@@ -57,20 +57,14 @@ def hazard(
     keep: jax.Array,
     delay: jax.Array,
     horizon: jax.Array,
-    reach: jax.Array | None = None,
 ) -> jax.Array:
     """How soon velocities lead into shapes, summed over them: 0 for never, 1 for now.
 
     `start` and `velocity` are (2, G, 1, N) for G candidates, `delay` (G, 1, N) the time until they
-    hold. Inside a shape the way out counts: the longer it takes, the worse. With a `reach` (N,) the
-    shapes are points of something larger: the worst counts alone, and none that is farther on the
-    way than that.
+    hold. Inside a shape the way out counts: the longer it takes, the worse.
     """
     enter, leave = shapes.interval(start, velocity, keep)
     soon = 1.0 - (delay + enter) / horizon
     deep = 1.0 + leave / horizon
     grade = jnp.where(enter > 0.0, jnp.clip(soon, 0.0, 1.0), jnp.clip(deep, 1.0, 2.0))
-    if reach is None:
-        return jnp.sum(jnp.where(leave > 0.0, grade, 0.0), axis=-2)
-    near = enter * length(velocity) <= reach
-    return jnp.max(jnp.where((leave > 0.0) & near, grade, 0.0), axis=-2)
+    return jnp.sum(jnp.where(leave > 0.0, grade, 0.0), axis=-2)

@@ -1,4 +1,4 @@
-"""Altimeter: the range of the bottom in one narrow beam, as the device finds it.
+"""Altimeter: the range of the bottom, or of a solid before it, in one narrow beam, as found.
 
 The beam is followed by its axis and by a ring of rays at its half-power angle; the nearest of those
 whose echo is heard is the range. Against an echo at normal incidence from the end of the range r₀,
@@ -20,7 +20,8 @@ from seatrial.ocean.curves import Curve, evaluate
 from seatrial.pytree import pytree, static
 from seatrial.sensors.look import Look
 from seatrial.sensors.noise.draws import uniform
-from seatrial.sensors.ranging.bottom_rays import Met, Reach, meet
+from seatrial.sensors.ranging.bottom_rays import Met, Reach
+from seatrial.sensors.ranging.solid_rays import meet_first
 from seatrial.sensors.sensor import Mount, Reading
 from seatrial.sensors.water.medium import feel
 from seatrial.spatial.vectors import Scalar, vec3
@@ -79,6 +80,8 @@ class Altimeter:
     """None for the exact sensor."""
     reach: Reach | None = None
     """Over a map."""
+    sight: jax.Array | None = None
+    """As far as solids are looked for, m; None in a world that has none."""
 
     @property
     def draws(self) -> int:
@@ -98,10 +101,10 @@ class Altimeter:
         """The range along the beam, 0 without an echo."""
         place = look.place(self.mount.arm)
         nothing = jnp.zeros_like(look.state.position[0])
-        if look.ocean.seabed is None:
-            return Reading(memory, nothing[None], jnp.zeros(nothing.shape, bool))
         along = look.rotation.to_world(self.mount.to_body(vec3(self.rays.T[:, :, None])))
-        met = meet(look.ocean.seabed, self.reach, place, along)
+        met = meet_first(look.ocean, self.reach, place, along, self.sight, look.t)
+        if met is None:
+            return Reading(memory, nothing[None], jnp.zeros(nothing.shape, bool))
         if self.device is None:
             return Reading(memory, met.length[:1], met.length[0] > 0.0)
         device = self.device

@@ -15,9 +15,10 @@ intensity at the transducer, in µPa², is the sum of
                         device's own, both dB re 1 µPa²/Hz, in the bandwidth 1/τ of the pulse
 
 L = cτ/2, Ψ the two-way beam angle. Over a map the bottom is the plane of the facet that the axis of
-the beam meets, at its own distance and inclination. No echo of the surface itself, no bending of
-rays: sound goes straight, at the harmonic mean speed of the water between sensor and bottom, with
-the mean absorption there. Inside the near field π a²/λ the water's echo does not rise further.
+the beam meets, at its own distance and inclination, and so is a solid before it. No echo of the
+surface itself, no bending of rays: sound goes straight, at the harmonic mean speed of the water
+between sensor and bottom, with the mean absorption there. Inside the near field π a²/λ the water's
+echo does not rise further.
 
 All of these are sums of many small echoes, so the sound pressure is a complex Gaussian noise of the
 mean intensity and the intensity of one look is exponentially distributed (Rayleigh amplitudes).
@@ -29,7 +30,7 @@ Add 20 log r + 2αr to compare echoes of water, 40 log r + 2αr for echoes of si
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import jax
 import jax.numpy as jnp
@@ -39,14 +40,34 @@ from numpy.typing import NDArray
 from seatrial.ocean import Ocean, seabed
 from seatrial.sensors.noise.streams import stream
 from seatrial.sensors.ranging.bottom_echo import NEPERS, BottomTables, Geometry
-from seatrial.sensors.ranging.bottom_rays import Reach, meet
+from seatrial.sensors.ranging.bottom_rays import Met, Reach
 from seatrial.sensors.ranging.detection import Detector
+from seatrial.sensors.ranging.solid_rays import meet_first
 from seatrial.sensors.tap import Expanded, Views
 from seatrial.signals import PayloadInfo
+from seatrial.spatial.vectors import vec3
 
 Array = NDArray[np.float64]
 
-_meet = jax.jit(meet)
+
+@jax.jit
+def _meet(
+    ocean: Ocean,
+    reach: Reach | None,
+    sight: jax.Array | None,
+    start: jax.Array,
+    along: jax.Array,
+    t: jax.Array,
+) -> Met:
+    """What the axes of some samples (3, K) at the times (K,) meet."""
+
+    def one(at: jax.Array, way: jax.Array, time: jax.Array) -> Met:
+        met = meet_first(ocean, reach, vec3(at), vec3(way[:, None]), sight, time)
+        assert met is not None
+        return Met(*(part[0] for part in met))
+
+    return jax.vmap(one, in_axes=(1, 1, 0))(start, along, t)
+
 
 THINNEST = 0.1
 """Water of which means are taken, m: a beam may be level."""
@@ -111,6 +132,10 @@ class EchoSounder:
     """Of the levels, dB."""
     reach: Reach | None = None
     """Over a map."""
+    sight: jax.Array | None = None
+    """As far as solids are looked for, m; None in a world that has none."""
+    period: float = 1.0
+    """From sample to sample, s."""
 
     @property
     def payload(self) -> PayloadInfo:
@@ -126,9 +151,10 @@ class EchoSounder:
         z = place[:, 2]
         depth = np.full_like(z, math.inf)
         height = depth
-        if self.reach is not None:
-            assert ocean.seabed is not None
-            height, tilt, depth = self._plane(ocean.seabed, self.reach, place, axis)
+        if self.reach is not None or self.sight is not None:
+            height, tilt, depth = self._plane(
+                ocean, place, axis, self.period * views.number.astype(np.float64)
+            )
         elif ocean.seabed is not None:
             north, east = jnp.asarray(place[:, 0]), jnp.asarray(place[:, 1])
             depth[:] = np.asarray(seabed.sample(ocean.seabed, north, east))
@@ -170,18 +196,18 @@ class EchoSounder:
         values = np.where(valid[:, None], values, 0.0)
         return Expanded(values, valid, levels.astype(np.float32)[:, None, :])
 
-    @staticmethod
     def _plane(
-        bottom: seabed.Seabed, reach: Reach, place: Array, axis: Array
+        self, ocean: Ocean, place: Array, axis: Array, time: Array
     ) -> tuple[Array, Array, Array]:
         """The facet that the axis meets as a plane: its distance (m), how much its normal is
         inclined to the axis (rad), and the depth of the place (m); infinite where it meets none."""
         count = len(place)
         # One program for many numbers of samples.
         room = 1 << max(count - 1, 1).bit_length()
-        padded = np.pad(np.concatenate([place.T, axis]), ((0, 0), (0, room - count)), mode="edge")
-        start, along = (tuple(jnp.asarray(row) for row in part) for part in np.split(padded, 2))
-        met = _meet(bottom, reach, start, along)
+        rows = np.concatenate([place.T, axis, time[None]])
+        padded = np.pad(rows, ((0, 0), (0, room - count)), mode="edge")
+        around = replace(ocean, waves=None, current=None, wind=None, turbulence=None)
+        met = _meet(around, self.reach, self.sight, padded[:3], padded[3:6], padded[6])
         length, cosine = (np.asarray(part, np.float64)[:count] for part in met)
         there = (length > 0.0) & (cosine > 0.0)
         height = np.where(there, length * cosine, math.inf)

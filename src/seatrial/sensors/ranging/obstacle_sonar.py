@@ -1,26 +1,21 @@
 """Obstacle sonar: how far it is to the bottom or to a solid along a fan of narrow beams.
 
 The beams lie in the sensor's x-z plane, a vertical profile ahead when the sensor is mounted level.
-Each is one ray: its range is the nearer of where it meets the bottom (`bottom_rays`) and where it
-meets a solid of the world (sphere tracing, `geometry.shapes`). Everything is in the compiled loop.
+Each is one ray, which ends where it first meets the bottom or a solid of the world (`solid_rays`).
+Everything is in the compiled loop.
 """
 
 import jax
 import jax.numpy as jnp
 
-from seatrial.geometry import shapes
 from seatrial.pytree import pytree
 from seatrial.sensors.look import Look
 from seatrial.sensors.noise.draws import uniform
-from seatrial.sensors.ranging.bottom_rays import Reach, meet
+from seatrial.sensors.ranging.bottom_rays import Reach
+from seatrial.sensors.ranging.solid_rays import meet_first
 from seatrial.sensors.sensor import Mount, Reading
 from seatrial.sensors.water.medium import feel
 from seatrial.spatial.vectors import vec3
-
-CANDIDATES = 8
-"""Solids nearest to the sensor that are looked at."""
-STEPS = 32
-"""Of the tracing."""
 
 
 @pytree
@@ -72,13 +67,9 @@ class ObstacleSonar:
         along = look.rotation.to_world(self.mount.to_body(vec3(self.beams.T[:, :, None])))
         nearest = jnp.full((count, *shape), jnp.inf)
         ocean = look.ocean
-        if ocean.seabed is not None:
-            length = meet(ocean.seabed, self.reach, place, along).length
-            nearest = jnp.where(length > 0.0, length, nearest)
-        if ocean.solids is not None:
-            solids = shapes.near(shapes.placed(ocean.solids, look.t), place, CANDIDATES)
-            far, _ = shapes.cast(solids, place, along, self.longest, STEPS)
-            nearest = jnp.where(far < self.longest, jnp.minimum(nearest, far), nearest)
+        met = meet_first(ocean, self.reach, place, along, self.longest, look.t)
+        if met is not None:
+            nearest = jnp.where(met.length > 0.0, met.length, nearest)
         heard = nearest <= self.longest
         valid = jnp.ones(shape, bool)
         if self.device is not None:

@@ -20,7 +20,8 @@ from seatrial.ocean import seabed, water
 from seatrial.ocean.curves import Curve, evaluate
 from seatrial.pytree import pytree
 from seatrial.sensors.look import Look
-from seatrial.sensors.ranging.bottom_rays import Met, Reach, meet
+from seatrial.sensors.ranging.bottom_rays import Met, Reach
+from seatrial.sensors.ranging.solid_rays import meet_first
 from seatrial.sensors.sensor import Mount, Reading
 from seatrial.sensors.water.medium import feel
 from seatrial.spatial.vectors import Scalar, Vec3, add, cross, dot, scale, subtract, vec3
@@ -82,6 +83,8 @@ class Dvl:
     """None for the exact sensor."""
     reach: Reach | None = None
     """Over a map."""
+    sight: jax.Array | None = None
+    """As far as solids are looked for, m; None in a world that has none."""
 
     @property
     def draws(self) -> int:
@@ -116,10 +119,10 @@ class Dvl:
         velocity = self.mount.to_sensor(look.velocity(arm))
         along = look.rotation.to_world(self.mount.to_body(self._columns))
         down = jnp.asarray(along[2])
-        height = met = None
+        height = None
         if look.ocean.seabed is not None:
             height = jnp.asarray(seabed.sample(look.ocean.seabed, place[0], place[1]) - place[2])
-            met = meet(look.ocean.seabed, self.reach, place, along)
+        met = meet_first(look.ocean, self.reach, place, along, self.sight, look.t)
         held = memory[0] > 0.0
         if self.device is None:
             return self._exact(memory, velocity, down, height, met, held)
@@ -182,8 +185,10 @@ class Dvl:
     ) -> Reading:
         """The truth: velocity over ground and, where there is a bottom, its distance."""
         altitude, ranges = jnp.zeros_like(down[0]), jnp.zeros_like(down)
-        if height is not None and met is not None:
-            altitude, ranges = height, met.length
+        if height is not None:
+            altitude = height
+        if met is not None:
+            ranges = met.length
         lock = jnp.where(held, NO_LOCK, BOTTOM_LOCK)
         moving = jnp.stack([jnp.asarray(v) for v in velocity])
         values = jnp.concatenate([moving, altitude[None], ranges, lock[None]])

@@ -1,0 +1,132 @@
+"""Survey files before they are put together: which way their numbers count, which soundings lie
+astray, and where the datum of them all is."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.bathymetry.choices import Choices
+from seatrial.bathymetry.projection import geographic
+from seatrial.bathymetry.sources import LOCAL, Raster, Soundings, Source, Surface, refuse
+
+Array = NDArray[np.float64]
+
+STRAY = 300_000.0
+"""From the middle of a survey, m; a sounding beyond it has a wrong sign or a wrong digit."""
+MOST_STRAYS = 0.01
+"""Share of soundings that may be left out as strays."""
+EARTH_RADIUS = 6_371_000.0
+REPORTED = 5
+
+
+def signed(source: Source, choices: Choices, notes: list[str]) -> Source:
+    """The same source with its numbers as depths, positive down, below the mean level."""
+    z = source.vertices[:, 2] if isinstance(source, Surface) else source.z
+    known = z[~np.isnan(z)]
+    if not known.size:
+        refuse(source.file, "not one depth is a number", expected="depths in metres")
+    below = float(np.median(known)) < 0.0
+    positive = choices.positive or source.positive or ("up" if below else "down")
+    why = "as asked" if choices.positive else "as the file says"
+    if choices.positive is None and (
+        source.positive is None or (source.positive == "down" and below)
+    ):
+        positive = "up" if below else "down"
+        why = f"most numbers are {'negative' if below else 'positive'}"
+    notes.append(f"{source.file.name}: numbers count {positive}wards, {why}")
+    sign = 1.0 if positive == "down" else -1.0
+    if isinstance(source, Surface):
+        vertices = source.vertices * [1.0, 1.0, sign] + [0.0, 0.0, choices.offset]
+        return replace(source, vertices=vertices, positive="down")
+    return replace(source, z=sign * source.z + choices.offset, positive="down")
+
+
+def without_strays(sources: list[Source], notes: list[str]) -> list[Source]:
+    """Leave out soundings on the other side of the world; refuse when they are many."""
+    surveys = [s for s in sources if isinstance(s, Soundings) and s.crs != LOCAL]
+    if not surveys:
+        return sources
+    places = [geographic(s.x, s.y, s.crs) for s in surveys]
+    middle = [float(np.median(np.concatenate(column))) for column in zip(*places, strict=True)]
+    kept: dict[int, Source] = {}
+    for survey, (longitude, latitude) in zip(surveys, places, strict=True):
+        away = _distance(longitude, latitude, *middle)
+        stray = ~(away <= STRAY)
+        count = int(stray.sum())
+        if not count:
+            continue
+        i = int(np.argmax(stray))
+        line = 0 if survey.lines is None else int(survey.lines[i])
+        place = (float(latitude[i]), float(longitude[i]))
+        if count > max(1, MOST_STRAYS * len(stray)):
+            refuse(
+                survey.file,
+                f"{count} of {len(stray)} soundings lie more than {STRAY / 1000:g} km from the "
+                f"others, the first {away[i] / 1000.0:,.0f} km",
+                value=place,
+                expected=f"a survey around {middle[1]:.4g}, {middle[0]:.4g}",
+                mend=_sign_mend(place, middle) or "import the areas one by one",
+                line=line,
+            )
+        rows = np.flatnonzero(stray)[:REPORTED]
+        named = ", ".join(str(int(r if survey.lines is None else survey.lines[r])) for r in rows)
+        notes.append(
+            f"{survey.file.name}: {count} soundings thousands of kilometres away left out "
+            f"(wrong hemisphere?): line {named}{', …' if count > REPORTED else ''}"
+        )
+        keep = ~stray
+        kept[id(survey)] = replace(
+            survey,
+            x=survey.x[keep],
+            y=survey.y[keep],
+            z=survey.z[keep],
+            lines=None if survey.lines is None else survey.lines[keep],
+        )
+    return [kept.get(id(s), s) for s in sources]
+
+
+def _sign_mend(place: tuple[float, float], middle: list[float]) -> str:
+    latitude, longitude = place
+    for name, other in (
+        ("longitude", (latitude, -longitude)),
+        ("latitude", (-latitude, longitude)),
+    ):
+        if _distance(np.array(other[1]), np.array(other[0]), *middle) < STRAY:
+            return f"with the other sign of its {name} it would be near: mend the signs"
+    return ""
+
+
+def _distance(longitude: Array, latitude: Array, to_longitude: float, to_latitude: float) -> Array:
+    """On a sphere, m (haversine)."""
+    lat, to_lat = np.radians(latitude), math.radians(to_latitude)
+    half = np.radians(np.asarray(longitude) - to_longitude) / 2.0
+    a = np.sin((lat - to_lat) / 2.0) ** 2 + np.cos(lat) * math.cos(to_lat) * np.sin(half) ** 2
+    return np.asarray(2.0 * EARTH_RADIUS * np.arcsin(np.sqrt(np.clip(a, 0.0, 1.0))))
+
+
+def datum_of(
+    sources: list[Source], choices: Choices, notes: list[str]
+) -> tuple[float, float] | None:
+    """Latitude and longitude of the origin: as asked, or the middle of all files that have a place
+    on Earth; None where none has."""
+    placed = [s for s in sources if not isinstance(s, Surface) and s.crs != LOCAL]
+    if choices.datum is not None or not placed:
+        return choices.datum
+    corners: list[tuple[float, float]] = []
+    for source in placed:
+        x, y = source.x, source.y
+        if isinstance(source, Raster):
+            x, y = (a.ravel() for a in np.meshgrid(x[[0, -1]], y[[0, -1]]))
+        longitude, latitude = geographic(x, y, source.crs)
+        first = corners[0][1] if corners else float(longitude[0])
+        longitude = first + np.remainder(longitude - first + 180.0, 360.0) - 180.0  # over 180°
+        corners += [(latitude.min(), longitude.min()), (latitude.max(), longitude.max())]
+    box = np.array(corners)
+    latitude, longitude = 0.5 * (box.min(axis=0) + box.max(axis=0))
+    datum = round(float(latitude), 6), round(float(longitude + 180.0) % 360.0 - 180.0, 6)
+    if len(placed) < len(sources):
+        notes.append("local files are taken to be about the middle of the others: give --datum")
+    notes.append(f"datum in the middle of the survey: {datum[0]:.6f}, {datum[1]:.6f}")
+    return datum
