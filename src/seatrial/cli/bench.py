@@ -20,6 +20,20 @@ def show_steps(cases: list[Case], as_json: bool) -> None:
     )
 
 
+def show_hulls(as_json: bool) -> None:
+    """Time every model of a hull."""
+    from seatrial.validation.hull_timing import hull_rows
+
+    _show(
+        hull_rows(),
+        f"{'vehicle':>10}  {'model':<15}{'panels':>8}{'vehicles':>10}  µs/(vehicle step)"
+        "  × real time",
+        "{vehicle:>10}  {model:<15}{panels:>8}{vehicles:>10}{us_per_vehicle_step:>19.3f}"
+        "{real_time_factor:>13,.1f}",
+        as_json,
+    )
+
+
 def show_rays(as_json: bool) -> None:
     """Time every sensor that casts rays, and some together."""
     from seatrial.validation.ray_timing import ray_rows

@@ -233,6 +233,34 @@ def check(
         raise SpecError(problems)
 
 
+@app.command()
+def hull(
+    file: Annotated[
+        Path, typer.Argument(metavar="MESH", help="STL, OBJ, PLY, GLB, glTF, DAE or WAMIT GDF.")
+    ],
+    mass: Annotated[
+        float, typer.Option(help="Of the vessel with everything on board, kg.", min=1e-3)
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Vehicle file to write; its mesh and figures lie beside it.")
+    ] = None,
+    density: Annotated[float, typer.Option(help="Of the water, kg/m³.", min=500.0)] = 1025.0,
+    units: Annotated[str | None, typer.Option(help="Of the file: m, cm, mm or in.")] = None,
+    up: Annotated[
+        str | None, typer.Option(help="Axis of the file that points up, as z or -y.")
+    ] = None,
+    forward: Annotated[str | None, typer.Option(help="Axis of the file that points ahead.")] = None,
+    centre_of_gravity: Annotated[
+        str | None, typer.Option(help="X,Y,Z in the file's own axes and unit.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Float a mesh, solve for its waves, and write a vehicle whose every number has its source."""
+    from seatrial.cli.hull import show_hull
+
+    show_hull(file, mass, out, density, units, up, forward, centre_of_gravity, as_json)
+
+
 @app.command("list")
 def list_library(as_json: JsonOption = False) -> None:
     """List the vehicles, worlds and scenarios that come with seatrial."""

@@ -79,6 +79,14 @@ def bench_closed_loop(
     bench.show_runs(timing.closed_loop_cases(duration), as_json)
 
 
+@bench_app.command("hulls")
+def bench_hulls(as_json: JsonOption = False) -> None:
+    """Time a step with every model of a hull, alone and many at once, calm and in waves."""
+    from seatrial.cli import bench
+
+    bench.show_hulls(as_json)
+
+
 @bench_app.command("rays")
 def bench_rays(as_json: JsonOption = False) -> None:
     """Time LiDAR, sonars and depth camera in a basin, beside Embree itself on the same rays."""

@@ -5,13 +5,24 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from seatrial.core.forces import restoring, wave_excitation
+from seatrial.core.forces import hull_loads, restoring, wave_excitation
 from seatrial.core.surroundings import Surroundings
 from seatrial.core.types import Model, State
 from seatrial.ocean import Ocean, water
 from seatrial.ocean.motion import drift, motion
 from seatrial.spatial.rotations import Rotation, rotation
-from seatrial.spatial.vectors import STILL, Scalar, Twist, Vec3, Wrench, add, cross, scale, vec3
+from seatrial.spatial.vectors import (
+    STILL,
+    Scalar,
+    Twist,
+    Vec3,
+    Wrench,
+    add,
+    cross,
+    scale,
+    subtract,
+    vec3,
+)
 
 
 class _Water(NamedTuple):
@@ -28,6 +39,8 @@ class _Water(NamedTuple):
     slices: list[Scalar]
     volume_ratio: Scalar
     excitation: Wrench | None
+    hull: Wrench | None
+    drift: Vec3 | None
 
 
 def surroundings(model: Model, ocean: Ocean, state: State, t: jax.Array) -> Surroundings:
@@ -36,7 +49,7 @@ def surroundings(model: Model, ocean: Ocean, state: State, t: jax.Array) -> Surr
     turned = rotation(state.attitude)
     velocity = Twist(*(state.velocity[i] for i in range(6)))
     if isinstance(model.restoring, restoring.SurfaceRestoring):
-        found = _at_surface(model, model.restoring, ocean, position, turned, t)
+        found = _at_surface(model, model.restoring, ocean, position, turned, velocity, t)
     else:
         found = _under_water(model.restoring, ocean, position, turned, t)
     return Surroundings(
@@ -54,6 +67,8 @@ def surroundings(model: Model, ocean: Ocean, state: State, t: jax.Array) -> Surr
         slices=found.slices,
         volume_ratio=found.volume_ratio,
         excitation=found.excitation,
+        hull=found.hull,
+        drift=found.drift,
     )
 
 
@@ -63,6 +78,7 @@ def _at_surface(
     ocean: Ocean,
     position: Vec3,
     turned: Rotation,
+    velocity: Twist,
     t: jax.Array,
 ) -> _Water:
     x, y, z = position
@@ -77,19 +93,31 @@ def _at_surface(
         motion = _at_depth(loads.motion, turned, depth)
         orbital = turned.to_world(motion.linear)
     flow, acceleration = drift(ocean, (x, y, jnp.maximum(z, 0.0)), t, orbital)
-    if flow is not None:
-        motion = Twist(*add(motion.linear, turned.to_body(flow)), *motion.angular)
+    carried = None if flow is None else turned.to_body(flow)
+    if carried is not None:
+        motion = Twist(*add(motion.linear, carried), *motion.angular)
+    density = water.density(ocean.water, jnp.zeros_like(jnp.asarray(z)))
     volume_ratio = restoring.surface_volume(hull, depth + elevation)
+    on_hull = None
+    if model.hull is not None:
+        linear = velocity.linear if carried is None else subtract(velocity.linear, carried)
+        through = Twist(*linear, *velocity.angular)
+        wetted = hull_loads.evaluate(model.hull, ocean.waves, position, turned, through, density, t)
+        on_hull = wetted.wrench
+        if model.hull.holds:
+            volume_ratio = wetted.volume / hull.volume
     return _Water(
         motion=motion,
         acceleration=acceleration,
         elevation=elevation,
         slope=slope,
-        density=water.density(ocean.water, jnp.zeros_like(jnp.asarray(z))),
+        density=density,
         wet=restoring.surface_wet(volume_ratio),
         slices=[],
         volume_ratio=volume_ratio,
         excitation=excitation,
+        hull=on_hull,
+        drift=carried,
     )
 
 
@@ -128,4 +156,6 @@ def _under_water(
         slices=slices,
         volume_ratio=wet,
         excitation=None,
+        hull=None,
+        drift=None,
     )

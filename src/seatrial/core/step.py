@@ -99,6 +99,8 @@ def wrench(model: Model, ocean: Ocean, state: State, around: Surroundings, t: ja
         # power P it takes from waves of phase speed c).
         push = scale(around.density_ratio * around.volume_ratio, around.excitation.force)
         loads.append(Wrench(*push, *scale(working, around.excitation.moment)))
+    if around.hull is not None:
+        loads.append(around.hull)
     if model.wind is not None and ocean.wind is not None:
         loads.append(wind.force(model.wind, ocean.wind, around, t))
     if model.contact is not None:
@@ -125,6 +127,8 @@ def hydrostatics(model: Model, around: Surroundings) -> Wrench:
     hull = model.restoring
     if isinstance(hull, restoring.SubmergedRestoring):
         return restoring.submerged(hull, around.rotation, around.density, around.slices)
+    if model.hull is not None and model.hull.holds:
+        return restoring.weight(hull, around.rotation)
     return restoring.surface(
         hull,
         around.rotation,

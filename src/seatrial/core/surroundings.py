@@ -38,6 +38,10 @@ class Surroundings(NamedTuple):
     """Displaced volume over its value at rest; surface craft only."""
     excitation: Wrench | None
     """First-order wave loads on a surface craft, body axes."""
+    hull: Wrench | None
+    """What the water does to the triangles or cubes of a hull that has them, body axes."""
+    drift: Vec3 | None
+    """Velocity of the water without its waves, body axes; None where it rests."""
 
     def immersion(self, point: Vec3, size: Scalar) -> Scalar:
         """Share of a ball of diameter `size` at a body-fixed point that is under water.

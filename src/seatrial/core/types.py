@@ -8,6 +8,7 @@ from seatrial.core.actuators import Actuator
 from seatrial.core.contact import Contact
 from seatrial.core.forces.coefficients import Coefficients
 from seatrial.core.forces.crossflow import CrossFlow
+from seatrial.core.forces.hull_loads import HullForces
 from seatrial.core.forces.memory import MemoryForce
 from seatrial.core.forces.restoring import SubmergedRestoring, SurfaceRestoring
 from seatrial.core.forces.wave_excitation import WaveExcitation
@@ -45,6 +46,8 @@ class Model:
     crossflow: CrossFlow | None = None
     wind: WindLoads | None = None
     excitation: WaveExcitation | None = None
+    hull: HullForces | None = None
+    """The hull as triangles or cubes, where its description asks for forces on them."""
     contact: Contact | None = None
     """The hull as what it may run into meets it; None where there is nothing."""
     impairment: Impairment | None = None

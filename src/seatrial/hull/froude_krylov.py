@@ -13,6 +13,7 @@ float follows a long wave exactly.
 """
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +42,16 @@ class Sea:
     """Of the water, m; None for deep water."""
 
 
+class SolvedLoads(Protocol):
+    """Wave loads of a hull that were solved for."""
+
+    def __call__(self, omega: Array, headings: Array, pressure: bool) -> Complex:
+        """Complex loads (6, C, H) per unit amplitude at frequencies (C,) and headings (C, H).
+
+        With or without the pressure of the undisturbed waves.
+        """
+
+
 @dataclass(frozen=True)
 class HullInWaves:
     """A hull's figures that scale the integrals over its blocks.
@@ -62,6 +73,14 @@ class HullInWaves:
     added_mass: Array
     """(6, 6) about the origin."""
     density: float
+    pressure: bool = True
+    """False where the pressure on the hull's triangles or cubes is integrated at every step, and
+    only the force of the waves on the added mass is left."""
+    loads: SolvedLoads | None = None
+    """Wave loads by a boundary-element solution, in place of both."""
+    waterplane_area: float = 0.0
+    flotation: float = 0.0
+    """x of the waterplane's centroid, m; both as the restoring force has them."""
 
 
 def transfer(hull: HullInWaves, sea: Sea, headings: Array) -> Complex:
@@ -120,6 +139,15 @@ def transfer(hull: HullInWaves, sea: Sea, headings: Array) -> Complex:
     total[9:12] /= figures.volume
     p /= volume_levers[1]
     q /= volume_levers[0]
+    if hull.loads is not None:
+        total[:6] = hull.loads(sea.omega, np.broadcast_to(headings, kx.shape), hull.pressure)
+        if hull.pressure:  # less what the restoring force takes from the elevation
+            lifted = weight_of_water * hull.waterplane_area * elevation
+            Z += lifted
+            M -= hull.flotation * lifted
+        return total
+    if not hull.pressure:
+        total[:6] = 0.0
     motion = np.stack([u, v, w, p, q, np.zeros_like(u)])
     total[:6] += np.einsum("ij,jch->ich", hull.added_mass, 1j * omega * motion)
     return total

@@ -32,7 +32,7 @@ PAGES = {
     ),
     "faults": ("Faults", ("faults",)),
     "world": ("Worlds", ("world", "waves", "seabed", "bodies")),
-    "vehicle": ("Vehicles", ("vehicle", "actuators")),
+    "vehicle": ("Vehicles", ("vehicle", "hull", "actuators")),
     "sensors": ("Sensors", ("sensors",)),
 }
 """Name of a page -> its title, and the modules of `spec` whose classes it shows."""

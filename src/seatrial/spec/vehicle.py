@@ -21,6 +21,7 @@ from seatrial.spec.base import (
     Unit,
     Vector,
 )
+from seatrial.spec.hull import Hull
 from seatrial.spec.sensors import Sensor
 
 
@@ -275,6 +276,8 @@ class Vehicle(Spec):
     """How it is held up."""
     hydrodynamics: Hydrodynamics = Hydrodynamics()
     """Added mass, damping, lift."""
+    hull: Hull | None = None
+    """The hull as a closed surface, for forces on it and to draw it."""
     wind: WindLoads | None = None
     """Wind loads; none when left out."""
     actuators: Annotated[tuple[Actuator, ...], Field(strict=False, max_length=50)] = ()

@@ -18,6 +18,7 @@ STUDIES = {
     "asvlite-speed": "asvlite.study:speed",
     "asvlite-tank": "asvlite.study:tank",
     "asvlite-trends": "asvlite.study:trends",
+    "buoyancy": "buoyancy.study:buoyancy",
     "colregs": "colregs.study:colregs",
     "handover": "handover.study:handover",
     "missions": "missions.study:missions",

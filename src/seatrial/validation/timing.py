@@ -78,7 +78,9 @@ def time_case(name: str, count: int, sea: tuple[int, int] | None, precision: str
         parts = [part for part, _, _ in split(spread(one, count))]
         steps = max(20, min(20_000, 10_000_000 // (count * (75 if sea else 5))))
         began = time.perf_counter()
-        program = compile_program(jax.jit(_steps, static_argnames="steps"), parts[0], ocean, steps)
+        program = compile_program(
+            jax.jit(steps_of, static_argnames="steps"), parts[0], ocean, steps
+        )
         compile_s = time.perf_counter() - began
 
         def run(part: Group) -> None:
@@ -103,7 +105,8 @@ def time_case(name: str, count: int, sea: tuple[int, int] | None, precision: str
     }
 
 
-def _steps(group: Group, ocean: Ocean, steps: int) -> State:
+def steps_of(group: Group, ocean: Ocean, steps: int) -> State:
+    """The state after so many steps under no orders."""
     shape = (group.model.channels, group.count)
     orders = jnp.zeros(shape, group.initial.velocity.dtype)
 
@@ -117,8 +120,12 @@ def _steps(group: Group, ocean: Ocean, steps: int) -> State:
 
 
 def one_vehicle(name: str, sea: tuple[int, int] | None, precision: str) -> tuple[Group, Ocean]:
+    """A library vehicle at rest in a sea, or in calm water."""
+    return group_of(load(name, Vehicle), sea, precision)
+
+
+def group_of(vehicle: Vehicle, sea: tuple[int, int] | None, precision: str) -> tuple[Group, Ocean]:
     """A vehicle at rest in a sea of so many frequencies and directions, or in calm water."""
-    vehicle = load(name, Vehicle)
     depth = 5.0 if vehicle.buoyancy.craft == "submerged" else 0.0
     world: dict[str, Any] = {"kind": "world", "name": "bench"}
     if sea is not None:

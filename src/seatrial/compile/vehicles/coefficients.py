@@ -103,6 +103,15 @@ class Polynomial:
     """(6, 6) M_A."""
 
 
+def without_damping(polynomial: Polynomial) -> Polynomial:
+    """The same without terms of velocities alone: forces on the hull take their place."""
+    kept = [
+        i for i, t in enumerate(polynomial.terms) if t.actuators or not t.velocities + t.absolutes
+    ]
+    terms = tuple(polynomial.terms[i] for i in kept)
+    return Polynomial(terms, polynomial.values[kept], polynomial.added_mass)
+
+
 def compile_coefficients(
     hydrodynamics: Hydrodynamics, extra: dict[str, float], symbols: dict[str, int]
 ) -> Polynomial:

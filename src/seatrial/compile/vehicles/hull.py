@@ -128,6 +128,7 @@ def compile_excitation(
     added_mass: Array,
     waves: Waves | None,
     dtype: DType,
+    loads: froude_krylov.SolvedLoads | None = None,
 ) -> WaveExcitation | None:
     """Wave force amplitudes of a surface craft in a sea: stage one; None without waves."""
     if (
@@ -157,8 +158,12 @@ def compile_excitation(
         buoyancy=centre_x,
         transverse_radius=float(restoring.gm_transverse) + below,
         longitudinal_radius=float(restoring.gm_longitudinal) + below,
+        waterplane_area=float(restoring.waterplane_area),
+        flotation=float(restoring.flotation[0]),
         added_mass=added_mass,
         density=vehicle.hydrodynamics.reference_density,
+        pressure=vehicle.hull is None or vehicle.hull.hydrostatics == "linear",
+        loads=loads,
     )
     return WaveExcitation(
         table=constant(heading_table(in_waves, sea, typical), np.float32),

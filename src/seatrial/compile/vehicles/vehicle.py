@@ -19,8 +19,10 @@ from seatrial.compile.vehicles.coefficients import (
     compile_coefficients,
     low_speed_pull,
     reads_as_velocities,
+    without_damping,
 )
 from seatrial.compile.vehicles.hull import compile_excitation, compile_restoring
+from seatrial.compile.vehicles.hull_forces import compile_hull, radiation, solve_hull
 from seatrial.core import rigid_body
 from seatrial.core.forces.coefficients import Coefficients
 from seatrial.core.forces.crossflow import (
@@ -74,12 +76,18 @@ def compile_vehicle(
     crossflow, fitted = _crossflow(vehicle, dtype)
     polynomial = compile_coefficients(vehicle.hydrodynamics, fitted, symbols)
     _check_fins(vehicle, actuators, symbols, polynomial)
+    if vehicle.hull is not None and vehicle.hull.hydrodynamics == "surface":
+        crossflow, polynomial = None, without_damping(polynomial)
     rigid = _rigid_body(vehicle)
-    _check_mass_matrix(vehicle, rigid, polynomial.added_mass)
-    added = polynomial.added_mass
+    waves_depth = None if ocean.waves is None or ocean.waves.depth is None else ocean.waves.depth
+    solved = solve_hull(vehicle, None if waves_depth is None else float(waves_depth))
+    added = polynomial.added_mass if solved is None else solved.infinite
+    _check_mass_matrix(vehicle, rigid, added)
     restoring = compile_restoring(vehicle, dtype)
+    hull = compile_hull(vehicle, ocean.waves, dtype)
     if excitation is None:
-        excitation = compile_excitation(vehicle, restoring, added, ocean.waves, dtype)
+        loads = None if solved is None else solved.loads
+        excitation = compile_excitation(vehicle, restoring, added, ocean.waves, dtype, loads)
     runtime, states = compile_actuators(actuators, channels, 0.5 * vehicle.height, dtype)
     model = Model(
         inertia=rigid_body.build(
@@ -97,6 +105,8 @@ def compile_vehicle(
         crossflow=crossflow,
         wind=_wind(vehicle, dtype) if ocean.wind is not None else None,
         excitation=excitation,
+        hull=hull,
+        memory_forces=() if solved is None else (radiation(solved, dtype),),
         contact=build_contact(vehicle, rigid, added, time_step, integrator, dtype)
         if ocean.seabed is not None or ocean.solids is not None or in_traffic
         else None,

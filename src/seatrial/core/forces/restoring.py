@@ -133,6 +133,11 @@ def surface(
     )
 
 
+def weight(model: SurfaceRestoring, rotation: Rotation) -> Wrench:
+    """Of a craft that is held up by the pressure on its hull."""
+    return wrench_at(scale(model.mass * GRAVITY, rotation.down), vec3(model.gravity_centre))
+
+
 def flotation_depth(model: SurfaceRestoring, rotation: Rotation, z: Scalar) -> Scalar:
     """Depth of the centre of flotation below the mean level."""
     point: Vec3 = vec3(model.flotation)

@@ -47,8 +47,8 @@ def float_hull(mesh: Mesh, volume: float, gravity: Array, name: str = "the hull"
     """The position in which a hull displaces `volume` with its centre under that of gravity.
 
     Newton's method on (sinkage, heel, trim) with the hydrostatic stiffness as its Jacobian: ∂V/∂z
-    is the waterplane's area, the righting moments change by V GM. Steps are kept within a tenth of the
-    hull's height and a tenth of a radian. `gravity` is the centre of gravity in body axes.
+    is the waterplane's area, the righting moments change by V GM. Steps are kept within a tenth of
+    the hull's height and a tenth of a radian. `gravity` is the centre of gravity in body axes.
     """
     largest = full_volume(mesh)
     if volume >= largest:
@@ -60,7 +60,7 @@ def float_hull(mesh: Mesh, volume: float, gravity: Array, name: str = "the hull"
                 mend="check the mass and the unit of the mesh",
             )
         )
-    position = np.array([_sinkage(mesh, volume, np.eye(3)), 0.0, 0.0])
+    position = np.array([sinkage(mesh, volume, np.eye(3)), 0.0, 0.0])
     size = np.ptp(mesh.vertices, axis=0)
     limits = np.array([0.1 * size[2], 0.1, 0.1])
     for _ in range(200):
@@ -124,7 +124,7 @@ def _floating(found: Hydrostatics, gravity: Array, position: Array) -> Floating:
     )
 
 
-def _sinkage(mesh: Mesh, volume: float, turn: Array) -> float:
+def sinkage(mesh: Mesh, volume: float, turn: Array) -> float:
     """Depth of the origin at which a turned hull displaces `volume`, by bisection and Newton."""
     level = Mesh(mesh.vertices @ turn.T, mesh.faces)
     low, high = -float(level.vertices[:, 2].max()), -float(level.vertices[:, 2].min())
@@ -151,7 +151,7 @@ def righting_arms(mesh: Mesh, volume: float, gravity: Array, angles: Array, trim
     arms = []
     for heel in angles:
         turn = rotation(float(heel), trim)
-        depth = _sinkage(mesh, volume, turn)
+        depth = sinkage(mesh, volume, turn)
         found = hydrostatics(Mesh(mesh.vertices @ turn.T, mesh.faces), -depth)
         arms.append(float(found.buoyancy_centre[1] - (turn @ gravity)[1]))
     return np.array(arms)

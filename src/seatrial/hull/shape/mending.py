@@ -133,8 +133,8 @@ def mend(mesh: Mesh, name: str, up: Array) -> Mended:
     return Mended(mesh, tuple(repairs))
 
 
-def simplified(mesh: Mesh, name: str) -> Mesh:
-    """At most `LARGEST` triangles, with the coarsest tolerance that does not lose volume."""
+def simplified(mesh: Mesh, name: str, most: int = LARGEST) -> Mesh:
+    """At most `most` triangles, with the smallest tolerance that leaves so few."""
     try:
         import manifold3d
     except ImportError:
@@ -149,7 +149,7 @@ def simplified(mesh: Mesh, name: str) -> Mesh:
     size = float(np.ptp(mesh.vertices, axis=0).max())
     for tolerance in size * np.geomspace(1e-6, 1e-2, 13):
         coarse = solid.simplify(float(tolerance))
-        if coarse.num_tri() <= LARGEST:
+        if coarse.num_tri() <= most:
             return _from_manifold(coarse)
     raise _refusal(
         name,

@@ -42,6 +42,12 @@ class ReadHull:
     mesh: Mesh
     notes: tuple[str, ...]
     """What was mended or guessed, a sentence each."""
+    axes: Array
+    """(3, 3) from the file's axes and unit to body axes and metres."""
+
+    def placed(self, point: Array) -> Array:
+        """A point of the file in body axes, m."""
+        return self.axes @ point
 
 
 def read_hull(
@@ -69,7 +75,14 @@ def read_hull(
     else:
         scale, note = _guessed_unit(path.name, volume(mended.mesh), displaced)
         notes += note
-    return ReadHull(mended.mesh._replace(vertices=scale * mended.mesh.vertices), tuple(notes))
+    scaled = mended.mesh._replace(vertices=scale * mended.mesh.vertices)
+    return ReadHull(scaled, tuple(notes), scale * _axes(up, forward))
+
+
+def read_body_mesh(path: Path) -> tuple[Mesh, tuple[str, ...]]:
+    """A hull from a file in metres and body axes, and what was mended of it."""
+    mended = mend(_read(path)[0], path.name, np.array([0.0, 0.0, -1.0]))
+    return mended.mesh, mended.repairs
 
 
 def _read(path: Path) -> tuple[Mesh, Frame]:

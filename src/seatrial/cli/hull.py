@@ -1,0 +1,154 @@
+"""`seatrial hull`: a mesh and a mass to a vehicle file, its hull and a page of figures."""
+
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import typer
+
+from seatrial.cli.progress import working
+from seatrial.conventions import GRAVITY
+from seatrial.errors import Problem, SpecError
+from seatrial.figures.hull import HullPage, draw_hull
+from seatrial.figures.plot import save
+from seatrial.hull.examination import Examination, examine
+from seatrial.hull.shape.hydrostatics import section
+from seatrial.hull.shape.reading import AXES, UNITS
+from seatrial.hull.vehicle_file import vehicle_yaml
+
+
+def show_hull(
+    file: Path,
+    mass: float,
+    out: Path | None,
+    density: float,
+    units: str | None,
+    up: str | None,
+    forward: str | None,
+    gravity: str | None,
+    as_json: bool,
+) -> None:
+    """Examine a hull, write its vehicle, its mesh and its page, and print what was found."""
+    for option, word, words in (
+        ("--units", units, tuple(UNITS)),
+        ("--up", up, tuple(AXES)),
+        ("--forward", forward, tuple(AXES)),
+    ):
+        if word is not None and word not in words:
+            raise SpecError(
+                Problem(f"unknown word after {option}", value=word, expected=", ".join(words))
+            )
+    with working(f"solving {file.name}", quiet=as_json) as share:
+        found = examine(
+            file,
+            mass,
+            density,
+            units=units,
+            up=up,
+            forward=forward,
+            gravity=None if gravity is None else _point(gravity),
+            progress=share,
+        )
+    written = _write(found, out) if out is not None else []
+    report = _report(found) | {"written": [str(p) for p in written]}
+    if as_json:
+        typer.echo(json.dumps(report, indent=2))
+        return
+    for note in found.notes:
+        typer.echo(f"{file.name}: {note}")
+    for key, value in report.items():
+        if isinstance(value, float):
+            typer.echo(f"{key.replace('_', ' '):>28}  {value:.4g}")
+    for path in written:
+        typer.echo(f"written: {path}")
+
+
+def _point(text: str) -> tuple[float, float, float]:
+    try:
+        x, y, z = (float(part) for part in text.split(","))
+    except ValueError:
+        raise SpecError(
+            Problem(
+                "no centre of gravity",
+                value=text,
+                expected="--centre-of-gravity X,Y,Z in the file's own axes and unit",
+            )
+        ) from None
+    return x, y, z
+
+
+def _write(found: Examination, out: Path) -> list[Path]:
+    """OUT, and beside it the mesh and the page under the same name."""
+    mesh_file, picture = out.with_suffix(".stl"), out.with_suffix(".png")
+    name = re.sub(r"[^a-z0-9_]+", "_", out.stem.lower()).strip("_") or "boat"
+    name = name if name[0].isalpha() else f"boat_{name}"
+    import trimesh
+
+    try:
+        out.write_text(vehicle_yaml(found, name[:40], mesh_file.name), encoding="utf-8")
+        mesh: Any = trimesh.Trimesh(found.mesh.vertices, found.mesh.faces, process=False)
+        mesh.export(mesh_file)
+    except OSError as error:
+        raise SpecError(
+            Problem("the vehicle cannot be written", value=str(out), mend=str(error.strerror))
+        ) from None
+    save(draw_hull(_page(found)), picture)
+    return [out, mesh_file, picture]
+
+
+def _page(found: Examination) -> HullPage:
+    s = found.solution
+    mass = np.diag(found.mass_matrix)[:, None]
+    added = np.einsum("wii->iw", s.added_mass) / mass
+    damping = np.einsum("wii->iw", s.damping) / mass / s.omega
+    motions = np.abs(found.motions())
+    slope = (s.omega**2 / GRAVITY)[:, None]
+    half = 0.48 * found.length
+    aft, fore = (
+        [section(found.mesh, float(x)) for x in np.linspace(start, end, 5)]
+        for start, end in ((-half, -0.04 * half), (0.04 * half, half))
+    )
+    return HullPage(
+        title=f"{found.name}: {found.mass:g} kg, {found.length:.3g} x {found.beam:.3g} m on the "
+        f"waterline, {found.draught:.3g} m deep",
+        facts=f"GM {found.heights[0]:.3g} m in roll, {found.heights[1]:.3g} m in pitch   ·   "
+        f"{s.source}   ·   roll with 5 % of critical by viscosity",
+        aft=aft,
+        fore=fore,
+        angles=found.angles,
+        arms=found.arms,
+        metacentric_height=found.heights[0],
+        stations=found.stations,
+        sections=found.sections,
+        omega=s.omega,
+        added_mass=added,
+        damping=damping,
+        headings=s.headings,
+        motions=np.stack([motions[2], motions[3] / slope, motions[4] / slope]),
+    )
+
+
+def _report(found: Examination) -> dict[str, Any]:
+    f = found.figures
+    return {
+        "hull": found.name,
+        "notes": list(found.notes),
+        "mass_kg": found.mass,
+        "displacement_m3": f.volume,
+        "length_waterline_m": found.length,
+        "beam_waterline_m": found.beam,
+        "draught_m": found.draught,
+        "heel_deg": math.degrees(found.floating.heel),
+        "trim_deg": math.degrees(found.floating.trim),
+        "wetted_area_m2": f.wetted_area,
+        "waterplane_area_m2": f.waterplane_area,
+        "gm_transverse_m": found.heights[0],
+        "gm_longitudinal_m": found.heights[1],
+        "heave_period_s": 2.0 * math.pi / found.natural(2)[0],
+        "roll_period_s": 2.0 * math.pi / found.natural(3)[0],
+        "pitch_period_s": 2.0 * math.pi / found.natural(4)[0],
+        "panels": found.solution.panels,
+    }

@@ -1,0 +1,211 @@
+"""From a mesh and a mass to every number of a vehicle, each with where it comes from."""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.conventions import GRAVITY
+from seatrial.errors import Problem, SpecError
+from seatrial.geometry.mesh import Mesh
+from seatrial.hull.potential.panelling import panelled
+from seatrial.hull.potential.solution import Complex, Solution, responses
+from seatrial.hull.potential.solver import Progress, solve
+from seatrial.hull.shape.floating import Floating, float_hull, righting_arms
+from seatrial.hull.shape.hydrostatics import (
+    Hydrostatics,
+    hydrostatics,
+    section_areas,
+    waterline,
+)
+from seatrial.hull.shape.mending import areas
+from seatrial.hull.shape.reading import read_hull
+
+Array = NDArray[np.float64]
+
+STATIONS = 21
+FORM_FACTOR = 0.1
+DESIGN_FROUDE = 0.3
+"""Froude number at which friction is put into one coefficient."""
+LEAST_ROLL_DAMPING = 0.05
+"""Share of critical that eddies and keels add to a hull's roll at least (Himeno 1981)."""
+VISCOSITY = 1.19e-6
+
+
+@dataclass(frozen=True)
+class Examination:
+    """A hull afloat and all that follows from it; body axes, origin amidships on the waterline."""
+
+    name: str
+    notes: tuple[str, ...]
+    mesh: Mesh
+    """Level at rest: trim and heel are turned into it."""
+    mass: float
+    density: float
+    gravity: Array
+    gravity_how: str
+    gyration: Array
+    gyration_how: str
+    floating: Floating
+    """As it was found, before the mesh was turned."""
+    figures: Hydrostatics
+    draught: float
+    height: float
+    length: float
+    """Of the waterline."""
+    beam: float
+    twin: bool
+    """Whether the waterplane is in two parts beside the centre plane."""
+    heights: tuple[float, float]
+    angles: Array
+    arms: Array
+    """Righting arms over the heel `angles`."""
+    stations: Array
+    sections: Array
+    """Immersed section areas at `stations`."""
+    solution: Solution
+
+    @property
+    def mass_matrix(self) -> Array:
+        """(6, 6) of the rigid body about the origin."""
+        x, y, z = self.gravity
+        s = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+        tensor = np.diag(self.mass * self.gyration**2) - self.mass * s @ s
+        upper = np.hstack([self.mass * np.eye(3), -self.mass * s])
+        return np.vstack([upper, np.hstack([self.mass * s, tensor])])
+
+    @property
+    def stiffness(self) -> Array:
+        """(6, 6) of buoyancy and weight."""
+        matrix = self.solution.stiffness.copy()
+        for i in (3, 4):
+            matrix[i, i] += self.mass * GRAVITY * self.gravity[2]
+        return matrix
+
+    def natural(self, motion: int) -> tuple[float, float, float]:
+        """Natural frequency of heave, roll or pitch alone, and A and B there."""
+        w, A, B = self.solution.omega, self.solution.added_mass, self.solution.damping
+        mass, stiffness = self.mass_matrix[motion, motion], self.stiffness[motion, motion]
+        frequency = w[0]
+        for _ in range(60):
+            added = float(np.interp(frequency, w, A[:, motion, motion]))
+            frequency = 0.5 * (frequency + math.sqrt(max(stiffness, 1e-9) / (mass + added)))
+        return (
+            float(frequency),
+            float(np.interp(frequency, w, A[:, motion, motion])),
+            max(float(np.interp(frequency, w, B[:, motion, motion])), 0.0),
+        )
+
+    def motions(self) -> Complex:
+        """Response amplitude operators (6, W, H), with the roll damping of the vehicle file."""
+        damping = np.zeros((6, 6))
+        damping[3, 3] = self.roll_damping() - self.natural(3)[2]
+        return responses(self.solution, self.mass_matrix, self.stiffness, damping)
+
+    def roll_damping(self) -> float:
+        """Radiated at the natural frequency, and what viscosity adds at least."""
+        frequency, added, radiated = self.natural(3)
+        critical = 2.0 * float(self.mass_matrix[3, 3] + added) * frequency
+        return radiated + LEAST_ROLL_DAMPING * critical
+
+    def surge_drag(self) -> float:
+        """X_u|u| of friction: ½ ρ S (1 + k) C_F at the design Froude number (ITTC 1957)."""
+        speed = DESIGN_FROUDE * math.sqrt(GRAVITY * self.length)
+        reynolds = max(speed * self.length / VISCOSITY, 1e5)
+        friction = 0.075 / (math.log10(reynolds) - 2.0) ** 2
+        return -0.5 * self.density * self.figures.wetted_area * (1.0 + FORM_FACTOR) * friction
+
+
+def examine(
+    path: Path,
+    mass: float,
+    density: float,
+    *,
+    units: str | None = None,
+    up: str | None = None,
+    forward: str | None = None,
+    gravity: tuple[float, float, float] | None = None,
+    progress: Progress | None = None,
+) -> Examination:
+    """Read, mend, float and solve; `gravity` is in the file's own axes and unit."""
+    displaced = mass / density
+    read = read_hull(path, displaced, units, up, forward)
+    mesh = read.mesh
+    if gravity is not None:
+        centre = read.placed(np.array(gravity))
+        gravity_how = "given"
+    else:
+        centre = _shell_centre(mesh)
+        gravity_how = "estimated: the centroid of the hull's surface, as of an even shell"
+    floating = float_hull(mesh, displaced, centre, path.name)
+    if not floating.stable:
+        raise SpecError(
+            Problem(
+                f"{path.name}: the hull would capsize",
+                value=f"GM = {floating.heights[0]:.3g} m in roll, {floating.heights[1]:.3g} m in "
+                "pitch",
+                expected="a centre of gravity under the metacentre",
+                mend="give a lower --centre-of-gravity",
+            )
+        )
+    level = Mesh(mesh.vertices @ floating.rotation.T, mesh.faces)
+    outline = waterline(level, -floating.depth).reshape(-1, 2)
+    middle = 0.5 * (outline.min(axis=0) + outline.max(axis=0))
+    shift = np.array([-middle[0], -middle[1], floating.depth])
+    level = Mesh(level.vertices + shift, level.faces)
+    centre = floating.rotation @ centre + shift
+    figures = hydrostatics(level)
+    length, beam = (float(v) for v in np.ptp(outline, axis=0))
+    angles = np.radians(np.arange(0.0, 91.0, 5.0))
+    stations = np.linspace(-0.5 * length, 0.5 * length, STATIONS)
+    twin = bool(np.abs(outline[:, 1] - middle[1]).min() > 0.02 * beam)
+    notes = list(read.notes)
+    if max(abs(floating.heel), abs(floating.trim)) > math.radians(0.5):
+        notes.append(
+            f"floats with {math.degrees(floating.heel):.1f}° of heel and "
+            f"{math.degrees(floating.trim):.1f}° of trim, which the mesh was turned by"
+        )
+    solution = solve(panelled(level, path.name), 0.0, density, None, path.stem, progress)
+    return Examination(
+        name=path.stem,
+        notes=tuple(notes),
+        mesh=level,
+        mass=mass,
+        density=density,
+        gravity=centre,
+        gravity_how=gravity_how,
+        gyration=_shell_gyration(level, centre),
+        gyration_how="estimated: of an even shell with the hull's surface",
+        floating=floating,
+        figures=figures,
+        draught=float(level.vertices[:, 2].max()),
+        height=float(np.ptp(level.vertices[:, 2])),
+        length=length,
+        beam=beam,
+        twin=twin,
+        heights=floating.heights,
+        angles=angles,
+        arms=righting_arms(level, displaced, centre, angles, 0.0),
+        stations=stations,
+        sections=section_areas(level, stations),
+        solution=solution,
+    )
+
+
+def _shell_centre(mesh: Mesh) -> Array:
+    """Centroid of the surface."""
+    weight = areas(mesh)
+    return np.asarray((weight @ mesh.vertices[mesh.faces].mean(axis=1)) / weight.sum())
+
+
+def _shell_gyration(mesh: Mesh, centre: Array) -> Array:
+    """Radii of gyration of the surface about a point."""
+    weight = areas(mesh) / areas(mesh).sum()
+    corners = mesh.vertices[mesh.faces] - centre
+    # ∫ x² over a triangle is A/12 (Σ x_i² + (Σ x_i)²)
+    squares = weight @ ((corners**2).sum(axis=1) + corners.sum(axis=1) ** 2) / 12.0
+    x, y, z = squares
+    radii: Array = np.sqrt(np.array([y + z, x + z, x + y]))
+    return radii

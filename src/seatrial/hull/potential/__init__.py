@@ -1,0 +1,1 @@
+"""Linear waves and a hull: radiation and diffraction by a boundary-element solution."""

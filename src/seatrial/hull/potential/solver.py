@@ -1,0 +1,213 @@
+"""Solves radiation and diffraction of a hull with capytaine's boundary elements.
+
+Ancellin and Dias (2019), Capytaine: a Python-based linear potential flow solver, JOSS 4(36); the
+method is that of Nemoh (Babarit and Delhommeau 2015). Panels are triangles of the wet hull; the
+shortest wave that is solved for is `PER_WAVE` panels long. Irregular frequencies, at which the
+integral equation has no answer, are moved out of the band by a lid inside the hull.
+
+Results are kept in the cache under a hash of the mesh and of everything that was asked.
+"""
+
+import hashlib
+import logging
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial import cache
+from seatrial.conventions import GRAVITY
+from seatrial.errors import Problem, SpecError
+from seatrial.geometry.mesh import Mesh
+from seatrial.hull.potential.solution import MIRROR, Solution, symmetric
+from seatrial.hull.shape.hydrostatics import cut, hydrostatics
+from seatrial.hull.shape.mending import areas, welded
+
+Array = NDArray[np.float64]
+Progress = Callable[[float], None]
+
+PER_WAVE = 6.0
+"""Panels along the shortest wave."""
+FREQUENCIES = 32
+MOST_PANELS = 1500
+HEADINGS = (24, 36, 48, 72)
+VERSION = 2
+"""Of what is kept; another one is solved for again."""
+
+TURN = np.array([1.0, -1.0, -1.0, 1.0, -1.0, -1.0])
+"""From capytaine's axes (forward, port, up) to the body's."""
+
+
+def panels(mesh: Mesh, waterline: float) -> Mesh:
+    """The wet hull as panels, with the waterline at z = 0."""
+    wet = cut(mesh, waterline) - np.array([0.0, 0.0, waterline])
+    joined = welded(Mesh(wet.reshape(-1, 3), np.arange(3 * len(wet)).reshape(-1, 3)))
+    slivers = areas(joined) < 1e-6 * float(np.median(areas(joined)))
+    return Mesh(joined.vertices, joined.faces[~slivers])
+
+
+def frequencies(wet: Mesh, count: int = FREQUENCIES) -> Array:
+    """Circular frequencies from waves of forty lengths to those of `PER_WAVE` panels."""
+    corners = wet.vertices[wet.faces]
+    edges = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2)
+    panel = float(np.median(np.sort(edges, axis=1)[:, 1]))
+    length = float(np.ptp(wet.vertices, axis=0)[:2].max())
+    low = math.sqrt(GRAVITY * 2.0 * math.pi / (40.0 * length))
+    high = math.sqrt(GRAVITY * 2.0 * math.pi / (PER_WAVE * panel))
+    return np.linspace(low, max(high, 2.0 * low), count)
+
+
+def solve(
+    mesh: Mesh,
+    waterline: float,
+    density: float,
+    depth: float | None,
+    name: str,
+    progress: Progress | None = None,
+    omega: Array | None = None,
+) -> Solution:
+    """Solve, or find among what is kept. `mesh` is in body axes."""
+    wet = panels(mesh, waterline)
+    if len(wet.faces) > MOST_PANELS:
+        raise SpecError(
+            Problem(
+                f"{name}: too many panels for a boundary-element solution",
+                value=f"{len(wet.faces)} under water",
+                expected=f"at most {MOST_PANELS}; some hundreds are usual",
+                mend="give larger panels (`panel` of the hull)",
+            )
+        )
+    asked = frequencies(wet) if omega is None else np.asarray(omega, np.float64)
+    digest = hashlib.sha256(f"{VERSION} {density} {depth} {waterline}".encode())
+    for array in (np.round(wet.vertices, 9) + 0.0, wet.faces, asked):  # no −0
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return cache.recall(
+        "hull",
+        digest.hexdigest()[:32],
+        name,
+        lambda: _solve(mesh, wet, waterline, density, depth, asked, progress),
+    )
+
+
+def _capytaine() -> Any:
+    try:
+        import capytaine
+    except ImportError:
+        raise SpecError(
+            Problem(
+                "the boundary-element solver is not installed",
+                expected="capytaine",
+                mend="pip install 'seatrial[hulls]'",
+            )
+        ) from None
+    logging.getLogger("capytaine").setLevel(logging.ERROR)
+    return capytaine
+
+
+def _solve(
+    mesh: Mesh,
+    wet: Mesh,
+    waterline: float,
+    density: float,
+    depth: float | None,
+    omega: Array,
+    progress: Progress | None,
+) -> Solution:
+    cpt = _capytaine()
+    upright = wet.vertices * np.array([1.0, -1.0, -1.0])
+    panelled = cpt.Mesh(vertices=upright, faces=np.column_stack([wet.faces, wet.faces[:, 0]]))
+    lid = _lid(panelled)
+    body = cpt.FloatingBody(
+        mesh=panelled,
+        lid_mesh=lid,
+        dofs=cpt.rigid_body_dofs(rotation_center=(0.0, 0.0, waterline)),
+        center_of_mass=(0.0, 0.0, waterline),
+    )
+    names = list(body.dofs)
+    reach = float(np.linalg.norm(wet.vertices[:, :2], axis=1).max())
+    needed = 2.0 * omega[-1] ** 2 / GRAVITY * reach + 8.0
+    count = next((h for h in HEADINGS if h >= needed), HEADINGS[-1])
+    headings = 2.0 * math.pi * np.arange(count) / count
+    solver = cpt.BEMSolver(method="indirect")
+    sea = {"rho": density, "g": GRAVITY, "water_depth": math.inf if depth is None else depth}
+    added, damping = np.zeros((2, len(omega), 6, 6))
+    loads = np.zeros((2, 6, len(omega), count), np.complex128)
+
+    def radiate(w: float) -> list[Any]:
+        return [
+            solver.solve(cpt.RadiationProblem(body=body, radiating_dof=dof, omega=w, **sea))
+            for dof in names
+        ]
+
+    infinite = _turned(np.array([[r.added_masses[d] for r in radiate(math.inf)] for d in names]))
+    even = symmetric(infinite)
+    for i, w in enumerate(omega):
+        results = radiate(float(w))
+        added[i] = [[r.added_masses[d] for r in results] for d in names]
+        damping[i] = [[r.radiation_dampings[d] for r in results] for d in names]
+        # what comes from port mirrors what comes from starboard
+        for h, heading in enumerate(headings[: count // 2 + 1] if even else headings):
+            problem = cpt.DiffractionProblem(body=body, omega=w, wave_direction=-heading, **sea)
+            scattered = solver.solve(problem).forces
+            incident = cpt.bem.airy_waves.froude_krylov_force(problem)
+            loads[0, :, i, h] = [incident[d] for d in names]
+            loads[1, :, i, h] = [scattered[d] for d in names]
+        if progress is not None:
+            progress((i + 1) / len(omega))
+    # capytaine's time is exp(−iωt)
+    incident, scattered = (TURN[:, None, None] * np.conj(part) for part in loads)
+    coupled: Array = np.where(np.outer(MIRROR, MIRROR) > 0.0, 1.0, 0.0 if even else 1.0)
+    if even:
+        for part in (incident, scattered):
+            across = MIRROR[:, None] < 0.0
+            part[:, :, count // 2 + 1 :] = (MIRROR[:, None, None] * part)[
+                :, :, count // 2 - 1 : 0 : -1
+            ]
+            part[:, :, [0, count // 2]] *= ~across[:, :, None]
+    return Solution(
+        omega=omega,
+        headings=headings,
+        added_mass=_turned(added) * coupled,
+        damping=_turned(damping) * coupled,
+        infinite=infinite * coupled,
+        froude_krylov=incident,
+        diffraction=scattered,
+        stiffness=buoyant_stiffness(mesh, waterline, density),
+        volume=hydrostatics(mesh, waterline).volume,
+        panels=len(wet.faces),
+        source=f"capytaine {cpt.__version__}, {len(wet.faces)} panels",
+    )
+
+
+def _lid(panelled: Any) -> Any:
+    """Panels on the water inside the hull, which leave no wave standing there."""
+    try:
+        return panelled.generate_lid(z=0.0)
+    except Exception:  # a waterplane too small for one panel
+        return None
+
+
+def _turned(matrices: Array) -> Array:
+    """To body axes, and symmetric as they are in theory."""
+    body = TURN[:, None] * matrices * TURN[None, :]
+    return np.asarray(0.5 * (body + np.swapaxes(body, -1, -2)))
+
+
+def buoyant_stiffness(mesh: Mesh, waterline: float, density: float) -> Array:
+    """(6, 6) of the pressure about the origin, level: ρ g ∫ over the waterplane, and V z_B.
+
+    The weight's part, −m g z_G in roll and pitch, is left to who knows the centre of gravity.
+    """
+    found = hydrostatics(mesh, waterline)
+    area, (fx, fy) = found.waterplane_area, found.flotation
+    second = found.waterplane_moments + area * np.outer(found.flotation, found.flotation)
+    below = found.volume * found.buoyancy_centre[2]
+    matrix = np.zeros((6, 6))
+    matrix[2, 2] = area
+    matrix[2, 3] = matrix[3, 2] = area * fy
+    matrix[2, 4] = matrix[4, 2] = -area * fx
+    matrix[3, 3], matrix[4, 4] = second[1, 1] - below, second[0, 0] - below
+    matrix[3, 4] = matrix[4, 3] = -second[0, 1]
+    return density * GRAVITY * matrix

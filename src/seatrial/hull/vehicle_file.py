@@ -1,0 +1,124 @@
+"""A vehicle file from an examined hull, in which every number says where it comes from."""
+
+import math
+
+import numpy as np
+
+from seatrial.hull.examination import FORM_FACTOR, Examination
+from seatrial.hull.shape.hydrostatics import waterline
+
+FORCES, MOTIONS = "XYZKMN", "uvwpqr"
+
+
+def vehicle_yaml(found: Examination, name: str, mesh_file: str) -> str:
+    """The text of the file."""
+    s = found.solution
+    wave = s.source
+    lines = [
+        "kind: vehicle",
+        f"name: {name}",
+        f"description: from the mesh {found.name} and a mass of {found.mass:g} kg",
+        "source: >-",
+        f"  seatrial hull; potential theory by {wave}. Each number says whether it was given,",
+        "  computed (and how) or estimated (and from what). The origin is amidships on the "
+        "waterline.",
+        *(f"# {note}" for note in found.notes),
+        "",
+        f"length: {_n(np.ptp(found.mesh.vertices[:, 0]))}  # computed: of the mesh",
+        f"beam: {_n(np.ptp(found.mesh.vertices[:, 1]))}  # computed: of the mesh",
+        f"height: {_n(found.height)}  # computed: of the mesh",
+        "",
+        "inertia:",
+        f"  mass: {_n(found.mass)}  # given",
+        f"  centre_of_gravity: {_row(found.gravity)}  # {found.gravity_how}",
+        f"  gyration: {_row(found.gyration)}  # {found.gyration_how}",
+        "",
+        "buoyancy:",
+        "  craft: surface",
+        f"  draught: {_n(found.draught)}  # computed: of the mesh, afloat",
+        *_blocks(found),
+        f"  waterplane_area: {_n(found.figures.waterplane_area)}  # computed: cut of the mesh",
+        f"  centre_of_flotation: {_n(found.figures.flotation[0])}  # computed: likewise",
+        f"  transverse_metacentric_height: {_n(found.heights[0])}  # computed: BM - BG, exact cut",
+        f"  longitudinal_metacentric_height: {_n(found.heights[1])}  # computed: likewise",
+        "",
+        "hydrodynamics:",
+        f"  reference_density: {_n(found.density)}  # given",
+        "  coefficients:",
+        *_coefficients(found),
+        "  crossflow:  # estimated: Hoerner's section drag (Fossen 2021, 6.5)",
+        f"    length: {_n(found.length)}",
+        f"    draught: {_n(found.draught)}",
+        f"    beam: {_n(_hull_beam(found))}",
+        "",
+        "hull:",
+        f"  file: {mesh_file}  # the mended mesh, level afloat, in body axes and metres",
+        "  hydrostatics: linear        # or mesh, voxel",
+        "  hydrodynamics: coefficients # or surface, potential",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _n(value: float) -> str:
+    return f"{float(value):.5g}"
+
+
+def _row(values: object) -> str:
+    return "[" + ", ".join(_n(v if abs(v) > 1e-6 else 0.0) for v in np.asarray(values)) + "]"
+
+
+def _hull_beam(found: Examination) -> float:
+    """Breadth of one hull on the waterline."""
+    outline = waterline(found.mesh).reshape(-1, 2)
+    side = outline[outline[:, 1] > 0.0] if found.twin else outline
+    return float(np.ptp(side[:, 1]))
+
+
+def _blocks(found: Examination) -> list[str]:
+    """Wall-sided blocks of the hull's waterplane, volume and place."""
+    area, volume = found.figures.waterplane_area, found.figures.volume
+    x = float(found.figures.flotation[0])
+    count = 2 if found.twin else 1
+    beam = area / count / found.length
+    lateral = math.sqrt(found.figures.waterplane_moments[1, 1] / area) if found.twin else 0.0
+    sides = [-lateral, lateral] if found.twin else [0.0]
+    rows = ["  blocks:  # computed: box of the same waterplane area, length and volume"]
+    for y in sides:
+        rows.append(
+            f"    - {{shape: box, length: {_n(found.length)}, beam: {_n(beam)}, "
+            f"draught: {_n(volume / area)}, at: [{_n(x)}, {_n(y)}]}}"
+        )
+    return rows
+
+
+def _coefficients(found: Examination) -> list[str]:
+    s = found.solution
+    low = s.added_mass[0]
+    rows = []
+    for i in range(6):
+        force, motion = FORCES[i], MOTIONS[i]
+        if i in (2, 3, 4):
+            frequency, added, damping = found.natural(i)
+            how = f"at the natural frequency {frequency:.3g} rad/s"
+            rows.append(f"    {force}_{motion}d: {_n(-added)}  # computed: {s.source}, {how}")
+            if i == 3:
+                value = found.roll_damping()
+                text = "computed radiation + estimated 5 % of critical by viscosity"
+            else:
+                value, text = damping, f"computed: radiation {how}"
+            rows.append(f"    {force}_{motion}: {_n(-value)}  # {text}")
+        else:
+            how = f"at {s.omega[0]:.3g} rad/s, near zero frequency"
+            rows.append(f"    {force}_{motion}d: {_n(-low[i, i])}  # computed: {s.source}, {how}")
+    rows.append(
+        f"    X_u_au: {_n(found.surge_drag())}  # estimated: ITTC-57 friction of the wetted "
+        f"{found.figures.wetted_area:.3g} m², form factor {FORM_FACTOR}"
+    )
+    # a steady linear part, without which a craft at rest would drift for ever
+    mass = found.mass_matrix + low
+    rows += [
+        f"    X_u: {_n(-mass[0, 0] / 60.0)}  # estimated: time constant of 60 s at rest",
+        f"    Y_v: {_n(-mass[1, 1] / 30.0)}  # estimated: 30 s",
+        f"    N_r: {_n(-mass[5, 5] / 10.0)}  # estimated: 10 s",
+    ]
+    return rows

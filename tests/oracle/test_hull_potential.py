@@ -1,0 +1,164 @@
+"""Radiation and diffraction against closed forms and against the frequency domain itself."""
+
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.interpolate import CubicSpline
+
+import craft
+from seatrial.compile.vehicles.hull_forces import radiation, solve_hull
+from seatrial.core.step import derivative
+from seatrial.core.types import State
+from seatrial.errors import SpecError
+from seatrial.geometry.mesh import Mesh
+from seatrial.hull.potential.memory import kernel, recall_memory
+from seatrial.hull.potential.solver import solve
+from seatrial.hull.shape import forms
+from seatrial.spatial.rotations import from_euler
+
+pytest.importorskip("capytaine")
+
+BOX = {
+    "barge": {"length": 4.0, "beam": 2.0, "draught": 0.5, "freeboard": 0.75},
+    "panel": 0.5,
+    "hydrodynamics": "potential",
+}
+
+
+@pytest.fixture(scope="module")
+def box():
+    """The box of 4 x 2 x 0.5 m, coarse: what is compared shares its panels."""
+    return solve_hull(craft.barge(hull=BOX), None)
+
+
+def test_a_hemisphere_has_the_added_mass_of_theory():
+    """Heave: 0.8310 of the displaced mass at zero frequency, 0.5 at infinite (Hulme 1982)."""
+    ball = forms.icosphere(1.0, 3)
+    # corners outside the sphere by as much as the facets lie inside it: the volume is the sphere's
+    grown = (4.0 / 3.0 * math.pi / abs(_volume(ball))) ** (1.0 / 3.0)
+    mesh = Mesh(grown * ball.vertices, ball.faces)
+    found = solve(mesh, 0.0, 1000.0, None, "hemisphere", omega=np.array([0.05, 0.3]))
+    mass = 1000.0 * 2.0 / 3.0 * math.pi
+    assert found.added_mass[0, 2, 2] / mass == pytest.approx(0.8310, rel=0.02)
+    assert found.infinite[2, 2] / mass == pytest.approx(0.5, rel=0.02)
+    # surge of a half-sunken sphere at infinite frequency: 0.2732 (Hulme 1982)
+    assert found.infinite[0, 0] / mass == pytest.approx(0.2732, rel=0.03)
+
+
+def _volume(mesh):
+    a, b, c = (mesh.vertices[mesh.faces[:, i]] for i in range(3))
+    return np.sum(np.einsum("ij,ij->i", a, np.cross(b, c))) / 6.0
+
+
+def test_damping_is_what_the_radiated_waves_carry_away(box):
+    """Haskind: B_ii = k/(8π ρ g c_g) ∫ |F_i(β)|² dβ in deep water, c_g = g/2ω (Newman 1977)."""
+    force = box.froude_krylov + box.diffraction
+    k, group = box.omega**2 / craft.G, craft.G / (2.0 * box.omega)
+    mean = np.mean(np.abs(force) ** 2, axis=2) * 2.0 * math.pi
+    radiated = k * mean / (8.0 * math.pi * craft.RHO * craft.G * group)
+    for i in (2, 4):
+        worth = box.damping[:, i, i] > 0.2 * box.damping[:, i, i].max()
+        assert radiated[i, worth] == pytest.approx(box.damping[worth, i, i], rel=0.03)
+
+
+def test_irregular_frequencies_are_gone(box):
+    """Without a lid the damping of this box is negative at 5.5 and 6.2 rad/s."""
+    lowest = np.linalg.eigvalsh(box.damping).min(axis=1)
+    assert np.all(lowest > -0.01 * np.abs(box.damping).max())
+
+
+def test_the_memory_is_stable_still_at_rest_and_close_to_the_solution(box):
+    model = recall_memory(box)
+    assert np.linalg.eigvals(model.A).real.max() < 0.0
+    target, found = kernel(box), model.response(box.omega)
+    size = np.abs(np.einsum("wii->wi", target)).max(axis=0)
+    error = np.sqrt(np.mean(np.abs(found - target) ** 2, axis=0)) / np.sqrt(np.outer(size, size))
+    assert error.max() < 0.03
+    at_rest = np.abs(model.response(np.array([1e-7]))[0]) / np.sqrt(np.outer(size, size))
+    assert at_rest.max() < 1e-3
+    assert len(model.A) <= 40
+
+
+def _rates(model, ocean, x, t):
+    at = State(x[:3], from_euler(x[3], x[4], x[5]), x[6:12], jnp.zeros(0), (x[12:],))
+    found = derivative(model, ocean, at, t)
+    return jnp.concatenate([x[6:12], found.velocity, found.memory[0]])
+
+
+_slopes = jax.jit(jax.jacfwd(_rates, argnums=2))
+_at = jax.jit(_rates)
+
+
+def motions(described, period, towards):
+    """Response to a tiny wave, from the equations of motion that a step integrates."""
+    omega, amplitude = 2.0 * math.pi / period, 1e-5
+    wave = {"amplitude": amplitude, "period": period, "towards_deg": towards}
+    ocean = craft.ocean_of(waves={"spectrum": "components", "components": [wave]})
+    model = craft.compiled(described, ocean)
+    size = 12 + model.memory_forces[0].states
+    rest = jnp.zeros(size)
+    slope = np.array(_slopes(model, ocean, rest, jnp.float64(0.0)))
+    phase = float(ocean.waves.phase[0])
+    now, later = (
+        np.array(_at(model, ocean, rest, jnp.float64((q - phase) / omega)))
+        for q in (0.0, math.pi / 2)
+    )
+    still = np.array(_at(model, ocean, rest, jnp.float64((math.pi - phase) / omega)))
+    mean = 0.5 * (now + still)
+    push = ((now - mean) - 1j * (later - mean)) / amplitude
+    return np.linalg.solve(1j * omega * np.eye(size) - slope, push)[:6], model
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("hydrostatics", ["linear", "mesh"])
+def test_a_box_moves_as_the_frequency_domain_says(box, hydrostatics):
+    """Heave within 5 % at periods from 1.5 to 8 s in head, beam and quartering seas."""
+    described = craft.barge(hull=BOX | {"hydrostatics": hydrostatics})
+    added, damping = CubicSpline(box.omega, box.added_mass), CubicSpline(box.omega, box.damping)
+    periods = (1.5, 2.0, 2.2, 3.0, 8.0) if hydrostatics == "linear" else (2.2, 4.0)
+    for towards in (180.0, 90.0, 45.0):
+        for period in periods:
+            found, model = motions(described, period, towards)
+            w = 2.0 * math.pi / period
+            force = box.loads(np.array([w]), np.array([[math.radians(towards)]]), True)[:, 0, 0]
+            mass = np.array(model.inertia.rigid_body)
+            matrix = -(w**2) * (mass + added(w)) + 1j * w * damping(w) + box.stiffness
+            exact = np.linalg.solve(matrix, force)
+            rough = 0.05 if hydrostatics == "linear" else 0.06
+            assert abs(found[2] - exact[2]) < rough * max(abs(exact[2]), 0.1), (towards, period)
+            slope = w * w / craft.G
+            assert abs(found[4] - exact[4]) < 2 * rough * max(abs(exact[4]), 0.1 * slope)
+
+
+def test_free_decay_loses_the_energy_that_is_radiated(box):
+    """Heave let go at 5 cm: period and decrement of the frequency domain at its own frequency."""
+    described = craft.barge(hull=BOX)
+    model = craft.compiled(described)
+    first = craft.state(model, position=(0, 0, 0.02))
+    first = State(first.position, first.attitude, first.velocity, first.actuators,
+                  (jnp.zeros(model.memory_forces[0].states),))  # fmt: skip
+    time, position, _, _, _ = craft.simulate(model, craft.calm(), first, 12.0, 0.02)
+    z = position[:, 2]
+    crossings = np.flatnonzero(np.diff(np.sign(z)) != 0)
+    half = np.mean(np.diff(time[crossings][1:4]))
+    mass, stiffness = craft.RHO * 4.0, box.stiffness[2, 2]
+    # the root of −ω²(M + A) + iωB + C for complex ω, by Newton on A and B at its real part
+    w = 2.4
+    for _ in range(50):
+        a, b = (float(np.interp(w, box.omega, m[:, 2, 2])) for m in (box.added_mass, box.damping))
+        decay = 0.5 * b / (mass + a)
+        w = math.sqrt(stiffness / (mass + a) - decay**2)
+    assert half == pytest.approx(math.pi / w, rel=0.1)
+    assert np.abs(z[time > 10.0]).max() < 0.05 * 0.02
+
+
+def test_solutions_are_kept_and_what_cannot_be_solved_is_refused(box):
+    again = solve_hull(craft.barge(hull=BOX), None)
+    assert np.array_equal(again.damping, box.damping)
+    with jax.enable_x64(True):
+        assert radiation(again, np.dtype(np.float64)).states == len(recall_memory(box).A)
+    with pytest.raises(SpecError, match="too many panels"):
+        solve_hull(craft.barge(hull=BOX | {"panel": 0.05}), None)
