@@ -134,8 +134,8 @@ def run_many(
                 mend="call `run` for every seed",
             )
         )
-    plans = [plan_of(one, None, duration, compiled) for one in chosen]
-    kept = [FramesKeeper() for _ in plans]
+    plans = (plan_of(one, None, duration, compiled) for one in chosen)
+    kept = [FramesKeeper() for _ in chosen]
     endings = batching.run_batch(plans, [[one] for one in kept], progress)
     facts = {"seed": [one.seed for one in chosen], **varied}
     return joined_runs(kept, [ending.summary for ending in endings], facts)

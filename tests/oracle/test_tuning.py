@@ -292,6 +292,20 @@ def test_sliding_mode_steers_a_ship_within_its_design():
 
 
 @pytest.mark.usefixtures("x64")
+def test_full_ship_that_keeps_no_course_by_herself_turns_at_the_rate_asked_for():
+    tuning = tuned("kvlcc2_l7")
+    assert growth(np.linalg.eigvals(linearise(craft("kvlcc2_l7"), 1.18).A)) > 0.005
+    assert tuning.failures == ()
+    pilot = tuning.autopilot
+    for speed in (0.5, 1.1):
+        wanted = setpoint(velocity=(speed, np.nan, np.nan), yaw_rate=0.01)
+        memory = begin(pilot, 1, jnp.float64)
+        track = sail("kvlcc2_l7", wanted, 400.0, pilot, memory, steer, speed)
+        np.testing.assert_allclose(track[-50:, 11], 0.01, rtol=0.03)
+        assert track[:, 11].max() < 0.012
+
+
+@pytest.mark.usefixtures("x64")
 def test_bluerov2_moves_to_a_station_and_holds_it():
     pilot = tuned("bluerov2").autopilot
     wanted = setpoint(position=(2.0, -1.0, DEPTH + 0.5), heading=1.0)

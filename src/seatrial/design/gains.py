@@ -279,10 +279,14 @@ def _refer(wide: Array, demand: Array, n: int, gains: Gains, outer: Outer) -> No
 
 def stable(plant: Plant, gains: Gains) -> bool:
     """Whether a loop takes away the growth of its own degree of freedom, and adds none."""
-    own = plant.growths()
+    before = int(np.sum(np.linalg.eigvals(plant.A).real > NEUTRAL))
+    return growing(plant, gains) <= before - len(plant.growths())
+
+
+def growing(plant: Plant, gains: Gains) -> int:
+    """How many poles grow with the loop closed."""
     A, _ = close(plant.A, plant.b[:, None], 0, plant, gains)
-    before, after = (np.sum(np.linalg.eigvals(a).real > NEUTRAL) for a in (plant.A, A))
-    return bool(after <= before - len(own))
+    return int(np.sum(np.linalg.eigvals(A).real > NEUTRAL))
 
 
 def fastest(

@@ -6,9 +6,11 @@ by side on a first axis, so that the loop computes the same step of all of them 
 
 import os
 import time as wall_clock
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import jax
@@ -35,29 +37,36 @@ PLANS_PER_PROGRAM = 128
 
 
 def run_batch(
-    plans: Sequence[Plan],
-    sinks: Sequence[Sequence[Sink]] | None = None,
+    plans: Iterable[Plan],
+    sinks: Sequence[Sequence[Sink]],
     progress: Callable[[float], None] | None = None,
 ) -> list[Ending]:
     """Run plans of one shape to their ends, each with sinks of its own; on all cores.
 
-    `progress` is told which share is done.
+    Plans are taken when their turn comes, beside what is computed, and let go of when they have
+    run: the amplitudes of its waves alone make a plan a megabyte. `progress` is told which share
+    is done.
     """
-    given = [()] * len(plans) if sinks is None else list(sinks)
-    width = min(PLANS_PER_PROGRAM, -(-len(plans) // (os.cpu_count() or 1)))
-    firsts = range(0, len(plans), width)
-    done = 0
+    count, cores = len(sinks), os.cpu_count() or 1
+    width = min(PLANS_PER_PROGRAM, -(-count // cores))
+    coming = iter(plans)
+    endings: list[Ending] = []
+    computing: deque[Future[list[Ending]]] = deque()
 
-    def work(first: int) -> list[Ending]:
-        nonlocal done
-        endings = _run(plans[first : first + width], given[first : first + width], width)
-        done += len(endings)
+    def finish_one() -> None:
+        endings.extend(computing.popleft().result())
         if progress is not None:
-            progress(done / len(plans))
-        return endings
+            progress(len(endings) / count)
 
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        return [ending for endings in pool.map(work, firsts) for ending in endings]
+    with ThreadPoolExecutor(cores) as pool:
+        for first in range(0, count, width):
+            if len(computing) == cores:
+                finish_one()
+            own = sinks[first : first + width]
+            computing.append(pool.submit(_run, list(islice(coming, len(own))), own, width))
+        while computing:
+            finish_one()
+    return endings
 
 
 def _run(plans: Sequence[Plan], sinks: Sequence[Sequence[Sink]], width: int) -> list[Ending]:
