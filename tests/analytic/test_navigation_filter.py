@@ -244,7 +244,7 @@ def test_taking_numbers_in_one_by_one_gives_what_the_matrix_formula_gives():
     taken = kalman.absorb(
         jnp.asarray(P[..., None]),
         groups,
-        kalman.closed_gate(2, 5, 1, judged(1.0, 3, 2)),
+        kalman.closed_gate(2, 5, 1),
         judged(1.0, 3, 2),
         jnp.ones(1, bool),
     )
@@ -263,7 +263,7 @@ def test_a_rejected_group_leaves_the_others_as_if_it_had_not_been_there():
     taken = kalman.absorb(
         jnp.asarray(P[..., None]),
         groups,
-        kalman.closed_gate(3, 5, 1, test),
+        kalman.closed_gate(3, 5, 1),
         test,
         jnp.ones(1, bool),
     )
@@ -286,7 +286,7 @@ def test_an_isolated_sensor_that_is_as_wrong_as_before_does_not_fit_wider_deviat
     test = judged(0.999, 1)
 
     def isolated(off):
-        gate = kalman.closed_gate(1, 1, 1, test)._replace(isolated=jnp.ones((1, 1), bool))
+        gate = kalman.closed_gate(1, 1, 1)._replace(isolated=jnp.ones((1, 1), bool))
         for _ in range(6):
             group = Innovation([Component(jnp.asarray([off]), {0: 1.0}, 0.01)], True, 0)
             gate = kalman.absorb(jnp.ones((3, 3, 1)), [group], gate, test, jnp.ones(1, bool)).gate

@@ -104,6 +104,10 @@ REFUSED = {
 }
 
 DOUBTED = {
+    "steeper than it climbs": (
+        {"task": DIVE.format(depth=45), "vehicle": "remus100", "depth": 5},
+        r"goto 1` lies 40 m deeper, 100 m ahead.*at most 1[0-9] m on such a way, a slope of 0.1",
+    ),
     "slower than asked": (
         {"task": NORTH, "world": STRONG.replace("3.5", "2.5")},
         r"1.5 m/s over ground, which takes 4 m/s.*makes good 0.58 m/s",

@@ -57,10 +57,10 @@ class Navigation(Spec):
     dynamics: Dynamics | None = Dynamics()
     """The vehicle's own dynamics as a velocity aid, which also stand in for an IMU that is lost;
     `null` does without. Only the filter `error_state` can; `direct` does without."""
-    heave: Annotated[Metres, Field(gt=0, le=20)] = 0.25
-    """Standard deviation of the height of a surface craft's origin about the mean water level; a
-    quarter of the significant wave height for one that follows the waves. The filter knows that
-    such a craft floats."""
+    heave: Annotated[Metres, Field(gt=0, le=20)] | None = None
+    """Standard deviation of the height of a surface craft's origin about the mean water level.
+    Left out: that of the waves, a quarter of their significant height, and 0.25 m where there are
+    none. The filter knows that such a craft floats."""
     gate: Annotated[Plain, Field(gt=0.5, le=1)] = 0.999
     """Share of good measurements that are let in; those that fit the estimate worse are left out
     as outliers. 1 lets in everything."""

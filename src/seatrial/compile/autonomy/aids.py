@@ -16,6 +16,8 @@ from seatrial.gnc.navigation import aiding
 from seatrial.gnc.navigation.aids import directions, places, velocities
 from seatrial.gnc.navigation.consistency import threshold
 from seatrial.gnc.navigation.kalman import Test
+from seatrial.ocean import Water
+from seatrial.ocean.water import density as density_at
 from seatrial.pytree import constant
 from seatrial.sensors.water.medium import ATMOSPHERE
 from seatrial.signals import SensorInfo
@@ -35,8 +37,11 @@ MEMORY = 10.0
 errors. One that stays for so long is not averaged away: it counts with the white noise that would
 leave as much after this time."""
 
-HEAVING = 2.0
-"""Correlation time of the heave in waves, s."""
+HEAVE, HEAVING = 0.25, 2.0
+"""Heave of a surface craft where no waves are described, m, and its correlation time, s."""
+
+BOBBING = 0.1
+"""Share of its heave by which a surface craft does not follow the water."""
 
 SURGING, ORBITS = 0.3, 0.05
 """Velocity that waves give to a surface craft and to one under water, which its own dynamics know
@@ -51,8 +56,9 @@ WAVY = 0.5
 UPRIGHT = 0.15
 """Roll and pitch of a craft of which nothing else is known, rad."""
 
-LEVELS = (0.02, 1800.0)
-"""What the density of the water that a depth is made with leaves of it, m, and for how long, s."""
+LEVELS, COLUMN = (0.003, 1800.0), 20.0
+"""What tide and weather do to a depth by pressure within a run, m, and for how long, s; and the
+depth at which it is asked what a wrong density does to it, m."""
 
 FADING, CERTAIN = 10.0, 1.0 - 1e-10
 """Time over which a sensor is judged by the mean of its innovations, s, and how sure the judgement
@@ -104,8 +110,10 @@ class Makers:
         rate_noise: float,
         dives: bool,
         sea: Sea | None,
+        water: Water,
     ) -> None:
         """`sea` is None in calm water."""
+        self._water = water
         self._described = described
         self._sea = sea
         self._dives = dives
@@ -154,9 +162,10 @@ class Makers:
 
     def floating(self, period: float) -> places.Depth:
         """That the vehicle's origin stays near the surface."""
-        sigma = lasting(0.0, self._described.heave, HEAVING, period)
+        heave, time = self._heave(), HEAVING
         if self._sea is not None and not self._direct:
-            sigma = lasting(0.0, 0.1 * math.sqrt(self._sea.variance), 1.0, period)
+            heave, time = BOBBING * heave, 1.0
+        sigma = lasting(0.0, heave, time, period)
         return places.Depth(
             arm=constant(-self._imu),
             zero=constant(0.0),
@@ -171,7 +180,8 @@ class Makers:
         """What waves do to the water: as much to either side as up and down, shared by north and
         east since nobody says where they come from."""
         high = math.sqrt(sea.variance)
-        sigma = np.array([high * math.sqrt(0.5), high * math.sqrt(0.5), high])
+        up = high if self._dives else self._heave()
+        sigma = np.array([high * math.sqrt(0.5), high * math.sqrt(0.5), up])
         decay = DAMPED * sea.frequency
         walk = sigma * math.sqrt(4.0 * decay * (1.0 + DAMPED**2))
         across = sigma * math.sqrt(1.0 + 2.0 * DAMPED**2)
@@ -184,6 +194,12 @@ class Makers:
             frequency=constant(sea.frequency),
             fading=constant(sea.fading if self._dives else 0.0),
         )
+
+    def _heave(self) -> float:
+        """How far a surface craft goes up and down, m."""
+        if self._described.heave is not None:
+            return self._described.heave
+        return HEAVE if self._sea is None else math.sqrt(self._sea.variance)
 
     def level(self, period: float) -> directions.Level:
         """That the vehicle is upright."""
@@ -248,10 +264,10 @@ class Makers:
         per_metre = sensor.density * GRAVITY
         white = 0.0 if sensor.fidelity == "ideal" else sensor.noise
         step = sensor.resolution if full else 0.0
-        error = Error(0.0, *LEVELS)
+        error = self._level(sensor.density)
         if full:
             offset = 0.0 if sensor.zeroed else sensor.offset / per_metre
-            error = Error(offset, math.hypot(sensor.drift / per_metre, LEVELS[0]), LEVELS[1])
+            error = Error(offset, math.hypot(sensor.drift / per_metre, error.drift), error.time)
         return self._depth(
             sensor, info, factor, "depth", 0.0, 1.0, (white / per_metre, step / per_metre), error
         )
@@ -262,8 +278,17 @@ class Makers:
         step = sensor.pressure_resolution / per_metre if sensor.fidelity == "full" else 0.0
         return self._depth(
             sensor, info, factor, "pressure", ATMOSPHERE / per_metre, 1.0 / per_metre,
-            (white, step), Error(0.0, *LEVELS),
+            (white, step), self._level(SEAWATER_DENSITY),
         )  # fmt: skip
+
+    def _level(self, density: float) -> Error:
+        """What is wrong with a depth that is made with one density for the whole column."""
+        depth = np.linspace(0.0, COLUMN, 41)
+        true = np.broadcast_to(
+            np.asarray(density_at(self._water, constant(depth)), np.float64), depth.shape
+        )
+        wrong = float(np.trapezoid(true / density - 1.0, depth))
+        return Error(0.0, math.hypot(LEVELS[0], wrong), LEVELS[1])
 
     def _depth(
         self,

@@ -17,6 +17,8 @@ from seatrial.compile.autonomy.obstacles import turning_of
 from seatrial.errors import Path, Problem, SpecError
 from seatrial.geometry.grid import HeightGrid
 from seatrial.geometry.terrain import terrain_of
+from seatrial.gnc.control.autopilot import Autopilot
+from seatrial.gnc.control.loops import Dive
 from seatrial.gnc.failsafes import CODE
 from seatrial.gnc.guidance.fence import signed_distance
 from seatrial.gnc.mission import HOLD, SURFACE, VELOCITY
@@ -58,6 +60,7 @@ def check_mission(
         check.speeds(),
         check.headings(),
         check.currents(),
+        check.slopes(),
         check.turns(),
         check.margins(),
         check.position(),
@@ -322,6 +325,23 @@ class _Check:
                     mend,
                 )
 
+    def slopes(self) -> Iterator[Problem]:
+        """Doubt ways that rise or fall faster than a vehicle that dives by pitching."""
+        begin = self._start
+        for leg in self._legs:
+            way, begin = leg.end - begin, leg.end
+            length, most = math.hypot(way[0], way[1]), steepest(self._tuning.autopilot, leg.speed)
+            free = leg.kind in (VELOCITY, HOLD, SURFACE) or math.isfinite(leg.altitude)
+            if free or length == 0.0 or abs(way[2]) <= most * length:
+                continue
+            yield self._of(
+                leg,
+                f"lies {abs(way[2]):.3g} m {'deeper' if way[2] > 0.0 else 'higher'}, "
+                f"{length:.3g} m ahead: {self._vehicle.name} comes by it at another depth",
+                f"at most {most * length:.2g} m on such a way, a slope of {most:.2f}",
+                "move it farther away, or circle there to change depth",
+            )
+
     def turns(self) -> Iterator[Problem]:
         """Doubt lines that lie closer than the turning circle is wide."""
         if "position" in self._tuning.autopilot.follows:
@@ -422,6 +442,15 @@ class _Check:
         unknown = 0.0 if described.dynamics is None else described.dynamics.deviation
         flow = math.hypot(described.current, unknown)
         return flow, f"the current is known to {described.current:g} m/s at first, so that"
+
+
+def steepest(autopilot: Autopilot, speed: float) -> float:
+    """Change of depth over way of the steepest leg that a vehicle which dives by pitching follows;
+    infinite for one that has thrusters for it."""
+    if not isinstance(autopilot.depth, Dive):
+        return math.inf
+    rates = np.asarray(autopilot.depth.reference.rate_limit)
+    return float(np.interp(speed, np.asarray(autopilot.speeds), rates)) / speed
 
 
 def _heading(used: list[SensorInfo]) -> float:

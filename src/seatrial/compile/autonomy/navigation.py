@@ -86,7 +86,7 @@ def build_navigator(
     errors = _Inertial.of(imu, info)
     floats = isinstance(vehicle.buoyancy, SurfaceBuoyancy)
     sea = _sea(ocean, floats)
-    makers = Makers(described, info, errors.rate, not floats, sea)
+    makers = Makers(described, info, errors.rate, not floats, sea, ocean.water)
     aids: list[Aid] = []
     places = []
     for index, factor in _chosen(described, sensors):

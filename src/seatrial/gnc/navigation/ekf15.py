@@ -79,10 +79,9 @@ def begin(filter: Filter, start: Estimate, count: int) -> NavState:
         mean=jnp.concatenate([p.astype(dtype) for p in parts]),
         covariance=jnp.eye(SIZE, dtype=dtype)[:, :, None] * variance,
         started=jnp.zeros(count, bool),
-        inertial_gate=kalman.closed_gate(2, 6, count, filter.inertial_test),
+        inertial_gate=kalman.closed_gate(2, 6, count),
         gates=tuple(
-            kalman.closed_gate(len(aid.groups), sum(aid.groups), count, aid.test)
-            for aid in filter.aids
+            kalman.closed_gate(len(aid.groups), sum(aid.groups), count) for aid in filter.aids
         ),
     )
 

@@ -108,8 +108,7 @@ def begin(filter: Filter, start: Estimate, count: int) -> NavState:
         imu=unheard(6, count, dtype),
         heard=tuple(unheard(sum(a.groups), count, dtype) for a in filter.aids[: filter.sensors]),
         gates=tuple(
-            kalman.closed_gate(len(aid.groups), sum(aid.groups), count, aid.test)
-            for aid in filter.aids
+            kalman.closed_gate(len(aid.groups), sum(aid.groups), count) for aid in filter.aids
         ),
         memory=memory,
     )

@@ -17,7 +17,7 @@ variance (1 − a)/(1 + a) while the innovations are white (Bar-Shalom, Li and K
 section 5.4.2): a sensor that is off by less than the gate, but steadily, is found by it. A group
 that was found wrong is isolated: it is compared but not believed, until it fits again for a while.
 
-Noise that nobody can state beforehand, as that of waves in a pressure, is learned from the
+Noise that nobody can state beforehand, as that of short waves in a pressure, is learned from the
 innovations: what their squares are larger than h P hᵀ + r, as a fading mean, is added to r (Mehra
 1972, Approaches to adaptive filtering, IEEE Trans. Autom. Control 17(5)).
 """
@@ -125,13 +125,11 @@ class Absorbed(NamedTuple):
     gate: Gate
 
 
-def closed_gate(groups: int, components: int, count: int, test: Test) -> Gate:
-    """Memory of gates through which nothing has come yet; unstated noise is taken to be half of
-    its largest at first."""
+def closed_gate(groups: int, components: int, count: int) -> Gate:
+    """Memory of gates through which nothing has come yet."""
     none, never = jnp.zeros((groups, count), jnp.int32), jnp.zeros((groups, count), bool)
     zero = jnp.zeros((components, count))
-    excess = zero + (0.5 * test.unstated) ** 2
-    return Gate(jnp.full((groups, count), jnp.nan), none, none, zero, excess, never, never)
+    return Gate(jnp.full((groups, count), jnp.nan), none, none, zero, zero, never, never)
 
 
 def absorb(

@@ -1,9 +1,13 @@
 """Missions drawn by seed, sailed as one program for each vehicle, sea and kind of feedback.
 
 Waypoints lie two to ten turning circles apart, on courses drawn uniformly; under water each leg
-rises or falls by up to a fifth of its length. A turning circle is that of the autopilot: 2 U/r at
+rises or falls by up to a fifth of its length, and by no more than nine tenths of what a vehicle
+that dives by pitching follows. A turning circle is that of the autopilot: 2 U/r at
 the vehicle's own speed U and the largest rate of turn r that its heading reference allows; five
 lengths where it can turn on the spot.
+
+A vehicle that dives and never hears a satellite works beside a ship: it has a USBL, and the
+transponder hangs under the ship, at the origin.
 
 Vehicles go on however uncertain their position is: this is about the helm.
 
@@ -20,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.compile.autonomy.mission_checks import steepest
 from seatrial.compile.autonomy.tuning import design
 from seatrial.compile.scenario import plan_of
 from seatrial.engine.batch import run_batch
@@ -31,6 +36,8 @@ from seatrial.signals import OUTCOMES
 from seatrial.spec.library import library_names
 from seatrial.spec.loading import load, load_text
 from seatrial.spec.scenario import Scenario
+from seatrial.spec.sensors import Sensor
+from seatrial.spec.sensors.position import Usbl
 from seatrial.spec.vehicle import Vehicle
 
 Array = NDArray[np.float64]
@@ -50,6 +57,10 @@ NEAREST, FARTHEST = 2.0, 10.0
 """Spacing in turning circles."""
 SHALLOW, DEEP = 4.0, 20.0
 """Depths of waypoints under water, m."""
+STEEPEST, SHARE = 0.2, 0.9
+"""Largest slope, and share of what the vehicle follows."""
+TRANSPONDER = (0.0, 0.0, 40.0)
+"""Place of a ROV's, m."""
 SLACK = 1.5
 """Time that a mission is given, over that of its length at the vehicle's own speed."""
 STILL = 0.02
@@ -72,6 +83,10 @@ class Drive:
     """Largest order by channel."""
     navigates: bool
     """Whether its own sensors can feed a filter."""
+    slope: float
+    """Largest slope of a leg."""
+    sensors: tuple[Sensor, ...]
+    """What it carries."""
 
 
 @dataclass(frozen=True)
@@ -118,9 +133,20 @@ def drives(names: Iterable[str] | None = None) -> list[Drive]:
                 vehicle.buoyancy.craft != "surface",
                 dict(zip(e.names, most.tolist(), strict=True)),
                 any(sensor.type == "imu" for sensor in vehicle.sensors),
+                min(STEEPEST, SHARE * steepest(designed.tuning.autopilot, speed)),
+                _carried(vehicle),
             )
         )
     return found
+
+
+def _carried(vehicle: Vehicle) -> tuple[Sensor, ...]:
+    """Its own sensors, and those that bound its position where they do not."""
+    kinds = {sensor.type for sensor in vehicle.sensors}
+    if vehicle.buoyancy.craft == "surface" or "imu" not in kinds or "gnss" in kinds:
+        return vehicle.sensors
+    usbl = Usbl(type="usbl", name="usbl", rate=0.5, transponder=TRANSPONDER)
+    return (*vehicle.sensors, usbl)
 
 
 def waypoints(drive: Drive, seed: int, count: int) -> list[list[float]]:
@@ -131,7 +157,7 @@ def waypoints(drive: Drive, seed: int, count: int) -> list[list[float]]:
     for _ in range(count):
         way = drive.circle * random.uniform(NEAREST, FARTHEST)
         course = random.uniform(-math.pi, math.pi)
-        sinks = random.uniform(-0.2, 0.2) * way if drive.under_water else 0.0
+        sinks = random.uniform(-drive.slope, drive.slope) * way if drive.under_water else 0.0
         at = at + np.array([way * math.cos(course), way * math.sin(course), sinks])
         if drive.under_water:
             at[2] = np.clip(at[2], SHALLOW, DEEP)
@@ -176,13 +202,19 @@ vehicles:
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SpecWarning)
-        plans = [plan_of(load_text(one, Scenario)) for one in described]
+        plans = [plan_of(_fitted(load_text(one, Scenario), drive)) for one in described]
     kept = [MemoryRecorder() for _ in plans]
     endings = run_batch(plans, [[one] for one in kept])
     return [
         _judge(drive, seed, one.recording(), ending.summary.status)
         for seed, one, ending in zip(seeds, kept, endings, strict=True)
     ]
+
+
+def _fitted(scenario: Scenario, drive: Drive) -> Scenario:
+    """The scenario with the sensors that the vehicle carries."""
+    craft = scenario.vehicles[0].model_copy(update={"sensors": drive.sensors})
+    return scenario.model_copy(update={"vehicles": (craft,)})
 
 
 def _judge(drive: Drive, seed: int, recording: Any, status: str) -> Voyage:
