@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo web browser screenshots test test-all lint format bench reference site wheel installed oldest corpus judges clean
+.PHONY: help demo web browser screenshots test test-all lint format bench reference site wheel installed oldest corpus harbour judges clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -80,8 +80,11 @@ oldest: $(STAMP) ## a part of the tests with the oldest dependencies that pyproj
 corpus: $(STAMP) ## ten thousand bad descriptions and recordings: no trace, no hang, no wrong data
 	@$(BIN)/python judges/corpus.py
 
+harbour: $(STAMP) ## five minutes of LiDAR, radar and depth camera: memory, and a run that is killed
+	@$(BIN)/python judges/harbour.py
+
 judges: $(STAMP) ## what a release passes beside test-all: long, and needs the package index
-	@$(BIN)/python judges/table.py installed oldest site corpus
+	@$(BIN)/python judges/table.py installed oldest site corpus harbour
 
 clean: ## delete everything that the targets above made
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

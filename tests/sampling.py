@@ -19,6 +19,7 @@ LONG_FILES = [
     "scenarios/test_missions",
     "scenarios/test_command_line",
     "scenarios/test_engine",
+    "scenarios/test_harbour_recording",
     "oracle/test_tuning",
     "analytic/test_allocation",
     "analytic/test_navigation_filter",
