@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo web browser screenshots test test-all lint format bench reference site wheel installed oldest corpus learning judges clean
+.PHONY: help demo web browser screenshots test test-all lint format bench reference site wheel installed oldest corpus learning harbour judges clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -84,8 +84,11 @@ corpus: $(STAMP) ## ten thousand bad descriptions and recordings: no trace, no h
 learning: $(STAMP) ## Stable-Baselines3 learns to hold a heading from scratch
 	@$(BIN)/python judges/learning.py
 
+harbour: $(STAMP) ## five minutes of LiDAR, radar and depth camera: memory, and a run that is killed
+	@$(BIN)/python judges/harbour.py
+
 judges: $(STAMP) ## what a release passes beside test-all: long, and needs the package index
-	@$(BIN)/python judges/table.py installed oldest site corpus learning
+	@$(BIN)/python judges/table.py installed oldest site corpus learning harbour
 
 clean: ## delete everything that the targets above made
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -24,6 +24,7 @@ LONG_FILES = [
     "analytic/test_sea_change",
     "scenarios/test_command_line",
     "scenarios/test_engine",
+    "scenarios/test_harbour_recording",
     "oracle/test_tuning",
     "analytic/test_allocation",
     "analytic/test_navigation_filter",
