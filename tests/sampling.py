@@ -96,6 +96,8 @@ LONG_FILES = [
     "scenarios/test_seabed_world",
     "scenarios/test_sonar_runs",
     "analytic/test_terrain_sensors",
+    "scenarios/test_unseen",
+    "scenarios/test_library_worlds",
 ]
 """Those that took more than nine seconds of processor time, the longest first, as far as the
 list was sorted when it was last measured: the turns are then of about the same length."""

@@ -15,7 +15,7 @@ from seatrial.core import contact
 from seatrial.core.environment import surroundings
 from seatrial.geometry.bodies import Body, Fender
 from seatrial.geometry.grid import height_grid
-from seatrial.geometry.shapes import build_solids
+from seatrial.geometry.solids import build_solids
 from seatrial.ocean import Seabed
 
 MU = contact.FRICTION

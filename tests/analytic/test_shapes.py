@@ -9,11 +9,12 @@ import pytest
 from seatrial.geometry import mesh, shapes
 from seatrial.geometry.bodies import Body, Timetable
 from seatrial.geometry.fields import NODES, distance_field
+from seatrial.geometry.solids import build_solids
 
 
 def solids(*bodies):
     with jax.enable_x64(True):
-        return jax.device_put(shapes.build_solids(bodies))  # as a compiled scenario does
+        return jax.device_put(build_solids(bodies))  # as a compiled scenario does
 
 
 def measured(made, *points):

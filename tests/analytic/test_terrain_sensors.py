@@ -12,7 +12,7 @@ import craft
 from instruments import fit, normal, read, state
 from seatrial.geometry.bodies import Body, Timetable
 from seatrial.geometry.grid import height_grid
-from seatrial.geometry.shapes import build_solids
+from seatrial.geometry.solids import build_solids
 from seatrial.ocean.seabed import Seabed
 from seatrial.sensors.noise.draws import uniform
 from seatrial.sensors.tap import Views

@@ -12,6 +12,7 @@ from seatrial.compile.surroundings.world import build_ocean
 from seatrial.engine.scene import Scene, read_scene, write_scene
 from seatrial.errors import SpecError
 from seatrial.geometry import shapes
+from seatrial.geometry.solids import build_solids
 from seatrial.ocean import waves
 from seatrial.spec.scenario import Scenario
 
@@ -121,7 +122,7 @@ def test_a_moored_buoy_rides_the_surface_that_the_boats_feel_and_keeps_its_circl
     described = scenario(buoy, waves=SEA, current={"speed": 0.05, "towards_deg": 90})
     (mark,) = bodies_of(described, 7)
     with jax.enable_x64(True):
-        solids = jax.device_put(shapes.build_solids([mark]))
+        solids = jax.device_put(build_solids([mark]))
     with jax.enable_x64(True):
         ocean = build_ocean(described.world, 7, np.float64)
         for t in (0.0, 3.3, 600.0):

@@ -49,7 +49,7 @@ from seatrial.engine.scene import scene_of
 from seatrial.errors import Problem, SpecWarning
 from seatrial.geometry.grid import HeightGrid
 from seatrial.geometry.rays import RayScene
-from seatrial.geometry.shapes import build_solids
+from seatrial.geometry.solids import build_solids
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
 from seatrial.pytree import constant

@@ -7,7 +7,8 @@ from seatrial.compile.swarm import Member
 from seatrial.core.contact import Contact, within
 from seatrial.core.types import State
 from seatrial.geometry.bodies import Body
-from seatrial.geometry.shapes import Solids, placed
+from seatrial.geometry.shapes import placed
+from seatrial.geometry.solids import Solids
 from seatrial.ocean import Ocean
 from seatrial.ocean.seabed import under
 from seatrial.programs import compile_program

@@ -30,7 +30,7 @@ from seatrial.core.smooth import smooth_ramp
 from seatrial.core.surroundings import Surroundings
 from seatrial.geometry import shapes
 from seatrial.geometry.grid import HeightGrid
-from seatrial.geometry.shapes import Solids
+from seatrial.geometry.solids import Solids
 from seatrial.ocean import Ocean
 from seatrial.ocean import seabed as bottoms
 from seatrial.pytree import pytree

@@ -18,7 +18,7 @@ from seatrial.engine.plan import Fleet, Plan
 from seatrial.engine.sea_change import Mix, SeaChange, turned
 from seatrial.geometry.bodies import Body
 from seatrial.geometry.rays import RayScene
-from seatrial.geometry.shapes import with_rides
+from seatrial.geometry.solids import with_rides
 from seatrial.hull.heading_table import refined
 from seatrial.ocean import Current, Ocean, Turbulence, Waves, Wind
 from seatrial.ocean.curves import Curve

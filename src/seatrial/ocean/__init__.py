@@ -4,7 +4,7 @@ Each field is a pytree with a `sample` function in the module of its name. Physi
 pictures read the same fields.
 """
 
-from seatrial.geometry.shapes import Solids
+from seatrial.geometry.solids import Solids
 from seatrial.ocean.current import Current
 from seatrial.ocean.seabed import Seabed
 from seatrial.ocean.turbulence import Turbulence

@@ -8,7 +8,8 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.compile.surroundings.bodies import NO_BOTTOM, depth_under, timetable, world_bodies
+from seatrial.compile.surroundings.bodies import timetable, world_bodies
+from seatrial.compile.surroundings.body_shapes import NO_BOTTOM, depth_under
 from seatrial.compile.surroundings.seabed import Bottom
 from seatrial.compile.surroundings.world import build_ocean
 from seatrial.geometry.bodies import Body, Timetable

@@ -18,7 +18,7 @@ from seatrial.core import contact
 from seatrial.core.contact import BOTTOM, Contact
 from seatrial.core.forces.restoring import SurfaceRestoring
 from seatrial.core.types import Model, State
-from seatrial.geometry.shapes import Solids
+from seatrial.geometry.solids import Solids
 from seatrial.ocean import Ocean
 from seatrial.spatial.gradients import bearing
 from seatrial.spatial.rotations import Rotation, rotation

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from seatrial.geometry import shapes
-from seatrial.geometry.shapes import Solids
+from seatrial.geometry.solids import Solids
 from seatrial.ocean import Ocean
 from seatrial.pytree import constant
 from seatrial.sensors.ranging.bottom_rays import Met, Reach, meet
