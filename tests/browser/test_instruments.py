@@ -56,11 +56,45 @@ def plan():
     return st.compile_scenario(st.Scenario(**SCENARIO))
 
 
+def test_a_recording_has_whole_charts_that_zoom(plan, browser, tmp_path):
+    out = tmp_path / "run.mcap"
+    frames = st.run(plan, duration=6.0, out=out).dataset.isel(vehicle=0)
+    stage = stage_of(out)
+    stage.playing = False
+    with serving(stage) as served:
+        url = f"{served.url}{COARSE}#sensor=compass&time=3"
+        browser("open", "p", url=url, width=390, height=780)  # a phone
+        browser.ready("p")
+        assert browser.js("document.body.classList.contains('alone')", "p")  # the picture first
+        wide = browser.js("[document.documentElement.scrollWidth, innerWidth]", "p")
+        assert wide[0] <= wide[1]
+        browser("push", "p", selector="#panel-toggle")
+        browser.until(f"{PAGE}.panel.charts[0].chart.times.length === {len(frames.time)}", "p")
+        surge = browser.js(f"{PAGE}.panel.charts[0].chart.data[1]", "p")
+        assert np.allclose(surge, frames.velocity.values[:, 0], atol=1e-5)
+        browser.until(f"{PAGE}.panel.sensors.charts[0].chart.times.length > 5", "p")
+        chart = f"{PAGE}.panel.charts[0].chart"
+        span = f"(() => {{ const s = {chart}.plot?.scales.x; return s && [s.min, s.max]; }})()"
+        whole = browser.until(span, "p")
+        assert whole == pytest.approx([0.0, 6.0])
+        browser.js(
+            "(() => { const c = document.querySelector('#charts .chart'); c.focus();"
+            "const b = c.querySelector('.u-over').getBoundingClientRect();"
+            "c.dispatchEvent(new WheelEvent('wheel', {deltaY: -400, bubbles: true,"
+            "clientX: b.left + b.width / 2, clientY: b.top + 5})); })()",
+            "p",
+        )
+        browser.until(f"{span}[1] - {span}[0] < 4", "p")
+        assert sum(browser.js(span, "p")) / 2 == pytest.approx(3.0, abs=0.3)
+        assert browser("errors", "p") == []
+        browser("close", "p")
+
+
 @pytest.fixture(scope="module")
 def live(plan, browser):
-    """One live run for all tests of this file: to load a page costs more than what is asked of it."""
+    """One live run for all tests of this file: loading a page costs the most."""
     with serving(stage_of(plan)) as served:
-        browser("open", url=f"{served.url}{COARSE}", width=900, height=420)
+        browser("open", url=f"{served.url}{COARSE}", width=640, height=400)
         browser.ready()
         yield served
         assert browser("errors") == []
@@ -104,7 +138,8 @@ def test_beams_of_a_dvl_reach_as_far_as_it_measured(live, browser):
     browser.until(f"{PAGE}.world.rays.values.get('dvl')")
     ends = browser.until(
         f"(() => {{ const lines = {PAGE}.world.rays.group.children[0].geometry;"
-        "const p = lines.getAttribute('position'); return p.count === 8 && [1, 3, 5, 7].map((i) => p.getY(i)); })()"
+        "const p = lines.getAttribute('position');"
+        "return p.count === 8 && [1, 3, 5, 7].map((i) => p.getY(i)); })()"
     )
     assert np.allclose(ends, -12.0, atol=0.8)  # on the bottom, for waves that lift the boat
     browser("push", selector="[data-sensor=dvl]")  # a second push closes it
@@ -127,13 +162,11 @@ def test_propellers_turn_while_the_run_goes_on_and_a_wake_is_left(live, browser)
 
 def test_the_chase_does_not_go_through_a_wall_and_a_free_eye_flies_by_keys(live, browser):
     browser.js(f"Object.assign({PAGE}.world.cameras.eye, {{around: 0, above: 0.3, distance: 40}})")
-    behind = browser.until(
-        "(() => { const w = seatrial.page().world, p = w.cameras.camera.position;"
-        "return p.x < w.fleet.places[0].x && [p.x, w.fleet.places[0].x]; })()"
+    time.sleep(1.0)
+    eye, boat = browser.js(
+        f"[{PAGE}.world.cameras.camera.position.x, {PAGE}.world.fleet.places[0].x]"
     )
-    time.sleep(0.5)
-    behind = browser.js(f"[{PAGE}.world.cameras.camera.position.x, {PAGE}.world.fleet.places[0].x]")
-    assert -9.5 < behind[0] < behind[1] + 1.0  # 40 m astern would be far behind the mole
+    assert -9.5 < eye < boat + 1.0  # 40 m astern would be far behind the mole
     browser("choose", selector="#camera", value="free")
     command = browser.js(f"[...{PAGE}.layout.of({PAGE}.buffer.last.numbers, 0, 'command')]")
     start = browser.js(f"[...{PAGE}.world.cameras.eye.at]")
@@ -147,12 +180,11 @@ def test_the_chase_does_not_go_through_a_wall_and_a_free_eye_flies_by_keys(live,
 
 def test_another_sea_is_drawn_as_it_pushes(live, browser):
     browser.js(
-        "(() => { const i = document.querySelector('#wave_height'); i.value = '1.2';"
+        "(() => { const i = document.querySelector('#wave_height'); i.value = '0.7';"
         "i.dispatchEvent(new Event('change')); })()"
     )
     browser("choose", selector="#speed", value="20")
-    browser.until(f"{PAGE}.world.sea.significantHeight > 1.0", seconds=60.0)
-    browser.until(f"{PAGE}.world.sea.significantHeight > 1.15", seconds=60.0)
+    browser.until(f"{PAGE}.world.sea.significantHeight > 0.6")
     browser("choose", selector="#speed", value="1")
     browser("push", selector="#play")
     browser.until("!seatrial.page().buffer.last.playing")
@@ -192,50 +224,17 @@ def test_everything_can_be_reached_and_is_named_without_a_mouse(live, browser):
 
 def test_a_picture_and_a_film_are_saved(live, browser):
     browser.js(
-        "window.saved = []; HTMLAnchorElement.prototype.click = function () {"
-        "fetch(this.href).then((r) => r.blob()).then((b) =>"
-        "saved.push([this.download, b.type, b.size])); }; 0"
+        "(() => { window.saved = {}; const made = URL.createObjectURL;"
+        "URL.createObjectURL = (b) => { saved.film = [b.type, b.size]; return made(b); };"
+        "HTMLAnchorElement.prototype.click = function () {"
+        "saved[this.download.split('.').pop()] = this.href.slice(0, 22); }; })()"
     )
-    browser("push", selector="#film")
-    time.sleep(1.5)
-    browser("push", selector="#film")
     browser("press", key="KeyP")
-    browser.until("saved.length === 2")
-    found = {name.rsplit(".", 1)[1]: (kind, size) for name, kind, size in browser.js("saved")}
-    assert found["png"][0] == "image/png"
-    assert found["webm"][0].startswith("video/webm")
-    assert min(size for _, size in found.values()) > 2000
-
-
-def test_a_recording_has_whole_charts_that_zoom(plan, browser, tmp_path):
-    out = tmp_path / "run.mcap"
-    frames = st.run(plan, duration=6.0, out=out).dataset.isel(vehicle=0)
-    stage = stage_of(out)
-    stage.playing = False
-    with serving(stage) as served:
-        url = f"{served.url}{COARSE}#sensor=compass&time=3"
-        browser("open", "p", url=url, width=390, height=780)  # a phone
-        browser.ready("p")
-        assert browser.js("document.body.classList.contains('alone')", "p")  # the picture first
-        wide = browser.js("[document.documentElement.scrollWidth, innerWidth]", "p")
-        assert wide[0] <= wide[1]
-        browser("push", "p", selector="#panel-toggle")
-        browser.until(f"{PAGE}.panel.charts[0].chart.times.length === {len(frames.time)}", "p")
-        surge = browser.js(f"{PAGE}.panel.charts[0].chart.data[1]", "p")
-        assert np.allclose(surge, frames.velocity.values[:, 0], atol=1e-5)
-        browser.until(f"{PAGE}.panel.sensors.charts[0].chart.times.length > 5", "p")
-        chart = f"{PAGE}.panel.charts[0].chart"
-        span = f"(() => {{ const s = {chart}.plot?.scales.x; return s && [s.min, s.max]; }})()"
-        whole = browser.until(span, "p")
-        assert whole == pytest.approx([0.0, 6.0])
-        browser.js(
-            "(() => { const c = document.querySelector('#charts .chart'); c.focus();"
-            "const b = c.querySelector('.u-over').getBoundingClientRect();"
-            "c.dispatchEvent(new WheelEvent('wheel', {deltaY: -400, bubbles: true,"
-            "clientX: b.left + b.width / 2, clientY: b.top + 5})); })()",
-            "p",
-        )
-        browser.until(f"{span}[1] - {span}[0] < 4", "p")
-        assert sum(browser.js(span, "p")) / 2 == pytest.approx(3.0, abs=0.3)
-        assert browser("errors", "p") == []
-        browser("close", "p")
+    browser("push", selector="#film")
+    time.sleep(1.0)
+    browser("push", selector="#film")
+    saved = browser.until("saved.webm && saved")
+    assert saved["png"] == "data:image/png;base64,"
+    assert saved["webm"].startswith("blob:")
+    assert saved["film"][0].startswith("video/webm")
+    assert saved["film"][1] > 2000

@@ -256,10 +256,12 @@ export class Water {
             colour = mix(body, sky, clamp(fresnel, 0.0, 1.0)) + sunColour() * min(glint, 6.0);
             float breaking = smoothstep(0.55, 0.95, sea.x / crest)
               * smoothstep(0.10, 0.30, length(sea.yz));
-            float bubbles = 0.5 * foamNoise(vPlace.xz * 2.3) + 0.32 * foamNoise(vPlace.xz * 6.1)
-              + 0.25 * foamNoise(vPlace.xz * 15.0);
-            float foam = breaking * smoothstep(0.75 - 0.6 * breaking, 1.0 - 0.25 * breaking, bubbles + 0.12);
-            colour = mix(colour, mix(vec3(0.82, 0.86, 0.88), sunColour(), 0.2), 0.8 * foam);
+            if (breaking > 0.01) {
+              float bubbles = 0.5 * foamNoise(vPlace.xz * 2.3) + 0.32 * foamNoise(vPlace.xz * 6.1)
+                + 0.25 * foamNoise(vPlace.xz * 15.0);
+              float foam = breaking * smoothstep(0.75 - 0.6 * breaking, 1.0 - 0.25 * breaking, bubbles + 0.12);
+              colour = mix(colour, mix(vec3(0.82, 0.86, 0.88), sunColour(), 0.2), 0.8 * foam);
+            }
             opaque = mix(0.80, 1.0, clamp(fresnel + far / 120.0, 0.0, 1.0)) * (1.0 - 0.85 * clearness);
             vec3 level = normalize(vec3(-toEye.x, 0.015, -toEye.z));
             colour = mix(colour, skyColour(level), 1.0 - exp(-far * (0.0001 + airLoss)));

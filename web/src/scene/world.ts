@@ -63,7 +63,7 @@ export class World {
     airLoss: { value: CLEAR_AIR },
   };
   private readonly sunlight = new THREE.DirectionalLight(0xffffff, 2.6);
-  private readonly skylight = new THREE.HemisphereLight(0xc8daf0, 0x4a6068, 2.4);
+  private readonly skylight = new THREE.HemisphereLight(0xc8daf0, 0x4a6068, 3);
   private readonly dome: THREE.Mesh;
   readonly marker: THREE.Mesh;
   private slow = 0;
@@ -211,7 +211,7 @@ export class World {
     this.sunlight.target.position.set(0, 0, 0);
     this.renderer.render(this.scene, this.cameras.camera);
     const { clientWidth, clientHeight } = this.canvas;
-    this.labels.update(this.cameras.camera, this.fleet.places, clientWidth, clientHeight);
+    this.labels.update(this.cameras.camera, this.fleet.places, selected, clientWidth, clientHeight);
     this.judge();
   }
 
