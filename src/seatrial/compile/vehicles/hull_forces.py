@@ -16,8 +16,9 @@ from seatrial.core.forces.wetted import CutHull, HullMesh, Surface
 from seatrial.errors import SpecError
 from seatrial.geometry.mesh import Mesh
 from seatrial.hull.potential.memory import recall_memory
+from seatrial.hull.potential.panelling import panelled
 from seatrial.hull.potential.solution import Solution
-from seatrial.hull.potential.solver import solve
+from seatrial.hull.potential.solver import panels, solve
 from seatrial.hull.shape import forms
 from seatrial.hull.shape.floating import sinkage
 from seatrial.hull.shape.mending import volume
@@ -34,6 +35,10 @@ DType = np.dtype[Any]
 MOST_TRIANGLES = 20_000
 """Of a hull on which forces are computed at every step."""
 MOST_CUBES = 200_000
+USUAL_PANELS = 800
+"""Under water, of a boundary-element solution that leaves the choice to us."""
+COARSER = (20, 16, 12, 9)
+"""Panels along a hull that are tried until there are few enough."""
 NODES = (4, 6, 8, 10)
 """Numbers of nodes that a patch may have along a side; ten carry waves as short as a quarter of
 it."""
@@ -174,8 +179,8 @@ def solve_hull(vehicle: spec.Vehicle, depth: float | None) -> Solution | None:
         return None
     if not isinstance(vehicle.buoyancy, spec.SurfaceBuoyancy):
         return None  # which `compile_hull` refuses
-    mesh = hull_mesh(vehicle)
     waterline = vehicle.buoyancy.waterline
+    mesh = _panels(vehicle, hull, waterline)
     density = vehicle.hydrodynamics.reference_density
     try:
         return solve(mesh, waterline, density, depth, vehicle.name)
@@ -188,6 +193,24 @@ def solve_hull(vehicle: spec.Vehicle, depth: float | None) -> Solution | None:
             expected=problem.expected,
             mend=problem.mend,
         ) from None
+
+
+def _panels(vehicle: spec.Vehicle, hull: Hull, waterline: float) -> Mesh:
+    """The hull in panels for a boundary-element solution: as asked, or fewer and larger ones."""
+    mesh = hull_mesh(vehicle)
+    if hull.panel is not None:
+        return mesh
+    if hull.file is not None:
+        raised = Mesh(mesh.vertices - np.array([0.0, 0.0, waterline]), mesh.faces)
+        coarse = panelled(raised, vehicle.name)
+        return Mesh(coarse.vertices + np.array([0.0, 0.0, waterline]), coarse.faces)
+    length = float(np.ptp(mesh.vertices[:, 0]))
+    for pieces in COARSER:
+        if len(panels(mesh, waterline).faces) <= USUAL_PANELS:
+            break
+        coarser = hull.model_copy(update={"panel": length / pieces})
+        mesh = hull_mesh(vehicle.model_copy(update={"hull": coarser}))
+    return mesh
 
 
 def radiation(solved: Solution, dtype: DType) -> Radiation:
