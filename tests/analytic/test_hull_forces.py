@@ -228,6 +228,28 @@ def test_in_waves_much_longer_than_itself_a_hull_rides_as_the_water_does():
         assert 0.5 * (heights.max() - heights.min()) == pytest.approx(0.3, rel=0.03)
 
 
+def test_the_pressure_of_a_wave_on_a_box_converges_to_its_closed_form():
+    """Z = −ρ g a e^(−kT) ∫∫ cos: sines over the bottom; of second order in the panels' size."""
+    period, towards = 2.2, 45.0
+    wave = {"amplitude": 1e-3, "period": period, "towards_deg": towards}
+    ocean = craft.ocean_of(waves={"spectrum": "components", "components": [wave]})
+    w = 2.0 * math.pi / period
+    k, b = w * w / G, math.radians(towards)
+    sines = np.sinc(k * 2.0 * math.cos(b) / math.pi) * np.sinc(k * math.sin(b) / math.pi)
+    exact = -RHO * G * 8.0 * math.exp(-0.5 * k) * sines
+    errors = []
+    for panel in (1.0, 0.5, 0.25):
+        model = craft.compiled(
+            craft.barge(hull=BARGE | {"hydrostatics": "mesh", "panel": panel}), ocean
+        )
+        at, phase = craft.state(model), float(ocean.waves.phase[0])
+        crest, trough = (craft.wrench(model, ocean, at, (q - phase) / w)[2] for q in (0.0, math.pi))
+        errors.append(abs(0.5 * (crest - trough) / 1e-3 / exact - 1.0))
+    assert errors[2] < 0.02
+    assert errors[1] < 0.45 * errors[0]
+    assert errors[2] < 0.45 * errors[1]
+
+
 def test_friction_of_a_towed_plate_is_the_ittc_line():
     """A thin box towed along its length: ½ ρ S v² C_F, with no push on its sides."""
     plate = {

@@ -132,6 +132,6 @@ def test_library_hulls_carry_their_vehicles():
 def test_the_buoyancy_study_finds_the_error_of_the_mesh_and_no_jump(tmp_path):
     report = run_study("buoyancy", tmp_path, sample=True)
     decided = [c for c in report.findings.claims if "costs" not in c.statement]  # no timing decides
-    assert len(decided) == 7
+    assert len(decided) == 8
     assert all(c.holds for c in decided)
     assert (tmp_path / "buoyancy.png").stat().st_size > 20_000
