@@ -16,6 +16,10 @@ HERE = Path(__file__).parent
 TURNS = 3
 
 LONG_FILES = [
+    "oracle/test_hull_potential",
+    "analytic/test_hull_forces",
+    "scenarios/test_hulls",
+    "analytic/test_hull_mending",
     "scenarios/test_missions",
     "scenarios/test_gym",
     "oracle/test_fmu",

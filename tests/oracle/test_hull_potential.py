@@ -13,7 +13,6 @@ from seatrial.compile.vehicles.hull_forces import radiation, solve_hull
 from seatrial.core.step import derivative
 from seatrial.core.types import State
 from seatrial.errors import SpecError
-from seatrial.geometry.mesh import Mesh
 from seatrial.hull.potential.memory import kernel, recall_memory
 from seatrial.hull.potential.solver import solve
 from seatrial.hull.shape import forms
@@ -36,21 +35,13 @@ def box():
 
 def test_a_hemisphere_has_the_added_mass_of_theory():
     """Heave: 0.8310 of the displaced mass at zero frequency, 0.5 at infinite (Hulme 1982)."""
-    ball = forms.icosphere(1.0, 3)
-    # corners outside the sphere by as much as the facets lie inside it: the volume is the sphere's
-    grown = (4.0 / 3.0 * math.pi / abs(_volume(ball))) ** (1.0 / 3.0)
-    mesh = Mesh(grown * ball.vertices, ball.faces)
+    mesh = forms.icosphere(1.0, 3)
     found = solve(mesh, 0.0, 1000.0, None, "hemisphere", omega=np.array([0.05, 0.3]))
     mass = 1000.0 * 2.0 / 3.0 * math.pi
     assert found.added_mass[0, 2, 2] / mass == pytest.approx(0.8310, rel=0.02)
     assert found.infinite[2, 2] / mass == pytest.approx(0.5, rel=0.02)
     # surge of a half-sunken sphere at infinite frequency: 0.2732 (Hulme 1982)
     assert found.infinite[0, 0] / mass == pytest.approx(0.2732, rel=0.03)
-
-
-def _volume(mesh):
-    a, b, c = (mesh.vertices[mesh.faces[:, i]] for i in range(3))
-    return np.sum(np.einsum("ij,ij->i", a, np.cross(b, c))) / 6.0
 
 
 def test_damping_is_what_the_radiated_waves_carry_away(box):
@@ -60,7 +51,8 @@ def test_damping_is_what_the_radiated_waves_carry_away(box):
     mean = np.mean(np.abs(force) ** 2, axis=2) * 2.0 * math.pi
     radiated = k * mean / (8.0 * math.pi * craft.RHO * craft.G * group)
     for i in (2, 4):
-        worth = box.damping[:, i, i] > 0.2 * box.damping[:, i, i].max()
+        # of waves long enough for these coarse panels
+        worth = (box.damping[:, i, i] > 0.2 * box.damping[:, i, i].max()) & (box.omega < 2.5)
         assert radiated[i, worth] == pytest.approx(box.damping[worth, i, i], rel=0.03)
 
 
@@ -113,24 +105,31 @@ def motions(described, period, towards):
 
 
 @pytest.mark.usefixtures("x64")
-@pytest.mark.parametrize("hydrostatics", ["linear", "mesh"])
-def test_a_box_moves_as_the_frequency_domain_says(box, hydrostatics):
+def test_a_box_moves_as_the_frequency_domain_says(box):
     """Heave within 5 % at periods from 1.5 to 8 s in head, beam and quartering seas."""
-    described = craft.barge(hull=BOX | {"hydrostatics": hydrostatics})
+    described = craft.barge(hull=BOX)
     added, damping = CubicSpline(box.omega, box.added_mass), CubicSpline(box.omega, box.damping)
-    periods = (1.5, 2.0, 2.2, 3.0, 8.0) if hydrostatics == "linear" else (2.2, 4.0)
     for towards in (180.0, 90.0, 45.0):
-        for period in periods:
+        for period in (1.5, 2.0, 2.2, 3.0, 8.0):
             found, model = motions(described, period, towards)
             w = 2.0 * math.pi / period
             force = box.loads(np.array([w]), np.array([[math.radians(towards)]]), True)[:, 0, 0]
             mass = np.array(model.inertia.rigid_body)
             matrix = -(w**2) * (mass + added(w)) + 1j * w * damping(w) + box.stiffness
             exact = np.linalg.solve(matrix, force)
-            rough = 0.05 if hydrostatics == "linear" else 0.06
-            assert abs(found[2] - exact[2]) < rough * max(abs(exact[2]), 0.1), (towards, period)
             slope = w * w / craft.G
-            assert abs(found[4] - exact[4]) < 2 * rough * max(abs(exact[4]), 0.1 * slope)
+            assert abs(found[2] - exact[2]) < 0.05 * max(abs(exact[2]), 0.1), (towards, period)
+            assert abs(found[4] - exact[4]) < 0.1 * max(abs(exact[4]), 0.1 * slope)
+
+
+@pytest.mark.usefixtures("x64")
+def test_triangles_and_diffraction_add_up_to_the_same_motions(box):
+    """`mesh` takes the undisturbed wave's pressure from its triangles: 4 s waves, 6 panels."""
+    for towards in (180.0, 90.0):
+        linear, _ = motions(craft.barge(hull=BOX), 4.0, towards)
+        cut, _ = motions(craft.barge(hull=BOX | {"hydrostatics": "mesh"}), 4.0, towards)
+        assert abs(cut[2] - linear[2]) < 0.02
+        assert abs(cut[4] - linear[4]) < 0.03 * (2.0 * math.pi / 4.0) ** 2 / craft.G
 
 
 def test_free_decay_loses_the_energy_that_is_radiated(box):
@@ -139,7 +138,7 @@ def test_free_decay_loses_the_energy_that_is_radiated(box):
     model = craft.compiled(described)
     first = craft.state(model, position=(0, 0, 0.02))
     first = State(first.position, first.attitude, first.velocity, first.actuators,
-                  (jnp.zeros(model.memory_forces[0].states),))  # fmt: skip
+                  (np.zeros(model.memory_forces[0].states),))  # fmt: skip
     time, position, _, _, _ = craft.simulate(model, craft.calm(), first, 12.0, 0.02)
     z = position[:, 2]
     crossings = np.flatnonzero(np.diff(np.sign(z)) != 0)

@@ -75,16 +75,20 @@ def draw_hull(page: HullPage) -> Page:
 
 
 def _body_plan(axes: Axes, page: HullPage) -> None:
-    for sections, colour, label in ((page.aft, PALETTE[0], "aft"), (page.fore, PALETTE[1], "fore")):
+    for sections, colour, label, side in (
+        (page.aft, PALETTE[0], "aft", (-np.inf, 0.0)),
+        (page.fore, PALETTE[1], "fore", (0.0, np.inf)),
+    ):
         lines = np.concatenate(sections) if sections else np.zeros((0, 2, 2))
-        flipped = lines * np.array([1.0, -1.0])
-        axes.add_collection(LineCollection(list(flipped), colors=colour, linewidths=0.9))
+        half = np.stack([np.clip(lines[..., 0], *side), -lines[..., 1]], axis=-1)
+        axes.add_collection(LineCollection(list(half), colors=colour, linewidths=0.9))
         axes.plot([], [], color=colour, label=label)
     axes.axhline(0.0, color=WATER, linewidth=2.0, zorder=0)
     axes.autoscale_view()
     axes.set_aspect("equal")
-    axes.set(title="Body plan", xlabel="y / m", ylabel="height / m")
-    axes.legend(loc="upper center", ncols=2)
+    axes.set_title("Body plan", loc="right")
+    axes.set(xlabel="y / m", ylabel="height / m")
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2)
 
 
 def _motions(axes: Axes, page: HullPage) -> None:

@@ -150,6 +150,9 @@ class Hull(Spec):
     hydrodynamics: Literal["coefficients", "surface", "potential"] = "coefficients"
     """What moving water does: the coefficients, friction and pressure on each wet triangle in
     place of their damping, or waves and radiation by a boundary-element solution beside it."""
+    results: Annotated[str, Field(min_length=1, max_length=500)] | None = None
+    """What WAMIT (its `.1`, beside the `.3`, ULEN 1) or Nemoh (its folder of results) computed, in
+    place of a solution of our own for `potential`; from where this description lies."""
     voxel: Length | None = None
     """Edge of the cubes; when left out a twentieth of the hull's length, or a quarter of its height
     if that is less."""
@@ -167,5 +170,12 @@ class Hull(Spec):
         if len(given) != 1:
             raise ValueError(
                 f"give one shape ({', '.join(f'`{s}`' for s in SHAPES)}), found {given or 'none'}"
+            )
+        if self.results is not None and (
+            self.hydrodynamics != "potential" or self.hydrostatics != "linear"
+        ):
+            raise ValueError(
+                "`results` hold the whole wave load: they go with `hydrodynamics: potential` and "
+                "`hydrostatics: linear`"
             )
         return self

@@ -21,6 +21,7 @@ STUDIES = {
     "buoyancy": "buoyancy.study:buoyancy",
     "colregs": "colregs.study:colregs",
     "handover": "handover.study:handover",
+    "hull-cards": "hull_cards:hull_cards",
     "missions": "missions.study:missions",
     "outage": "outage.study:outage",
 }

@@ -15,11 +15,14 @@ from seatrial.core.forces.wave_patch import WavePatch
 from seatrial.core.forces.wetted import CutHull, HullMesh, Surface
 from seatrial.errors import SpecError
 from seatrial.geometry.mesh import Mesh
+from seatrial.hull.potential.files import read_results
 from seatrial.hull.potential.memory import recall_memory
+from seatrial.hull.potential.panelling import panelled
 from seatrial.hull.potential.solution import Solution
-from seatrial.hull.potential.solver import solve
+from seatrial.hull.potential.solver import buoyant_stiffness, panels, solve
 from seatrial.hull.shape import forms
 from seatrial.hull.shape.floating import sinkage
+from seatrial.hull.shape.hydrostatics import hydrostatics
 from seatrial.hull.shape.mending import volume
 from seatrial.hull.shape.reading import read_body_mesh
 from seatrial.hull.shape.voxels import fill
@@ -34,6 +37,10 @@ DType = np.dtype[Any]
 MOST_TRIANGLES = 20_000
 """Of a hull on which forces are computed at every step."""
 MOST_CUBES = 200_000
+USUAL_PANELS = 800
+"""Under water, of a boundary-element solution that leaves the choice to us."""
+COARSER = (20, 16, 12, 9)
+"""Panels along a hull that are tried until there are few enough."""
 NODES = (4, 6, 8, 10)
 """Numbers of nodes that a patch may have along a side; ten carry waves as short as a quarter of
 it."""
@@ -97,20 +104,10 @@ def _shape(vehicle: spec.Vehicle, hull: Hull) -> Mesh:
 
 def _from_file(vehicle: spec.Vehicle, hull: Hull) -> Mesh:
     assert hull.file is not None
-    file = Path(hull.file)
-    if not file.is_absolute() and hull._source is not None:
-        file = Path(hull._source.file).parent / file
     try:
-        mesh, repairs = read_body_mesh(file)
+        mesh, repairs = read_body_mesh(_beside(hull, hull.file))
     except SpecError as error:
-        problem = error.problems[0]
-        raise hull.error(
-            ("file",),
-            problem.message,
-            value=problem.value,
-            expected=problem.expected,
-            mend=problem.mend,
-        ) from None
+        raise _placed(hull, "file", error) from None
     if any("closed by a flat deck" in repair for repair in repairs):
         raise hull.error(
             ("file",),
@@ -174,20 +171,68 @@ def solve_hull(vehicle: spec.Vehicle, depth: float | None) -> Solution | None:
         return None
     if not isinstance(vehicle.buoyancy, spec.SurfaceBuoyancy):
         return None  # which `compile_hull` refuses
-    mesh = hull_mesh(vehicle)
     waterline = vehicle.buoyancy.waterline
+    if hull.results is not None:
+        return _read(vehicle, hull, waterline)
+    mesh = _panels(vehicle, hull, waterline)
     density = vehicle.hydrodynamics.reference_density
     try:
         return solve(mesh, waterline, density, depth, vehicle.name)
     except SpecError as error:
-        problem = error.problems[0]
-        raise vehicle.error(
-            ("hull", "hydrodynamics"),
-            problem.message,
-            value=problem.value,
-            expected=problem.expected,
-            mend=problem.mend,
-        ) from None
+        raise _placed(hull, "hydrodynamics", error) from None
+
+
+def _read(vehicle: spec.Vehicle, hull: Hull, waterline: float) -> Solution:
+    """What somebody else's solver found."""
+    density, mesh = vehicle.hydrodynamics.reference_density, hull_mesh(vehicle)
+    displaced = hydrostatics(mesh, waterline).volume
+    try:
+        return read_results(
+            _beside(hull, str(hull.results)),
+            density,
+            buoyant_stiffness(mesh, waterline, density),
+            displaced,
+        )
+    except SpecError as error:
+        raise _placed(hull, "results", error) from None
+
+
+def _beside(hull: Hull, name: str) -> Path:
+    """A file that a description names, from where that lies."""
+    file = Path(name)
+    if file.is_absolute() or hull._source is None:
+        return file
+    return Path(hull._source.file).parent / file
+
+
+def _placed(hull: Hull, key: str, error: SpecError) -> SpecError:
+    """The same error, of this key of the description."""
+    problem = error.problems[0]
+    return hull.error(
+        (key,),
+        problem.message,
+        value=problem.value,
+        expected=problem.expected,
+        mend=problem.mend,
+    )
+
+
+def _panels(vehicle: spec.Vehicle, hull: Hull, waterline: float) -> Mesh:
+    """The hull in panels for a boundary-element solution: as asked, or fewer and larger ones."""
+    mesh = hull_mesh(vehicle)
+    if hull.panel is not None:
+        return mesh
+    if hull.file is not None:
+        raised = Mesh(mesh.vertices - np.array([0.0, 0.0, waterline]), mesh.faces)
+        coarse = panelled(raised, vehicle.name)
+        return Mesh(coarse.vertices + np.array([0.0, 0.0, waterline]), coarse.faces)
+    length = float(np.ptp(mesh.vertices[:, 0]))
+    for pieces in COARSER:
+        if len(panels(mesh, waterline).faces) <= USUAL_PANELS:
+            break
+        coarser = hull.model_copy(update={"panel": length / pieces})
+        mesh = hull_mesh(vehicle.model_copy(update={"hull": coarser}))
+    return mesh
 
 
 def radiation(solved: Solution, dtype: DType) -> Radiation:

@@ -1,10 +1,10 @@
 """Reads hydrodynamic coefficients that WAMIT or Nemoh computed before.
 
-WAMIT's numeric output (User Manual, chapter 4): `.1` has lines `PER I J A [B]`, added mass and
-damping over ρ Lᵏ and ρ Lᵏ ω, with periods 0 (infinite frequency) and negative (zero frequency);
-`.3` has `PER BETA I MOD PHA RE IM`, excitation over ρ g A Lᵐ. Nemoh's `RadiationCoefficients.tec`
-and `ExcitationForce.tec` have one zone per motion or heading. Both codes have z up and time as
-exp(iωt) (WAMIT) or exp(−iωt) (Nemoh).
+WAMIT's numeric output (User Manual, chapter 4) with ULEN = 1: `.1` has lines `PER I J A [B]`, added
+mass over ρ and damping over ρω, with the period 0 for infinite frequency; `.3` has `PER BETA I MOD
+PHA RE IM`, excitation over ρ g. Nemoh's `RadiationCoefficients.tec` and `ExcitationForce.tec` have
+one zone per motion or heading. Both have x forward and z up; time is exp(iωt) in WAMIT and
+exp(−iωt) in Nemoh. Moments are about an origin on the waterline.
 """
 
 import re
@@ -21,14 +21,16 @@ from seatrial.hull.potential.solver import TURN
 Array = NDArray[np.float64]
 
 
-def read_wamit(
-    base: Path, density: float, length: float, stiffness: Array, volume: float
-) -> Solution:
-    """`BASE.1` and `BASE.3`, of a body whose origin is on the waterline; `length` is ULEN."""
-    radiation = _rows(base.with_suffix(".1"))
-    excitation = _rows(base.with_suffix(".3"))
-    power = np.array([[3.0 + (i > 2) + (j > 2) for j in range(6)] for i in range(6)])
-    scale = density * length**power
+def read_results(path: Path, density: float, stiffness: Array, volume: float) -> Solution:
+    """A folder of Nemoh's, or `BASE.1` of WAMIT's beside its `BASE.3`."""
+    if path.is_dir():
+        return _read_nemoh(path, stiffness, volume)
+    return _read_wamit(path, density, stiffness, volume)
+
+
+def _read_wamit(path: Path, density: float, stiffness: Array, volume: float) -> Solution:
+    radiation = _rows(path.with_suffix(".1"))
+    excitation = _rows(path.with_suffix(".3"))
     omega = np.array(sorted({2.0 * np.pi / row[0] for row in radiation if row[0] > 0.0}))
     place = {round(w, 9): i for i, w in enumerate(omega)}
     added, damping = np.zeros((2, len(omega), 6, 6))
@@ -37,33 +39,26 @@ def read_wamit(
         i, j = int(row[1]) - 1, int(row[2]) - 1
         if row[0] == 0.0:
             infinite = np.zeros((6, 6)) if infinite is None else infinite
-            infinite[i, j] = row[3] * scale[i, j]
+            infinite[i, j] = row[3] * density
         elif row[0] > 0.0:
             w = 2.0 * np.pi / row[0]
             at = place[round(w, 9)]
-            added[at, i, j] = row[3] * scale[i, j]
-            damping[at, i, j] = row[4] * scale[i, j] * w
+            added[at, i, j] = row[3] * density
+            damping[at, i, j] = row[4] * density * w
     if infinite is None:
-        raise _refusal(base, "no added mass at infinite frequency", "a period of 0 in the .1 file")
-    degrees = sorted({row[1] % 360.0 for row in excitation})
-    headings, found = _even(base, np.radians(degrees))
+        infinite = _at_infinity(omega, added, damping)
+    headings, found = _even(path, np.radians(sorted({row[1] % 360.0 for row in excitation})))
     loads = np.zeros((6, len(omega), len(headings)), np.complex128)
     for row in excitation:
         frequency = round(2.0 * np.pi / row[0], 9)
-        if frequency not in place:
-            continue
-        at = place[frequency]
-        i, moment = int(row[2]) - 1, int(row[2]) > 3
-        unit = density * GRAVITY * length ** (3.0 if moment else 2.0)
-        value = (row[5] + 1j * row[6]) * unit
-        # a heading counted from forward through port is one through starboard, negative
-        loads[i, at, found[round(float(-np.radians(row[1])) % (2 * np.pi), 6)]] = value
-    # WAMIT's phases lead the wave ζ = A cos(ωt − kx): its own exp(iωt)
-    return _solution(base, omega, headings, added, damping, infinite, loads, stiffness, volume)
+        if frequency in place:
+            heading = found[_turned(row[1])]
+            value = (row[5] + 1j * row[6]) * density * GRAVITY
+            loads[int(row[2]) - 1, place[frequency], heading] = value
+    return _solution(path, omega, headings, added, damping, infinite, loads, stiffness, volume)
 
 
-def read_nemoh(folder: Path, stiffness: Array, volume: float) -> Solution:
-    """`RadiationCoefficients.tec` and `ExcitationForce.tec` of a folder `results`."""
+def _read_nemoh(folder: Path, stiffness: Array, volume: float) -> Solution:
     radiation = _zones(folder / "RadiationCoefficients.tec")
     excitation = _zones(folder / "ExcitationForce.tec")
     if len(radiation) != 6:
@@ -77,10 +72,24 @@ def read_nemoh(folder: Path, stiffness: Array, volume: float) -> Solution:
     loads = np.zeros((6, len(omega), len(headings)), np.complex128)
     for degree, (_, table) in zip(degrees, excitation, strict=True):
         values = table[:, 1:13:2] * np.exp(-1j * table[:, 2:13:2])  # to exp(iωt)
-        loads[:, :, found[round(float(-np.radians(degree)) % (2 * np.pi), 6)]] = values.T
-    # A(∞) by Ogilvie's relation at the highest frequency: A∞ = A(ω) + (1/ω) ∫ K sin ωt dt
-    infinite = added[-1]
+        loads[:, :, found[_turned(degree)]] = values.T
+    infinite = _at_infinity(omega, added, damping)
     return _solution(folder, omega, headings, added, damping, infinite, loads, stiffness, volume)
+
+
+def _at_infinity(omega: Array, added: Array, damping: Array) -> Array:
+    """A∞ = A(ω) + (1/ω) ∫ K(t) sin ωt dt (Ogilvie 1964), the mean over the upper half of ω."""
+    time = np.arange(0.0, 40.0 * np.pi / omega[-1], 0.2 / omega[-1])
+    step = np.gradient(omega)
+    kernel = 2.0 / np.pi * np.einsum("tw,wij->tij", np.cos(time[:, None] * omega) * step, damping)
+    sines = np.sin(omega[:, None] * time) * (time[1] - time[0]) / omega[:, None]
+    found = added + np.einsum("wt,tij->wij", sines, kernel)
+    return np.asarray(found[len(omega) // 2 :].mean(axis=0))
+
+
+def _turned(degrees: float) -> float:
+    """A heading counted from forward through port as one through starboard."""
+    return round(float(-np.radians(degrees)) % (2.0 * np.pi), 6) % round(2.0 * np.pi, 6)
 
 
 def _solution(
@@ -150,7 +159,7 @@ def _heading(title: str) -> float:
 
 def _even(path: Path, headings: Array) -> tuple[Array, dict[float, int]]:
     """Headings through starboard, evenly around, and where each is."""
-    turned = np.sort(np.round((-headings) % (2.0 * np.pi), 6))
+    turned = np.array(sorted({_turned(float(d)) for d in np.degrees(headings)}))
     if len(turned) < 4 or np.ptp(np.diff([*turned, turned[0] + 2.0 * np.pi])) > 1e-3:
         raise _refusal(
             path, f"{len(turned)} headings", "headings evenly all around, four or more of them"

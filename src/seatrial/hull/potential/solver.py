@@ -33,7 +33,7 @@ PER_WAVE = 6.0
 FREQUENCIES = 32
 MOST_PANELS = 1500
 HEADINGS = (24, 36, 48, 72)
-VERSION = 2
+VERSION = 3
 """Of what is kept; another one is solved for again."""
 
 TURN = np.array([1.0, -1.0, -1.0, 1.0, -1.0, -1.0])
@@ -48,7 +48,7 @@ def panels(mesh: Mesh, waterline: float) -> Mesh:
     return Mesh(joined.vertices, joined.faces[~slivers])
 
 
-def frequencies(wet: Mesh, count: int = FREQUENCIES) -> Array:
+def frequencies(wet: Mesh) -> Array:
     """Circular frequencies from waves of forty lengths to those of `PER_WAVE` panels."""
     corners = wet.vertices[wet.faces]
     edges = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2)
@@ -56,7 +56,7 @@ def frequencies(wet: Mesh, count: int = FREQUENCIES) -> Array:
     length = float(np.ptp(wet.vertices, axis=0)[:2].max())
     low = math.sqrt(GRAVITY * 2.0 * math.pi / (40.0 * length))
     high = math.sqrt(GRAVITY * 2.0 * math.pi / (PER_WAVE * panel))
-    return np.linspace(low, max(high, 2.0 * low), count)
+    return np.linspace(low, max(high, 2.0 * low), FREQUENCIES)
 
 
 def solve(
@@ -130,7 +130,7 @@ def _solve(
     needed = 2.0 * omega[-1] ** 2 / GRAVITY * reach + 8.0
     count = next((h for h in HEADINGS if h >= needed), HEADINGS[-1])
     headings = 2.0 * math.pi * np.arange(count) / count
-    solver = cpt.BEMSolver(method="indirect")
+    solver = cpt.BEMSolver(method="direct")
     sea = {"rho": density, "g": GRAVITY, "water_depth": math.inf if depth is None else depth}
     added, damping = np.zeros((2, len(omega), 6, 6))
     loads = np.zeros((2, 6, len(omega), count), np.complex128)

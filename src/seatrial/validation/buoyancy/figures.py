@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from seatrial.validation.figures import INK, MUTED, STYLE, new_figure, save_figure
 
 Array = NDArray[np.float64]
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#aa4499")
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#aa4499", "#b8860b")
 
 
 def draw_buoyancy(

@@ -39,7 +39,7 @@ PUBLISHED_TIMES = {
     "5,120 triangles": 4600.0,
 }
 """One update on a Ryzen 5 5600X, µs."""
-EDGES = (0.25, 0.125, 0.0625)
+EDGES = (0.25, 0.125, 0.0625, 0.05)
 STILL = Twist(*[0.0] * 6)
 
 

@@ -1,0 +1,119 @@
+"""`seatrial study hull-cards`: published numbers of library vehicles beside those of their hulls.
+
+A card per vehicle: hydrostatics by an exact cut of its hull, added mass by a boundary-element
+solution at the ends of the frequency axis, and what its file says, with why they differ.
+"""
+
+from pathlib import Path
+
+import jax
+import numpy as np
+
+from seatrial.compile.surroundings.world import build_ocean
+from seatrial.compile.vehicles.hull_forces import hull_mesh, solve_hull
+from seatrial.compile.vehicles.vehicle import compile_vehicle
+from seatrial.core.forces.restoring import SurfaceRestoring
+from seatrial.hull.shape.hydrostatics import hydrostatics
+from seatrial.ocean import Ocean
+from seatrial.spec.loading import load
+from seatrial.spec.vehicle import SurfaceBuoyancy, Vehicle
+from seatrial.spec.world import World
+from seatrial.validation.claims import Claim
+from seatrial.validation.findings import Findings, Table, Watch
+
+VEHICLES = ("otter", "wamv", "sookshma")
+MOTIONS = ("X_ud", "Y_vd", "Z_wd", "K_pd", "M_qd", "N_rd")
+
+WHY = {
+    "otter": {
+        "GM_T": "the source takes KB by Morrish's formula and BM of boxes; the hull is cut exactly",
+        "GM_L": "the source adds 0.8 of a box's second moment; the pontoons end in points",
+        "X_ud": "Söding's regression for ships, not this hull",
+        "Y_vd": "1.5 times the mass, a rule of thumb; two slender hulls move less water",
+        "Z_wd": "the mass itself, a rule of thumb",
+        "K_pd": "a fifth of the moment of inertia, a rule of thumb",
+        "M_qd": "0.8 of the moment of inertia, a rule of thumb",
+        "N_rd": "1.7 of the moment of inertia, a rule of thumb",
+        "area": "waterplane coefficient 3/4 by construction",
+    },
+    "wamv": {
+        "area": "VRX takes boxes as long as the hulls; these are pointed at both ends",
+        "GM_T": "follows from the waterplane",
+        "GM_L": "pointed ends have less second moment than boxes",
+        **dict.fromkeys(MOTIONS, "VRX sets all added masses to zero"),
+    },
+    "sookshma": {
+        "area": "the hull has the published coefficient by construction",
+        "GM_T": "the panelled hull of the source is fuller aft than this symmetric form",
+        "GM_L": "likewise",
+        **dict.fromkeys(MOTIONS, "a symmetric form for a hull with a transom; HydRA near ω = 0"),
+    },
+}
+"""Why the published number is not the hull's."""
+
+
+def hull_cards(out: Path, sample: bool, watch: Watch) -> Findings:
+    """A table per vehicle; a sample is the smallest vehicle alone."""
+    names = VEHICLES[-1:] if sample else VEHICLES
+    tables, numbers, claims = [], {}, []
+    with jax.enable_x64(True):
+        ocean = build_ocean(World(name="still"), 0, np.dtype(np.float64))
+        for i, name in enumerate(names):
+            table, found = _card(name, ocean)
+            tables.append(table)
+            numbers[name] = found
+            share = found["draught_m"]["hull"] / found["draught_m"]["published"]
+            claims.append(
+                Claim(
+                    f"the hull of {name} floats as deep as published, within 15 %",
+                    abs(share - 1.0) < 0.15,
+                    f"{share:.3f} of the published draught",
+                )
+            )
+            watch.share((i + 1) / len(names))
+    return Findings(numbers={"cards": numbers}, tables=tables, claims=claims)
+
+
+def _card(name: str, ocean: Ocean) -> tuple[Table, dict[str, dict[str, float]]]:
+    vehicle = load(name, Vehicle)
+    assert vehicle.hull is not None
+    assert isinstance(vehicle.buoyancy, SurfaceBuoyancy)
+    model = compile_vehicle(vehicle, ocean, np.dtype(np.float64)).model
+    restoring = model.restoring
+    assert isinstance(restoring, SurfaceRestoring)
+    solved = solve_hull(
+        vehicle.model_copy(
+            update={"hull": vehicle.hull.model_copy(update={"hydrodynamics": "potential"})}
+        ),
+        None,
+    )
+    assert solved is not None
+    mesh = hull_mesh(vehicle)
+    level = vehicle.buoyancy.waterline
+    found = hydrostatics(mesh, level)
+    below = float(found.buoyancy_centre[2]) - vehicle.inertia.centre_of_gravity[2]
+    transverse, longitudinal = found.metacentric_radii
+    published = np.diag(np.asarray(model.inertia.added_mass))
+    why = WHY[name]
+    rows: list[tuple[str, str, float, float, str]] = [
+        ("draught_m", "draught / m", vehicle.buoyancy.keel_depth,
+         float(mesh.vertices[:, 2].max()) - level, "where the hull displaces the mass"),
+        ("waterplane_m2", "waterplane / m²", float(restoring.waterplane_area),
+         found.waterplane_area, why.get("area", "")),
+        ("flotation_m", "centre of flotation / m", float(restoring.flotation[0]),
+         float(found.flotation[0]), "the hull lies amidships"),
+        ("gm_transverse_m", "GM_T / m", float(restoring.gm_transverse), transverse - below,
+         why.get("GM_T", "")),
+        ("gm_longitudinal_m", "GM_L / m", float(restoring.gm_longitudinal), longitudinal - below,
+         why.get("GM_L", "")),
+    ]  # fmt: skip
+    text = [[label, f"{a:.4g}", f"{b:.4g}", "", note] for _, label, a, b, note in rows]
+    values = {key: {"published": a, "hull": b} for key, _, a, b, _ in rows}
+    for i, key in enumerate(MOTIONS):
+        slow, fast = float(solved.added_mass[0, i, i]), float(solved.infinite[i, i])
+        own = float(published[i])
+        text.append([key, f"{-own:.4g}", f"{-slow:.4g}", f"{-fast:.4g}", why.get(key, "")])
+        values[key] = {"published": -own, "hull": -slow, "hull_infinite_frequency": -fast}
+    title = f"{name}: published beside the hull ({solved.source})"
+    headings = ["number", "published", "hull", "hull, ω → ∞", "why they differ"]
+    return Table(title, headings, text), values

@@ -1,0 +1,137 @@
+"""From a mesh to a vessel that floats right, and runs with the models of its hull."""
+
+import json
+
+import numpy as np
+import pytest
+import trimesh
+from typer.testing import CliRunner
+
+import seatrial as st
+from seatrial.cli.commands import app
+from seatrial.compile.vehicles.hull_forces import hull_mesh
+from seatrial.errors import SpecError
+from seatrial.hull.potential import panelling, solver
+from seatrial.hull.shape import forms
+from seatrial.hull.shape.floating import float_hull
+from seatrial.hull.shape.mending import volume
+from seatrial.spec.vehicle import Vehicle
+from seatrial.validation.studies import run_study
+
+RHO = 1025.0
+
+
+def write(path, mesh, scale=1.0):
+    vertices = scale * mesh.vertices * [1.0, -1.0, -1.0]
+    trimesh.Trimesh(vertices, mesh.faces, process=False).export(path)
+    return path
+
+
+TEN = {
+    "barge": forms.barge(4.0, 2.0, 0.5, 1.25, 0.5),
+    "long_barge": forms.barge(20.0, 3.0, 0.8, 2.0, 1.0),
+    "wigley": forms.wigley(4.0, 0.6, 0.25, 0.2, 0.2),
+    "full_wigley": forms.wigley(2.0, 0.5, 0.2, 0.2, 0.1, 4.0, 4.0),
+    "boat": forms.v_hull(2.4, 0.8, 0.15, 0.3, 0.3, 0.12),
+    "flat_boat": forms.v_hull(6.0, 2.4, 0.3, 0.9, 0.05, 0.4),
+    "catamaran": forms.catamaran(forms.wigley(2.0, 0.25, 0.134, 0.3, 0.1, 3.0, 1.143), 0.79),
+    "pontoons": forms.catamaran(forms.torpedo(4.9, 0.426, 0.9, 0.6, 0.3), 2.06),
+    "slender_catamaran": forms.catamaran(forms.wigley(8.0, 0.5, 0.4, 0.4, 0.4), 4.0),
+    "trimaran": forms.catamaran(forms.barge(3.0, 0.3, 0.2, 0.6, 0.3), 1.4),
+}
+
+
+@pytest.mark.parametrize("name", TEN)
+def test_ten_hulls_float_upright_at_a_third_of_what_they_can_carry(name):
+    mesh = TEN[name]
+    found = float_hull(mesh, volume(mesh) / 3.0, np.array([0.0, 0.0, 0.0]))
+    assert found.stable
+    assert abs(found.heel) < 1e-6
+    assert found.hydrostatics.volume == pytest.approx(volume(mesh) / 3.0, rel=1e-9)
+
+
+def test_the_command_writes_a_vehicle_that_runs(tmp_path, monkeypatch):
+    pytest.importorskip("capytaine")
+    monkeypatch.setattr(solver, "FREQUENCIES", 5)  # a coarse solution: what is written is the same
+    monkeypatch.setattr(panelling, "FEWEST", 40)
+    monkeypatch.setattr(panelling, "MOST", 80)
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "boat.stl", TEN["barge"], 1000.0)
+    called = CliRunner().invoke(
+        app, ["hull", "boat.stl", "--mass", "4100", "--out", "vessel.yaml", "--json"]
+    )
+    assert called.exit_code == 0, called.output
+    report = json.loads(called.stdout)
+    assert report["displacement_m3"] == pytest.approx(4.0, rel=1e-6)
+    assert report["draught_m"] == pytest.approx(0.5, rel=1e-4)
+    assert report["waterplane_area_m2"] == pytest.approx(8.0, rel=1e-4)
+    assert "taken to be in mm" in " ".join(report["notes"])
+    text = (tmp_path / "vessel.yaml").read_text(encoding="utf-8")
+    for line in text.splitlines():  # every number says where it comes from
+        if line.startswith(("  mass", "  draught", "  waterplane", "    X_", "    Z_", "    K_")):
+            assert any(word in line for word in ("given", "computed", "estimated")), line
+    vessel = st.load("vessel.yaml", Vehicle)
+    assert volume(hull_mesh(vessel)) == pytest.approx(10.0, rel=1e-4)
+    scenario = st.Scenario(
+        vehicles=[{"vehicle": "vessel.yaml", "start": {"position": [0, 0, 0.0]}}], duration=5.0
+    )
+    finished = st.run(scenario)
+    assert finished.status == "completed"
+    assert (tmp_path / "vessel.png").stat().st_size > 20_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--mass", "20000"], "too small for its mass"),
+        (["--mass", "4100", "--units", "feet"], "unknown word after --units"),
+        (["--mass", "4100", "--centre-of-gravity", "0,0"], "no centre of gravity"),
+        (["--mass", "4100", "--centre-of-gravity", "0,0,5"], "capsize"),
+        (["--mass", "4100", "--up", "x", "--forward", "x"], "same axis"),
+    ],
+)
+def test_what_cannot_float_is_refused_in_words(tmp_path, arguments, message):
+    path = write(tmp_path / "boat.stl", TEN["barge"])
+    called = CliRunner().invoke(app, ["hull", str(path), *arguments])
+    assert isinstance(called.exception, SpecError)
+    assert message in str(called.exception)
+
+
+def vessel(**hull):
+    plain = st.load("wamv", Vehicle)
+    return plain.model_copy(update={"hull": plain.hull.model_copy(update=hull)})
+
+
+def test_a_catamaran_rides_a_sea_on_its_triangles():
+    """Sea state 3: it stays afloat, moves with the waves and makes way under its engines."""
+    described = vessel(hydrostatics="mesh", hydrodynamics="surface", panel=0.5)
+    scenario = st.Scenario(
+        world={"name": "sea", "waves": {"spectrum": "sea_state", "code": 3, "towards_deg": 120}},
+        vehicles=[{"vehicle": described, "commands": {"left": 150, "right": 150}}],
+        duration=20.0,
+    )
+    finished = st.run(scenario)
+    assert finished.status == "completed"
+    frames = finished.dataset
+    heave = frames["position"].values.reshape(-1, 3)[:, 2]
+    assert 0.05 < np.std(heave[len(heave) // 4 :]) < 0.5
+    assert np.linalg.norm(frames["position"].values.reshape(-1, 3)[-1, :2]) > 5.0
+
+
+def test_library_hulls_carry_their_vehicles():
+    for name in ("otter", "wamv", "sookshma"):
+        described = st.load(name, Vehicle)
+        mesh = hull_mesh(described)
+        displaced = described.inertia.mass / described.hydrodynamics.reference_density
+        found = float_hull(mesh, displaced, np.array(described.inertia.centre_of_gravity))
+        assert found.stable, name
+        draught = mesh.vertices[:, 2].max()
+        assert draught == pytest.approx(described.buoyancy.keel_depth, rel=0.15), name
+
+
+def test_the_buoyancy_study_finds_the_error_of_the_mesh_and_no_jump(tmp_path):
+    report = run_study("buoyancy", tmp_path, sample=True)
+    decided = [c for c in report.findings.claims if "costs" not in c.statement]  # no timing decides
+    assert len(decided) == 8
+    assert all(c.holds for c in decided)
+    assert (tmp_path / "buoyancy.png").stat().st_size > 20_000
