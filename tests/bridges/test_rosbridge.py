@@ -261,7 +261,7 @@ def test_a_browser_s_page_from_elsewhere_is_kept_out_and_floods_are_outlived(
 def test_a_port_that_is_taken_is_refused():
     first = RosbridgeBridge(0)
     try:
-        with pytest.raises(SpecError, match="--rosbridge"):
+        with pytest.raises(SpecError, match="another port"):
             RosbridgeBridge(port_of(first))
     finally:
         first.close(None)

@@ -7,10 +7,12 @@ import typer
 
 from seatrial import __version__
 from seatrial.cli.bridges import (
+    ArduPilotOption,
     Asked,
     DomainOption,
     DriveOption,
     LockStepOption,
+    MavlinkOption,
     NmeaOption,
     PaceOption,
     ProfileOption,
@@ -89,6 +91,8 @@ def run(
     domain: DomainOption = 0,
     profile: ProfileOption = "seatrial",
     rosbridge: RosbridgeOption = None,
+    ardupilot: ArduPilotOption = None,
+    mavlink: MavlinkOption = None,
     drive: DriveOption = None,
     pace: PaceOption = None,
     lock_step: LockStepOption = False,
@@ -103,6 +107,8 @@ def run(
         domain=domain,
         profile=profile,
         rosbridge=rosbridge,
+        ardupilot=ardupilot,
+        mavlink=mavlink,
         drive=drive,
         pace=pace,
         lock_step=lock_step,

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import socket
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -10,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from seatrial.bridges.bridge import MOST_WAITING, Answer, Bridge, Request, Setting, Turn
+from seatrial.bridges.lines import listening_stream
 from seatrial.bridges.rosbridge.session import Session
 from seatrial.bridges.steering import CONTROLS, Steering, control
 from seatrial.engine.frames import RunSummary
-from seatrial.errors import Problem, SpecError
 from seatrial.ros.commands import MessageError
 from seatrial.ros.layout import TypeStore
 from seatrial.ros.profiles import profile_of
@@ -46,7 +45,7 @@ class RosbridgeBridge(Bridge):
     ) -> None:
         super().__init__()
         self._profile, self._drive = profile_of(profile), drive
-        self._socket = _listening(host, port)
+        self._socket = listening_stream(host, port, MOST_SESSIONS)  # who comes early waits
         self._host = host
         self._inbox: deque[tuple[Request, Answer]] = deque()
         self._arrived = threading.Event()
@@ -235,22 +234,3 @@ class RosbridgeBridge(Bridge):
                     await asyncio.wait_for(socket_.send_text(message), PATIENCE)
                 else:
                     await asyncio.wait_for(socket_.send_bytes(message), PATIENCE)
-
-
-def _listening(host: str, port: int) -> socket.socket:
-    made = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        made.bind((host, port))
-        made.listen(MOST_SESSIONS)  # who comes early waits
-    except OSError as error:
-        made.close()
-        raise SpecError(
-            Problem(
-                f"cannot listen on {host} port {port} ({error.strerror})",
-                value=port,
-                expected="an address of this machine and a port that nobody else uses",
-                mend="name another port with --rosbridge PORT",
-            )
-        ) from None
-    return made
