@@ -1,6 +1,7 @@
 """Interface documents: how each sensor of a vehicle speaks, byte by byte, for those who wire
 hardware to it."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -118,6 +119,6 @@ def _example(info: SensorInfo) -> Measurements:
     )
 
 
-def _table(headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def _table(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     lines = [headings, ("---",) * len(headings), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)

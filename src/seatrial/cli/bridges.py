@@ -53,6 +53,16 @@ RosbridgeOption = Annotated[
         rich_help_panel=_PANEL,
     ),
 ]
+FoxgloveOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="PORT",
+        help="Serve Foxglove at ws://127.0.0.1:PORT; 8765 is usual.",
+        min=0,
+        max=65535,
+        rich_help_panel=_PANEL,
+    ),
+]
 ArduPilotOption = Annotated[
     str | None,
     typer.Option(
@@ -104,6 +114,7 @@ class Asked:
     domain: int = 0
     profile: str = "seatrial"
     rosbridge: int | None = None
+    foxglove: int | None = None
     ardupilot: str | None = None
     mavlink: str | None = None
     drive: list[str] | None = None
@@ -128,6 +139,11 @@ class Asked:
 
             driven = tuple(self.drive or ())
             made.append(RosbridgeBridge(self.rosbridge, profile=self.profile, drive=driven))
+        if self.foxglove is not None:
+            from seatrial.bridges.foxglove.bridge import FoxgloveBridge
+
+            driven = tuple(self.drive or ())
+            made.append(FoxgloveBridge(self.foxglove, profile=self.profile, drive=driven))
         if self.ardupilot is not None:
             from seatrial.bridges.autopilots.ardupilot import ArduPilotBridge
 

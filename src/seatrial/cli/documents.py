@@ -16,7 +16,8 @@ from seatrial.spec.vehicle import Vehicle
 def write_document(name: str, out: Path | None) -> None:
     """Write the page of a vehicle, or print it."""
     vehicle = load(name, Vehicle)
-    alone = Scenario(world="calm", vehicles=[{"name": vehicle.name, "vehicle": name}], duration=1.0)
+    participant = {"name": vehicle.name, "vehicle": vehicle}
+    alone = Scenario.model_validate({"world": "calm", "vehicles": [participant], "duration": 1.0})
     with working(f"reading {vehicle.name}"):
         header = compile_scenario(alone).header
     text = interface_document(header, header.vehicles[0])
