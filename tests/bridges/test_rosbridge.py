@@ -13,7 +13,7 @@ from websockets.sync.client import connect
 
 import seatrial as st
 from seatrial.bridges.rosbridge.bridge import RosbridgeBridge
-from seatrial.bridges.rosbridge.session import Session
+from seatrial.bridges.rosbridge.session import RosbridgeSession
 from seatrial.errors import SpecError
 from seatrial.ros.commands import MessageError
 from seatrial.ros.layout import TypeStore
@@ -49,36 +49,36 @@ def number(x):
 
 
 def test_subscribing_gives_what_was_kept_and_then_everything_in_order():
-    session = Session(House(), STORE)
+    session = RosbridgeSession(House(), STORE)
     assert session.receive('{"op": "subscribe", "topic": "/x", "type": "std_msgs/Float64"}') == ""
     for i in range(3):
-        session.deliver("/x", number(float(i)))
+        session.deliver("/x", 0.0, number(float(i)))
     found = [json.loads(m) for m in session.outgoing()]
     assert [m["msg"]["data"] for m in found] == [7.0, 0.0, 1.0, 2.0]
     assert {m["topic"] for m in found} == {"/x"}
     session.receive('{"op": "unsubscribe", "topic": "/x"}')
-    session.deliver("/x", number(9.0))
+    session.deliver("/x", 0.0, number(9.0))
     assert session.outgoing() == []
 
 
 def test_a_throttled_topic_gives_the_newest_and_a_short_queue_drops_the_oldest():
-    session = Session(House(), STORE)
+    session = RosbridgeSession(House(), STORE)
     session.receive('{"op": "subscribe", "topic": "/x", "throttle_rate": 100000}')
     for i in range(3):
-        session.deliver("/x", number(float(i)))
+        session.deliver("/x", 0.0, number(float(i)))
     assert [json.loads(m)["msg"]["data"] for m in session.outgoing()] == [2.0]
-    session.deliver("/x", number(5.0))
+    session.deliver("/x", 0.0, number(5.0))
     assert session.outgoing() == []  # not yet
     session.receive('{"op": "subscribe", "topic": "/x", "queue_length": 2}')
     for i in range(5):
-        session.deliver("/x", number(float(i)))
+        session.deliver("/x", 0.0, number(float(i)))
     assert [json.loads(m)["msg"]["data"] for m in session.outgoing()] == [3.0, 4.0]
     assert session.dropped == 4
 
 
 def test_fragments_go_out_and_come_in():
     house = House()
-    session = Session(house, STORE)
+    session = RosbridgeSession(house, STORE)
     session.receive('{"op": "subscribe", "topic": "/x", "fragment_size": 20}')
     parts = [json.loads(m) for m in session.outgoing()]
     assert len(parts) > 1
@@ -99,7 +99,7 @@ def test_fragments_go_out_and_come_in():
 
 def test_cbor_both_ways():
     house = House()
-    session = Session(house, STORE)
+    session = RosbridgeSession(house, STORE)
     ask = {"op": "subscribe", "topic": "/x", "compression": "cbor"}
     assert session.receive(cbor2.dumps(ask)) == ""
     assert cbor2.loads(session.outgoing()[0])["msg"] == {"data": 7.0}
@@ -133,7 +133,7 @@ def test_cbor_both_ways():
 )
 def test_what_cannot_be_used_is_answered_with_a_status(data):
     house = House()
-    session = Session(house, STORE)
+    session = RosbridgeSession(house, STORE)
     why = session.receive(data)
     assert why
     (told,) = session.outgoing()
@@ -143,7 +143,7 @@ def test_what_cannot_be_used_is_answered_with_a_status(data):
 
 
 def test_fragments_that_never_end_take_no_more_memory():
-    session = Session(House(), STORE)
+    session = RosbridgeSession(House(), STORE)
     for i in range(100):
         part = {"op": "fragment", "id": str(i), "num": 0, "total": 2, "data": "x" * 1000}
         assert session.receive(json.dumps(part)) == ""
@@ -261,7 +261,7 @@ def test_a_browser_s_page_from_elsewhere_is_kept_out_and_floods_are_outlived(
 def test_a_port_that_is_taken_is_refused():
     first = RosbridgeBridge(0)
     try:
-        with pytest.raises(SpecError, match="--rosbridge"):
+        with pytest.raises(SpecError, match="another port"):
             RosbridgeBridge(port_of(first))
     finally:
         first.close(None)

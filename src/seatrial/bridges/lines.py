@@ -84,11 +84,12 @@ class UdpLines(Lines):
     def __init__(self, counts: Counter[str], host: str, port: int, listen: int | None) -> None:
         super().__init__(counts)
         self._peer = (host, port)
-        self._socket = socket.socket(_family(host), socket.SOCK_DGRAM)
-        self._socket.setblocking(False)
         self._hears = listen is not None
-        if listen is not None:
-            _bind(self._socket, "::1" if ":" in host else "127.0.0.1", listen)
+        if listen is None:
+            self._socket = socket.socket(_family(host), socket.SOCK_DGRAM)
+            self._socket.setblocking(False)
+        else:
+            self._socket = listening_datagrams("::1" if ":" in host else "127.0.0.1", listen)
 
     @property
     def place(self) -> str:
@@ -131,10 +132,7 @@ class TcpLines(Lines):
 
     def __init__(self, counts: Counter[str], host: str, port: int) -> None:
         super().__init__(counts)
-        self._server = socket.socket(_family(host), socket.SOCK_STREAM)
-        self._server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        _bind(self._server, host, port)
-        self._server.listen(MOST_PEERS)
+        self._server = listening_stream(host, port, MOST_PEERS)
         self._server.setblocking(False)
         self._peers: dict[socket.socket, tuple[_Splitter, bytearray]] = {}
 
@@ -293,6 +291,23 @@ def open_lines(address: str, counts: Counter[str]) -> Lines:
             mend="for example `tcp://127.0.0.1:10110`",
         )
     )
+
+
+def listening_datagrams(host: str, port: int) -> socket.socket:
+    """A UDP socket that does not wait, or a refusal."""
+    made = socket.socket(_family(host), socket.SOCK_DGRAM)
+    made.setblocking(False)
+    _bind(made, host, port)
+    return made
+
+
+def listening_stream(host: str, port: int, peers: int) -> socket.socket:
+    """A TCP socket that so many peers may wait at, or a refusal."""
+    made = socket.socket(_family(host), socket.SOCK_STREAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    _bind(made, host, port)
+    made.listen(peers)
+    return made
 
 
 def _family(host: str) -> socket.AddressFamily:

@@ -53,6 +53,32 @@ RosbridgeOption = Annotated[
         rich_help_panel=_PANEL,
     ),
 ]
+FoxgloveOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="PORT",
+        help="Serve Foxglove at ws://127.0.0.1:PORT; 8765 is usual.",
+        min=0,
+        max=65535,
+        rich_help_panel=_PANEL,
+    ),
+]
+ArduPilotOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="[VEHICLE@]PORT[:OUTPUTS]",
+        help="Be the physics of ArduPilot's SITL (`--model JSON`); 9002 is usual.",
+        rich_help_panel=_PANEL,
+    ),
+]
+MavlinkOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="[VEHICLE@]PORT[:OUTPUTS]",
+        help="Be the simulator of PX4's SITL, by MAVLink over TCP; 4560 is usual.",
+        rich_help_panel=_PANEL,
+    ),
+]
 DriveOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -88,6 +114,9 @@ class Asked:
     domain: int = 0
     profile: str = "seatrial"
     rosbridge: int | None = None
+    foxglove: int | None = None
+    ardupilot: str | None = None
+    mavlink: str | None = None
     drive: list[str] | None = None
     pace: float | None = None
     lock_step: bool = False
@@ -110,6 +139,19 @@ class Asked:
 
             driven = tuple(self.drive or ())
             made.append(RosbridgeBridge(self.rosbridge, profile=self.profile, drive=driven))
+        if self.foxglove is not None:
+            from seatrial.bridges.foxglove.bridge import FoxgloveBridge
+
+            driven = tuple(self.drive or ())
+            made.append(FoxgloveBridge(self.foxglove, profile=self.profile, drive=driven))
+        if self.ardupilot is not None:
+            from seatrial.bridges.autopilots.ardupilot import ArduPilotBridge
+
+            made.append(ArduPilotBridge(self.ardupilot))
+        if self.mavlink is not None:
+            from seatrial.bridges.autopilots.mavlink import MavlinkBridge
+
+            made.append(MavlinkBridge(self.mavlink))
         if not made and (self.lock_step or self.pace is not None):
             raise SpecError(
                 Problem(
@@ -139,7 +181,8 @@ def run_with_bridges(
     from seatrial.spec.loading import load
     from seatrial.spec.scenario import Scenario
 
-    pace = 1.0 if asked.pace is None and not asked.lock_step else asked.pace
+    waits = asked.lock_step or any(bridge.paces for bridge in bridges)
+    pace = 1.0 if asked.pace is None and not waits else asked.pace
     return run_bridged(
         with_overrides(load(scenario, Scenario), seed, duration, faults),
         bridges,

@@ -9,10 +9,13 @@ from seatrial import __version__
 from seatrial.cli import groups
 from seatrial.cli.arguments import JsonOption, RecordingArgument, ScenarioArgument
 from seatrial.cli.bridges import (
+    ArduPilotOption,
     Asked,
     DomainOption,
     DriveOption,
+    FoxgloveOption,
     LockStepOption,
+    MavlinkOption,
     NmeaOption,
     PaceOption,
     ProfileOption,
@@ -91,6 +94,9 @@ def run(
     domain: DomainOption = 0,
     profile: ProfileOption = "seatrial",
     rosbridge: RosbridgeOption = None,
+    foxglove: FoxgloveOption = None,
+    ardupilot: ArduPilotOption = None,
+    mavlink: MavlinkOption = None,
     drive: DriveOption = None,
     pace: PaceOption = None,
     lock_step: LockStepOption = False,
@@ -105,6 +111,9 @@ def run(
         domain=domain,
         profile=profile,
         rosbridge=rosbridge,
+        foxglove=foxglove,
+        ardupilot=ardupilot,
+        mavlink=mavlink,
         drive=drive,
         pace=pace,
         lock_step=lock_step,

@@ -131,6 +131,19 @@ def sensors_gallery(
     show_gallery(out, seed)
 
 
+@sensors_app.command("document")
+def sensors_document(
+    vehicle: Annotated[str, typer.Argument(help="A vehicle file, or a library name.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Page to write (.md); printed without it.")
+    ] = None,
+) -> None:
+    """Tell how each sensor of a vehicle speaks: message, rate, units, bytes and an example."""
+    from seatrial.cli.documents import write_document
+
+    write_document(vehicle, out)
+
+
 @waves_app.command("precompute")
 def waves_precompute(
     vehicle: Annotated[str, typer.Argument(help="A surface craft: a file or a library name.")],

@@ -156,6 +156,12 @@ class TypeStore:
         """The bytes of one message."""
         return bytes(self._serialise(typename, build(MessageFactory(self._store.types))))
 
+    @property
+    def types(self) -> dict[str, type]:
+        """rosbags' classes by name."""
+        found: dict[str, type] = self._store.types
+        return found
+
     def fields(self, typename: str) -> list[tuple[str, Any]]:
         """Names and definitions of a type's fields, as rosbags has them."""
         found: list[tuple[str, Any]] = self._store.fielddefs[typename][1]

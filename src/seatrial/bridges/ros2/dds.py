@@ -22,7 +22,8 @@ LOOPBACK = """
   <Discovery>
     <ParticipantIndex>auto</ParticipantIndex>
     <MaxAutoParticipantIndex>50</MaxAutoParticipantIndex>
-    <Peers><Peer address="127.0.0.1"/></Peers>
+    <Peers><Peer address="127.0.0.1" PruneDelay="inf"/></Peers>
+    <SPDPInterval>1s</SPDPInterval>
   </Discovery>
 </Domain></CycloneDDS>
 """

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from seatrial.bridges.websocket import Session
 from seatrial.ros.commands import MessageError
 from seatrial.ros.layout import TypeStore
 from seatrial.ros.plain import as_plain, from_plain
@@ -56,15 +57,15 @@ class Subscription:
     last: float = -1e9
 
 
-class Session:
-    """One client; `out` holds what is to be sent, texts and bytes."""
+class RosbridgeSession(Session):
+    """One client."""
 
     def __init__(self, house: House, store: TypeStore) -> None:
+        super().__init__()
         self._house, self._store = house, store
         self.subscriptions: dict[str, Subscription] = {}
         self.answers: deque[str | bytes] = deque(maxlen=MOST_QUEUED)
         self._parts: OrderedDict[str, dict[int, str]] = OrderedDict()
-        self.dropped = 0
         self._binary = False
         self._fragments = 0
 
@@ -162,13 +163,23 @@ class Session:
                 raise MessageError("fragments of no message")
             self._do(whole, whole.get("id"))
 
+    @property
+    def wanted(self) -> set[str]:
+        """Topics that it subscribed to."""
+        return set(self.subscriptions)
+
+    @property
+    def waits(self) -> bool:
+        """Whether a throttled topic has something to tell later."""
+        return any(s.waiting for s in self.subscriptions.values())
+
     # ── What it hears ─────────────────────────────────────────────────────────────────────────
 
     def answer(self, message: dict[str, Any]) -> None:
         """Something for this client alone."""
         self.answers.append(_encoded(message, self._binary))
 
-    def deliver(self, topic: str, data: bytes) -> None:
+    def deliver(self, topic: str, time: float, data: bytes) -> None:
         """A message of a topic, if it subscribed to it."""
         wanted = self.subscriptions.get(topic)
         if wanted is not None:

@@ -1,0 +1,124 @@
+"""Interface documents: how each sensor of a vehicle speaks, byte by byte, for those who wire
+hardware to it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from seatrial.bridges.nmea.sentences import SPOKEN, sentence
+from seatrial.engine.frames import RunHeader, VehicleInfo
+from seatrial.ros.layout import TypeStore
+from seatrial.ros.payloads import payload_layout
+from seatrial.ros.places import open_fields
+from seatrial.ros.sensor_topics import payload_places, sensor_topics
+from seatrial.ros.topics import Topic, namespaces
+from seatrial.signals import Measurements, SensorInfo
+
+TIME = 12.5
+"""Of the example, s."""
+_NUMPY = {"<f8": "float64", "<f4": "float32", "i1": "int8"}
+_MOST_BYTES = 512
+"""Of an example that are shown."""
+
+
+def interface_document(header: RunHeader, vehicle: VehicleInfo) -> str:
+    """The page of a vehicle, as Markdown."""
+    namespace = namespaces(header.vehicles)[vehicle.name]
+    topics = sensor_topics(vehicle, namespace, header.datum)
+    payloads = payload_places(vehicle, namespace)
+    parts = [
+        f"# Sensors of `{vehicle.kind}`: interfaces",
+        "Messages are ROS 2's, serialised as CDR, little-endian; offsets count from the first of "
+        "the four bytes of encapsulation (`00 01 00 00`). `stamp` is the time at which a sample "
+        "was taken: uint32 seconds, uint32 nanoseconds. What is not listed does not change. The "
+        "numbers of an example are made up: 0.1, 0.2, 0.3 … in the order of the components.",
+    ]
+    for sensor in vehicle.sensors:
+        parts.append(_sensor(header, sensor, topics[sensor.name], payloads.get(sensor.name)))
+    if not vehicle.sensors:
+        parts.append("The vehicle has no sensors.")
+    return "\n\n".join(parts) + "\n"
+
+
+def _sensor(
+    header: RunHeader, info: SensorInfo, topics: list[Topic[Any]], payload: tuple[str, str] | None
+) -> str:
+    place = ", ".join(f"{x:g}" for x in info.position)
+    turn = ", ".join(f"{x:.6g}" for x in info.orientation)
+    samples = _example(info)
+    parts = [
+        f"## `{info.name}` ({info.type})",
+        f"{info.rate:g} samples per second. At [{place}] m in the body's axes (forward, starboard, "
+        f"down), turned by the quaternion [{turn}] (scalar first, sensor to body).",
+        _table(
+            ("component", "unit", "standard deviation"),
+            [
+                (f"`{name}`", unit, f"{deviation:.4g}" if deviation else "0 or unknown")
+                for name, unit, deviation in zip(
+                    info.components, info.units, info.deviation, strict=True
+                )
+            ],
+        ),
+    ]
+    store = TypeStore()
+    for topic in topics:
+        parts.append(_topic(store, topic, samples))
+    if payload is not None and info.payload is not None:
+        layout = payload_layout(store, info, payload[1])
+        shape = " × ".join(str(n) for n in info.payload.shape)
+        parts.append(
+            f"### `{payload[0]}`\n\n`{layout.typename}`, {layout.size:,} bytes: the stamp at byte "
+            f"{layout.stamp}, {shape} numbers of {info.payload.dtype} ({info.payload.unit}) from "
+            f"byte {len(layout.before)} on."
+        )
+    spoken = _sentences(header, info, samples)
+    if spoken:
+        parts.append("### NMEA 0183\n\n```text\n" + "".join(spoken) + "```")
+    return "\n\n".join(parts)
+
+
+def _topic(store: TypeStore, topic: Topic[Any], samples: Measurements) -> str:
+    layout = store.layout(topic.typename, topic.build, topic.slots)
+    rows = [] if layout.stamp is None else [(str(layout.stamp), "uint32 × 2", "`stamp`")]
+    for (offset, kind), path in zip(layout.slots, open_fields(store, topic), strict=True):
+        rows.append((str(offset), _NUMPY[kind], f"`{path}`"))
+    message = layout.encode(np.array([round(TIME * 1e9)]), topic.pack(samples))[0]
+    shown = message[:_MOST_BYTES].hex(" ")
+    lines = [shown[i : i + 96].rstrip() for i in range(0, len(shown), 96)]
+    if len(message) > _MOST_BYTES:
+        lines.append("…")
+    return "\n\n".join(
+        [
+            f"### `{topic.name}`",
+            f"`{topic.typename}`, {layout.size:,} bytes.",
+            _table(("byte", "type", "field"), rows),
+            "```text\n" + "\n".join(lines) + "\n```",
+        ]
+    )
+
+
+def _sentences(header: RunHeader, info: SensorInfo, samples: Measurements) -> list[str]:
+    if info.type not in SPOKEN:
+        return []
+    values = dict(zip(info.components, samples.values[0].tolist(), strict=True))
+    spoken = SPOKEN[info.type](info, TIME, values, header.datum)
+    return [sentence(body).replace("\r", "") for body in spoken]
+
+
+def _example(info: SensorInfo) -> Measurements:
+    values = 0.1 * np.arange(1.0, len(info.components) + 1.0)
+    if "fix" in info.components:
+        values[info.components.index("fix")] = 1.0
+    return Measurements(
+        time=np.array([TIME]),
+        arrival=np.array([TIME]),
+        values=values[None],
+        valid=np.ones(1, np.bool_),
+        fault=np.zeros(1, np.int32),
+    )
+
+
+def _table(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    lines = [headings, ("---",) * len(headings), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -1,0 +1,1 @@
+"""Foxglove's WebSocket protocol, version 1."""
