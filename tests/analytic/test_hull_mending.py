@@ -159,7 +159,7 @@ def test_units_are_guessed_from_the_mass_or_obeyed(tmp_path, unit, scale):
 
 
 def test_a_deckhouse_that_cuts_the_hull_displaces_no_water_twice(tmp_path):
-    pytest.importorskip("manifold3d")
+
     mesh = boat()
     found = read_hull(write(tmp_path / "hull.ply", with_deckhouse(mesh)), DISPLACED)
     house = forms.barge(0.6, 0.4, 0.1, 0.5, 0.2)
@@ -168,7 +168,7 @@ def test_a_deckhouse_that_cuts_the_hull_displaces_no_water_twice(tmp_path):
 
 
 def test_a_million_triangles_are_simplified(tmp_path):
-    pytest.importorskip("manifold3d")
+
     ball = forms.icosphere(1.0, 7)  # 327,680 triangles
     path = tmp_path / "fine.stl"
     vertices = ball.vertices * [2.0, 1.0, 0.5]

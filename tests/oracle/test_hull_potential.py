@@ -18,8 +18,6 @@ from seatrial.hull.potential.solver import solve
 from seatrial.hull.shape import forms
 from seatrial.spatial.rotations import from_euler
 
-pytest.importorskip("capytaine")
-
 BOX = {
     "barge": {"length": 4.0, "beam": 2.0, "draught": 0.5, "freeboard": 0.75},
     "panel": 0.5,

@@ -51,7 +51,7 @@ def test_ten_hulls_float_upright_at_a_third_of_what_they_can_carry(name):
 
 
 def test_the_command_writes_a_vehicle_that_runs(tmp_path, monkeypatch):
-    pytest.importorskip("capytaine")
+
     monkeypatch.setattr(solver, "FREQUENCIES", 5)  # a coarse solution: what is written is the same
     monkeypatch.setattr(panelling, "FEWEST", 40)
     monkeypatch.setattr(panelling, "MOST", 80)
