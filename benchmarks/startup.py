@@ -31,6 +31,8 @@ def stamp():
     stamps.append((time.monotonic(), time.process_time()))
 import gc
 gc.set_threshold(50_000, 20, 50)  # as the command does
+import os
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 import seatrial.cli.commands
 from seatrial.programs import foresee
 foresee(sys.argv[1])

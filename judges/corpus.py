@@ -24,8 +24,8 @@ from pathlib import Path
 TESTS = Path(__file__).resolve().parents[1] / "tests"
 sys.path[:0] = [str(TESTS), str(TESTS / "scenarios")]
 
-LONGEST = 20
-"""s."""
+LONGEST, STUCK = 20, 400
+"""Processor time and time by the clock that a file may take, s: a busy machine hangs nobody."""
 MOST_MEMORY = 1_000_000_000
 """Resident, bytes."""
 
@@ -137,12 +137,14 @@ def judge(sort: str, seed: int, count: int) -> Counter[str]:
     def ring(*_: object) -> None:
         raise HangError
 
+    signal.signal(signal.SIGPROF, ring)
     signal.signal(signal.SIGALRM, ring)
     warnings.simplefilter("ignore")
     found: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         for name, look in globals()[sort](seed, count, Path(folder)):
-            signal.alarm(LONGEST)
+            signal.setitimer(signal.ITIMER_PROF, LONGEST)
+            signal.alarm(STUCK)
             try:
                 word = look()
             except SeatrialError:
@@ -153,6 +155,7 @@ def judge(sort: str, seed: int, count: int) -> Counter[str]:
                 word = "trace"
                 print(traceback.format_exc(limit=-2), file=sys.stderr)
             finally:
+                signal.setitimer(signal.ITIMER_PROF, 0)
                 signal.alarm(0)
             found[word] += 1
             if word in WRONG:

@@ -1,10 +1,13 @@
 """Many seeds as one program: the tracks of single runs, and nothing compiled for a new seed."""
 
+import weakref
+
 import numpy as np
 import pytest
 
 import seatrial as st
 from seatrial import programs
+from seatrial.engine import batch
 from seatrial.errors import SpecError
 
 SEEDS = (3, 1, 4)
@@ -106,3 +109,28 @@ def test_seeds_may_be_numbers_of_numpy_and_nothing_else():
         st.run_many("smarty-drift", seeds=[None])
     with pytest.raises(st.SpecError, match="these are no seeds"):
         st.run_many("smarty-drift", seeds=5)
+
+
+def test_a_batch_takes_plans_when_their_turn_comes_and_lets_go_of_them(monkeypatch):
+    """A thousand plans at once would be gigabytes."""
+
+    class Plan:
+        def __init__(self, number):
+            self.number = number
+
+    made, at_once, told = [], [], []
+
+    def plans():
+        for number in range(1000):
+            plan = Plan(number)
+            made.append(weakref.ref(plan))
+            at_once.append(sum(one() is not None for one in made))
+            yield plan
+            del plan
+
+    monkeypatch.setattr(batch.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(batch, "_run", lambda plans, sinks, width: [p.number for p in plans])
+    assert batch.run_batch(plans(), [[]] * 1000, told.append) == list(range(1000))
+    assert told[-1] == 1.0
+    assert told == sorted(told)
+    assert max(at_once) <= 3 * batch.PLANS_PER_PROGRAM

@@ -13,6 +13,8 @@ def main() -> None:
     """Entry point: errors that a person can mend go to stderr with exit code 2, no stack trace."""
     # Modules stay to the end: looking for garbage among them takes a tenth of every start.
     gc.set_threshold(50_000, 20, 50)
+    # Nor do the descriptions' classes need plugins, for which pydantic asks every package there is.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from seatrial.cli.commands import app
     from seatrial.errors import SeatrialError
 

@@ -440,6 +440,9 @@ def navigate(
     as_json: JsonOption = False,
 ) -> None:
     """Run the navigation filter over recorded measurements and compare it with the truth."""
+    from seatrial.programs import foresee
+
+    foresee(f"{'smooth' if smooth else 'navigate'} {recording.stem}")
     from seatrial.cli.navigate import show_navigation
 
     show_navigation(recording, vehicle, smooth, as_json, out)
