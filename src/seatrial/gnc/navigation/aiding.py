@@ -77,7 +77,7 @@ class Waves:
     ẋ = −a x + ω y,   ẏ = −ω x − a y + noise of density √(4 a (1 + a²/ω²)) σ
 
     keeps the variance σ² of the displacement x of a particle at the surface, with a spectrum about
-    ω (Fossen 2021, section 10.2, writes the same process with other states). Its velocity is ẋ.
+    ω (Fossen 2021, chapter 10, writes the same process with other states). Its velocity is ẋ.
     At the depth z all of it is e^(−κz) times as large. One noise of the same variance for every
     sample would be far too small where waves are long beside the samples: a filter that is told so
     takes the orbits of the water, which come back again and again with the vehicle's rolling, for

@@ -89,7 +89,7 @@ class Depth:
 
     The reading times `per_unit`, less `zero`, is the depth. Waves above press on it: in deep water
     the pressure of a particle stays what it is while its orbit carries it up and down (linear
-    waves; Newman 1977, section 6.4), so that a reading is the depth less that by which the water
+    waves; Newman 1977, chapter 6), so that a reading is the depth less that by which the water
     was displaced downwards. A craft that moves with the water reads nothing of the waves. Where
     there are no states for that displacement, it is white noise that stands for its slow swaying.
     """
