@@ -156,8 +156,7 @@ PICTURES = (
     Picture(
         "LiDAR cloud",
         "Sweeps of 64 beams from three places in a harbour, put together by their true poses and "
-        "coloured by height: moles, piers, boats at their moorings; sheds, silos and trees on "
-        "the quays.",
+        "coloured by height: moles, piers, boats at their moorings.",
         "harbour",
         {"type": "lidar", "rate": 10, "model": "os1_64"},
         start=(0.0, 0.0, -3.0),
