@@ -243,11 +243,12 @@ def _lidar(axes: "Axes", shot: Shot) -> None:
     order = np.argsort(-far)
     tilt = np.radians(35.0)
     low, high = np.quantile(up, [0.02, 0.995])
+    low -= 0.15 * (high - low)  # the darkest colours are lost on a screen
     axes.scatter(
         right[order],
         (np.sin(tilt) * far + np.cos(tilt) * up)[order],
         c=up[order],
-        s=0.7,
+        s=1.2,
         cmap="turbo",
         vmin=low,
         vmax=high,

@@ -38,6 +38,7 @@ axes as they were when each ray left.
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -226,18 +227,24 @@ class Lidar:
             np.where(instead, looks, intensity),
         )
 
-    def _fill(self, payload: NDArray[np.float32], told: "Returns") -> None:
-        """The array of one sample."""
+    @cached_property
+    def _nothing_met(self) -> NDArray[np.float32]:
+        """(C B, fields) cloud without a return."""
         _, columns, beams = self.directions.shape
-        if beams == 1:
-            payload[0], payload[1] = np.inf, 0.0
-            payload[0, told.ray], payload[1, told.ray] = told.distance, told.intensity
-            return
-        grid = payload.reshape(columns, beams, len(FIELDS))
-        grid[...] = (np.nan, np.nan, np.nan, 0.0, 0.0, 0.0)
+        grid = np.zeros((columns, beams, len(FIELDS)), np.float32)
+        grid[..., :3] = np.nan
         grid[..., 4] = np.arange(beams)
         if self.late is not None:
             grid[..., 5] = self.late[:, None]
+        return grid.reshape(-1, len(FIELDS))
+
+    def _fill(self, payload: NDArray[np.float32], told: "Returns") -> None:
+        """The array of one sample."""
+        if self.directions.shape[2] == 1:
+            payload[0], payload[1] = np.inf, 0.0
+            payload[0, told.ray], payload[1, told.ray] = told.distance, told.intensity
+            return
+        payload[...] = self._nothing_met
         first = told.ray * len(FIELDS)
         for c, along in enumerate(self.directions.reshape(3, -1)):
             payload.reshape(-1)[first + c] = along[told.ray] * told.distance

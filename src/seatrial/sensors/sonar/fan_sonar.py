@@ -137,7 +137,7 @@ class FanSonar:
                 speckle = exponentials(stream(views.keys[i], number), intensity.size)
                 intensity *= speckle.reshape(intensity.shape)
             np.maximum(intensity, np.float32(QUIETEST), out=intensity)
-            pictures[i] = np.float32(10.0) * np.log10(intensity)
+            np.multiply(np.log10(intensity, out=intensity), np.float32(10.0), out=pictures[i])
             values[i] = [self.column.speed_at(place[2]), bearing][: values.shape[1]]
         return Expanded(values, np.ones(count, np.bool_), pictures)
 
@@ -172,7 +172,9 @@ class FanSonar:
                     row, (near + later) / width, (far + later) / width, strength * heard, shape
                 )
             pictures.append(lengthened(fan.beams(filled), pulse / width))
-        return np.asarray(np.concatenate(pictures) * loss.astype(np.float32))
+        together = np.concatenate(pictures)
+        together *= loss.astype(np.float32)
+        return together
 
     def _mirrors(self, place: Array, ocean: Ocean) -> list["Mirror"]:
         found = [Mirror(0.0, 1.0)]

@@ -42,12 +42,15 @@ class Targets:
 
     def strength(self, material: NDArray[np.integer], cosine: Array) -> Array:
         """S over cos γ: of all that lies in a unit of solid angle at a unit of range."""
-        squared = np.maximum(cosine, STEEPEST) ** 2
-        steep = (1.0 / squared - 1.0) / (2.0 * self.slope[material] ** 2)
-        facets = self.reflection[material] / (8.0 * math.pi * self.slope[material] ** 2)
-        both = facets * np.exp(-np.minimum(steep, 700.0)) / squared**2
+        held = np.maximum(cosine, STEEPEST)
+        squared = held**2
+        sharp = 0.5 / self.slope**2
+        facets = self.reflection / (8.0 * math.pi * self.slope**2)
+        steep = (1.0 / squared - 1.0) * sharp[material]
+        both = facets[material] * np.exp(-np.minimum(steep, 700.0)) / squared**2
         both += self.diffuse[material] * squared
-        return np.asarray(np.where(cosine > STEEPEST, both / np.sqrt(squared), 0.0))
+        both /= held
+        return np.where(cosine > STEEPEST, both, 0.0)
 
 
 def targets(wind_speed: float) -> Targets:
