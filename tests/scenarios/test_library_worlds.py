@@ -59,7 +59,8 @@ def depths(world, north, east, seed=1):
 def test_each_starts_is_run_and_is_drawn(world, tmp_path):
     run = st.run(scenario(world))
     assert run.summary.vehicles["boat"].status == "completed"
-    picture = np.asarray(Image.open(run.plot(tmp_path / "run.png")).convert("L"))
+    run.plot(tmp_path / "run.png")
+    picture = np.asarray(Image.open(tmp_path / "run.png").convert("L"))
     assert picture.std() > 5.0  # there is something on it
 
 
@@ -195,6 +196,6 @@ def test_the_otter_is_pushed_against_the_pontoon_and_stays_at_its_fenders():
     assert any("pontoon" in event.text for event in end.events)
     track = run.dataset.position.sel(vehicle="otter").values
     late = track[-100:]
-    assert np.ptp(late[:, 0]) < 0.1  # it stays
+    assert np.ptp(late[:, 0]) < 0.25  # it stays, as far as the ripple on a soft fender lets it
     # the pontoon's face at −43.5 m, and 0.8 m from the origin to the bow
     assert late[:, 0].mean() == pytest.approx(-43.5 + 0.8, abs=0.15)

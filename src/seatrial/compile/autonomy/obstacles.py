@@ -166,8 +166,9 @@ def build_avoidance(
     """Build the avoidance of `vehicles` of one kind, all among the same obstacles.
 
     A vehicle with a `watch` keeps clear of those that it hears or sees, and waits longer for a turn
-    to show in their reports; one without knows the timetables of the scenario's vessels. Call
-    inside `jax.enable_x64(True)`: times and the tracks of vessels are always double.
+    to show in their reports; one without knows the timetables of the scenario's vessels. Below
+    `slowest`, m/s, it is not to go, where that is given. Call inside `jax.enable_x64(True)`: times
+    and the tracks of vessels are always double.
     """
     clearance = described.clearance
     return Avoidance(

@@ -114,7 +114,8 @@ class ObstacleSonar(SensorSpec):
     The beams lie in the sensor's x-z plane, which is upright when the sensor is mounted level, from
     half of the `sector` above its x axis to half below; `roll_deg: 90` makes it a horizontal fan. A
     measurement has the range of every beam, `range_1` being the highest, 0 where nothing is met.
-    Where a task keeps an `altitude`, the vehicle begins to climb early for what it sees.
+    Where a task keeps an `altitude`, the vehicle begins to climb early for what an upright fan
+    sees; with `avoidance` it goes round what any fan sees at its own depth.
 
     `nominal` has noise and range limits. `full` adds lost beams. `ideal` gives the true ranges. The
     defaults are assumptions of the class of a small sonar for obstacle avoidance.
