@@ -17,6 +17,9 @@ TURNS = 3
 
 LONG_FILES = [
     "scenarios/test_missions",
+    "page/test_viewing",
+    "page/test_drill",
+    "analytic/test_sea_change",
     "scenarios/test_command_line",
     "scenarios/test_engine",
     "oracle/test_tuning",

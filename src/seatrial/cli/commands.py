@@ -138,6 +138,9 @@ def view(
     ] = False,
 ) -> None:
     """Watch and drive a run in the browser, or play a recording back."""
+    from seatrial.programs import foresee
+
+    foresee(Path(what).stem)  # they load beside the imports
     from seatrial.cli.viewing import show_page
     from seatrial.viewing import view as serve
 

@@ -132,6 +132,11 @@ def turned(share: float, old: float, new: float) -> float:
     return old + share * math.remainder(new - old, math.tau)
 
 
+def graded(share: float, old: float, new: float) -> float:
+    """From one to another by equal ratios: visibilities are felt so."""
+    return float(new * (old / new) ** (1.0 - share))
+
+
 def _smooth(along: float) -> float:
     return along * along * (3.0 - 2.0 * along)
 

@@ -1,10 +1,8 @@
 """The sea of a recording at any time of it, with the changes that people made while it ran."""
 
-import math
-
 from seatrial.engine.acts import Act
 from seatrial.engine.scene import Scene
-from seatrial.engine.sea_change import SeaChange
+from seatrial.engine.sea_change import SeaChange, graded
 from seatrial.viewer.messages import CLEAR, Sea
 from seatrial.viewer.world import waves_card
 
@@ -61,5 +59,4 @@ class Seas:
         if i < 0:
             return CLEAR
         change, before, after = self._changes[i]
-        share = change.mix(t).share
-        return math.exp(math.log(before) + share * (math.log(after) - math.log(before)))
+        return graded(change.mix(t).share, before, after)

@@ -22,7 +22,7 @@ from pydantic import ValidationError
 from seatrial.errors import Problem, SpecError
 from seatrial.viewer.messages import Recall, Refused, Request, Seats, Watch, read_request
 from seatrial.viewer.roles import Blinds, Role
-from seatrial.viewer.stage import TICK, Stage
+from seatrial.viewer.stage import Stage
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -42,6 +42,8 @@ MOST_TEXT = 8192
 """Characters of a request."""
 SENSING = 0.1
 """Shortest time between two messages of the sensor that a page watches, s; a picture has twice."""
+STATES_PER_SECOND = 2000.0
+"""That all pages together are sent at most."""
 REQUESTS_PER_SECOND, BURST = 40.0, 80.0
 """That a page may send on average, and at once."""
 
@@ -71,12 +73,20 @@ class Viewer:
     def __init__(self, socket: "WebSocket", role: Role) -> None:
         self.socket, self.role = socket, role
         self.refusals: deque[str] = deque(maxlen=20)
-        """What the stage's thread answers to this page."""
+        """What this page is answered."""
+        self.news = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
         self.watched = ("", "")
         """The vehicle and the sensor that it looks at."""
         self.watching = asyncio.Event()
         self.sending = asyncio.Lock()
         self._allowance, self._refilled = BURST, wall_clock.monotonic()
+
+    def answer(self, text: str) -> None:
+        """Refuse something that it asked for; from any thread."""
+        self.refusals.append(text)
+        with contextlib.suppress(RuntimeError):  # the server has ended
+            self._loop.call_soon_threadsafe(self.news.set)
 
     def may_ask(self) -> bool:
         """Whether its allowance of requests is not used up (a token bucket)."""
@@ -96,7 +106,6 @@ class House:
         self.stage, self.links = stage, links
         self.viewers: set[Viewer] = set()
         self._blinds = (stage.hello, Blinds(stage.hello))
-        self._changed = asyncio.Condition()
 
     # ── Who may come in ───────────────────────────────────────────────────────────────────────
 
@@ -118,17 +127,23 @@ class House:
 
     # ── What they get ─────────────────────────────────────────────────────────────────────────
 
-    async def watch_stage(self) -> None:
-        """Wake all pages when there is something new."""
-        seen: tuple[int, int, int] = (0, 0, 0)
-        while True:
-            now = (self.stage.latest[0], self.stage.told, len(self.viewers))
-            waiting = any(v.refusals for v in self.viewers)
-            if now != seen or waiting:
-                seen = now
-                async with self._changed:
-                    self._changed.notify_all()
-            await asyncio.sleep(TICK)
+    def open(self) -> None:
+        """Hear of what is new; called in the loop of the server."""
+        loop = asyncio.get_running_loop()
+
+        def wake() -> None:
+            with contextlib.suppress(RuntimeError):  # the server has ended
+                loop.call_soon_threadsafe(self._wake)
+
+        self.stage.changed = wake
+
+    def close(self) -> None:
+        """Hear of nothing any more."""
+        self.stage.changed = lambda: None
+
+    def _wake(self) -> None:
+        for viewer in self.viewers:
+            viewer.news.set()
 
     async def serve(self, socket: "WebSocket") -> None:
         """One page from its coming to its going."""
@@ -142,6 +157,7 @@ class House:
             return
         viewer = Viewer(socket, role)
         self.viewers.add(viewer)
+        self._wake()
         try:
             sending = asyncio.create_task(self._send(viewer))
             hearing = asyncio.create_task(self._hear(viewer))
@@ -153,6 +169,7 @@ class House:
             await asyncio.gather(*tasks, return_exceptions=True)
         finally:
             self.viewers.discard(viewer)
+            self._wake()
             with contextlib.suppress(Exception):
                 await asyncio.wait_for(socket.close(), 1.0)
 
@@ -161,6 +178,7 @@ class House:
         number = told = seats = seed = 0
         sea = stage.sea[0]
         while True:
+            viewer.news.clear()
             hello = stage.hello
             if number == 0 or hello.seed != seed:  # another seed may have another world
                 seed = hello.seed
@@ -187,9 +205,9 @@ class House:
             if len(self.viewers) != seats:
                 seats = len(self.viewers)
                 await self._give(viewer, socket.send_text(Seats(viewers=seats).model_dump_json()))
-            async with self._changed:
-                if stage.latest[0] == number and stage.told == told and not viewer.refusals:
-                    await self._changed.wait()
+            # Many pages share what the server sends in a second, so that the run has its time.
+            await asyncio.sleep(len(self.viewers) / STATES_PER_SECOND)
+            await viewer.news.wait()
 
     def _blinded(self, number: int, state: bytes) -> bytes:
         """A state for pages that do not see outside."""
@@ -222,16 +240,17 @@ class House:
                 return
             text = received.get("text")
             if not viewer.may_ask():
-                viewer.refusals.append("too many requests; this one was not obeyed")
+                viewer.answer("too many requests; this one was not obeyed")
+                await asyncio.sleep(1.0 / REQUESTS_PER_SECOND)  # not read, a flood stays with it
             elif text is None or len(text) > MOST_TEXT:
-                viewer.refusals.append("a request is JSON of a few hundred characters")
+                viewer.answer("a request is JSON of a few hundred characters")
             else:
                 try:
                     request = read_request.validate_json(text)
                 except ValidationError as error:
                     first = error.errors(include_url=False, include_input=False)[0]
                     place = ".".join(str(part) for part in first["loc"])
-                    viewer.refusals.append(f"{place}: {first['msg']}")
+                    viewer.answer(f"{place}: {first['msg']}")
                 else:
                     await self._take(viewer, request)
 
@@ -244,13 +263,14 @@ class House:
             if told is not None:
                 await self._give(viewer, viewer.socket.send_text(told.model_dump_json()))
         elif request.type not in viewer.role.may:
-            viewer.refusals.append(f"the {viewer.role.name} may not ask for this: {request.type}")
+            viewer.answer(f"the {viewer.role.name} may not ask for this: {request.type}")
         else:
-            self.stage.ask(request, viewer.refusals.append, viewer.role.name)
+            self.stage.ask(request, viewer.answer, viewer.role.name)
 
 
 async def _patiently(sending: Any) -> None:
-    await asyncio.wait_for(sending, PATIENCE)
+    async with asyncio.timeout(PATIENCE):
+        await sending
 
 
 def application(stage: Stage, links: Links) -> "Starlette":
@@ -271,9 +291,9 @@ def application(stage: Stage, links: Links) -> "Starlette":
 
     @contextlib.asynccontextmanager
     async def life(app: Starlette) -> AsyncIterator[None]:
-        watching = asyncio.create_task(house.watch_stage())
+        house.open()
         yield
-        watching.cancel()
+        house.close()
 
     return Starlette(
         routes=[
@@ -288,8 +308,9 @@ def application(stage: Stage, links: Links) -> "Starlette":
 def settings() -> dict[str, Any]:
     """How uvicorn serves it."""
     return {
-        "log_level": "warning",
+        "log_level": "error",
         "ws_max_size": MOST_TEXT * 4,
+        "ws_per_message_deflate": False,  # states are numbers that change: it would save little
         "ws_ping_interval": 20.0,
         "ws_ping_timeout": 20.0,
         "timeout_graceful_shutdown": 2,

@@ -26,7 +26,7 @@ MOST_REQUESTS = 256
 MOST_EVENTS = 1000
 """Events that are kept for pages that come later."""
 
-MOST_LAG = 0.25
+MOST_LAG = 1.0
 """A run that falls behind by more than this goes on from where it is, slower than asked, s."""
 
 Answer = Callable[[str], None]
@@ -51,6 +51,8 @@ class Stage(ABC):
         """Events ever told; the last of them are in `events`."""
         self.sea: tuple[int, str] = (0, "")
         """Number and JSON of the last `Sea`; none before the sea changes."""
+        self.changed: Callable[[], None] = lambda: None
+        """Called, in the stage's thread, when there is something new; never waits."""
         self.over = threading.Event()
         """Set when there is nothing more to come: a run to its end, or a failure."""
         self.failure: BaseException | None = None
@@ -133,6 +135,7 @@ class Stage(ABC):
             Event(run=self.run, time=now, vehicle=vehicle, text=text, kind=kind, who=who)
         )
         self.told += 1
+        self.changed()
 
     def _work(self) -> None:
         try:
@@ -209,3 +212,4 @@ class Stage(ABC):
         number = self.latest[0] + 1
         moving = [poses_of(self._moving, at)]
         self.latest = (number, state_message(at, number, self.run, kept, flags, rows + moving))
+        self.changed()

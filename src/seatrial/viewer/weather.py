@@ -1,6 +1,5 @@
 """The weather of a live run: what it is, what was asked for, and the way there."""
 
-import math
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Protocol
@@ -11,6 +10,7 @@ from seatrial.engine.acts import Act
 from seatrial.engine.engine import Engine
 from seatrial.engine.other_sea import OtherSea
 from seatrial.engine.plan import Plan
+from seatrial.engine.sea_change import graded
 from seatrial.engine.weather import Weather
 from seatrial.errors import Problem, SpecError
 from seatrial.viewer.messages import CLEAR, Sea, WeatherCard
@@ -125,8 +125,8 @@ class Changing:
     def visible(self, t: float) -> Weather:
         """The weather with the visibility on its way, by equal ratios in equal times."""
         share = 1.0 if self._way is None else self._way.change.mix(t).share
-        old, new = math.log(self._before.visibility), math.log(self.asked.visibility)
-        return replace(self.asked, visibility=math.exp(old + share * (new - old)))
+        visibility = graded(share, self._before.visibility, self.asked.visibility)
+        return replace(self.asked, visibility=visibility)
 
     def message(self) -> Sea:
         """What the pages draw."""
