@@ -118,15 +118,25 @@ SWARM = {
     ],
 }
 
+SENSORS = "document.querySelector('#sensors').scrollIntoView()"
+
 VIEWS = {
     "surface": View("demo", 24.0, "camera=orbit&around=0.85&above=0.13&distance=5&sun=low"),
     "bottom": View(
-        DIVER, 18.0, "camera=chase&around=0.7&above=0.3&distance=6&sun=noon&sensor=sonar"
+        DIVER,
+        16.0,
+        "camera=chase&around=0.95&above=0.5&distance=8&sun=noon&sensor=sonar",
+        SENSORS,
     ),
     "harbour": View(
-        HARBOUR, 24.0, "camera=chase&around=0.6&above=0.42&distance=26&sun=day&sensor=lidar"
+        HARBOUR,
+        24.0,
+        "camera=chase&around=0.6&above=0.42&distance=26&sun=day&sensor=lidar",
+        SENSORS,
     ),
-    "swarm": View(SWARM, 12.0, "camera=orbit&above=0.85&distance=19&sun=day"),
+    "swarm": View(
+        SWARM, 12.0, "vehicle=smarty_150&camera=orbit&around=2.6&above=1.0&distance=21&sun=day"
+    ),
     "playback": View(
         "otter-survey",
         150.0,

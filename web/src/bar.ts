@@ -66,13 +66,13 @@ export class Bar {
       send({ type: "speed", factor: Number(this.speed.value) }),
     );
     const run = element("div", { class: "group" }, this.play, step, reset, this.speed);
-    const kinds: [HTMLButtonElement | HTMLSelectElement, string][] = [
-      [this.play, "play"],
+    const needs: [HTMLButtonElement | HTMLSelectElement, Request["type"]][] = [
+      [this.play, "pause"],
       [step, "step"],
       [reset, "reset"],
       [this.speed, "speed"],
     ];
-    for (const [control, kind] of kinds) control.disabled = !hello.may.includes(kind);
+    for (const [control, request] of needs) control.disabled = !hello.may.includes(request);
     const parts: HTMLElement[] = [run];
     if (hello.mode === "playback") {
       this.timeline.min = String(hello.start);
@@ -83,7 +83,7 @@ export class Bar {
       });
       this.timeline.addEventListener("change", () => (this.scrubbing = false));
       parts.push(element("div", { class: "group wide" }, this.timeline, this.clock));
-    } else if (hello.control) {
+    } else if (hello.may.includes("stick")) {
       this.waypoint = button("⚑ send to…", "send to a place: then click the water (or shift-click)", () =>
         this.setWaypoint(this.waypoint!.getAttribute("aria-pressed") !== "true"),
       );

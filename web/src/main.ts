@@ -81,12 +81,13 @@ class Page {
       help: () => help(),
       panel: (on) => this.showPanel(on),
     }, this.driver);
-    this.showPanel(innerWidth > 760); // on a phone the picture comes first
+    this.showPanel(innerWidth > 600); // on a phone the picture comes first
     byId("scenario").textContent = hello.scenario;
+    const role = hello.role === "operator" ? "" : `, ${hello.role}`;
+    byId("mode").textContent = hello.mode + (hello.may.length ? role : ", watching");
     this.weather = hello.weather && hello.may.includes("weather") ? new WeatherDesk(hello.weather, hello.seed, send) : null;
     byId("weather-place").replaceChildren(...(this.weather ? [this.weather.root] : []));
     document.body.classList.toggle("inside", !hello.outside);
-    byId("mode").textContent = hello.mode + (hello.role === "operator" ? "" : `, ${hello.role}`);
     this.restore();
   }
 
@@ -209,7 +210,7 @@ class Page {
   }
 
   changeSea(sea: Sea): void {
-    if (!this.world.changeSea(sea)) location.reload(); // a flat sea that has waves from now on
+    this.world.changeSea(sea);
     if (sea.weather) this.weather?.show(sea.weather);
   }
 
@@ -229,7 +230,7 @@ class Page {
     const seconds = Math.min((now - this.before) / 1000, 0.2);
     this.before = now;
     if (this.world.cameras.eye.kind === "free") this.world.cameras.fly(this.driver.axes(), seconds);
-    else if (this.hello.mode === "live" && this.hello.control) {
+    else if (this.hello.mode === "live" && this.hello.may.includes("stick")) {
       const pad = gamepad();
       if (pad && (pad.ahead || pad.starboard || pad.dive)) this.driver.stick = pad;
       this.driver.update(now);
@@ -237,7 +238,7 @@ class Page {
     const shown = this.buffer.at(now / 1000);
     const last = this.buffer.last;
     if (!shown || !last) return;
-    this.world.draw(shown.time, shown.numbers, this.panel.selected, seconds);
+    if (this.hello.outside) this.world.draw(shown.time, shown.numbers, this.panel.selected, seconds);
     this.panel.show(shown.time, shown.numbers, now / 1000);
     this.map.draw(shown.numbers, this.panel.selected, now / 1000);
     this.bar.show(last, shown.time);
@@ -293,6 +294,7 @@ const connection = new Connection(addressOf(location), {
   hello(hello: Hello) {
     if (page && alike(page.hello, hello)) {
       page.buffer.clear();
+      page.world.changeSea(hello);
       page.panel.clearEvents();
       page.panel.sensors.watch();
       return; // the same run as before the connection broke
@@ -303,8 +305,8 @@ const connection = new Connection(addressOf(location), {
   state: (state) => page?.take(state),
   event: (event: Event) => page?.panel.event(event),
   refused: (text) => say(text.split("\n")[0] ?? text, 6),
-  sea: (sea) => page?.changeSea(sea),
   seats: (viewers) => (byId("seats").textContent = viewers > 1 ? `${viewers} watching` : ""),
+  sea: (sea) => page?.changeSea(sea),
   samples: (samples) => page?.sense(samples),
   history: (history) => page?.panel.recall(history),
   connected: (there, text) => {

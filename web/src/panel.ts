@@ -91,6 +91,11 @@ export class Panel {
     this.select(0);
   }
 
+  /** Whether this page may ask for something: its role says, and what is shown. */
+  private may(request: Request["type"]): boolean {
+    return this.hello.mode === "live" && this.hello.may.includes(request);
+  }
+
   select(index: number): void {
     this.selected = index;
     this.chooser.value = String(index);
@@ -152,7 +157,7 @@ export class Panel {
         title: `order ${channel.name}`,
         "aria-label": `order ${channel.name}`,
       });
-      slider.disabled = this.hello.mode !== "live" || !this.hello.control;
+      slider.disabled = !this.may("channels");
       slider.addEventListener("input", () =>
         this.send({
           type: "channels",
@@ -188,14 +193,15 @@ export class Panel {
         const on = made.getAttribute("aria-pressed") !== "true";
         this.send({ type: "fault", vehicle: card.name, fault, on });
       });
-      made.disabled = this.hello.mode !== "live" || !this.hello.control;
+      made.disabled = !this.may("fault");
       this.faultButtons.push(made);
       this.faults.append(made);
     });
   }
 
   event(event: Event): void {
-    const text = `${event.time.toFixed(1)} s  ${event.vehicle ? `${event.vehicle}: ` : ""}${event.text}`;
+    const who = event.who && event.who !== "operator" ? ` (${event.who})` : "";
+    const text = `${event.time.toFixed(1)} s  ${event.vehicle ? `${event.vehicle}: ` : ""}${event.text}${who}`;
     const jump = button(text, `go to ${event.time.toFixed(1)} s`, () =>
       this.send({ type: "seek", time: event.time }),
     );

@@ -1,34 +1,16 @@
 import { describe, expect, it } from "vitest";
 
-import { HEAD, HEAD_BYTES, type Hello, type VehicleCard } from "../src/messages";
+import { HEAD, HEAD_BYTES } from "../src/messages";
 import { between, Buffer, decode, euler, Layout, type State } from "../src/state";
-
-function card(name: string, sizes: [string, number][]): VehicleCard {
-  const fields = sizes.map(([part, size]) => ({ name: part, size }));
-  return {
-    name,
-    kind: "otter",
-    craft: "surface",
-    length: 2,
-    beam: 1,
-    height: 0.4,
-    channels: [],
-    faults: [],
-    legs: [],
-    fence: [],
-    autopilot: false,
-    suite: 0,
-    fields,
-  };
-}
+import { hello, vehicle } from "./cards";
 
 function layout(): Layout {
+  const parts = (sizes: [string, number][]) => sizes.map(([name, size]) => ({ name, size }));
   const vehicles = [
-    card("a", [["position", 3], ["attitude", 4]]),
-    card("b", [["position", 3], ["attitude", 4], ["status", 1]]),
+    vehicle("a", { fields: parts([["position", 3], ["attitude", 4]]) }),
+    vehicle("b", { fields: parts([["position", 3], ["attitude", 4], ["status", 1]]) }),
   ];
-  const body = { moves: true } as Hello["bodies"][number];
-  return new Layout({ vehicles, bodies: [body] } as unknown as Hello);
+  return new Layout(hello(vehicles, 1));
 }
 
 function state(time: number, numbers: number[], over: Partial<State> = {}): State {
@@ -86,6 +68,15 @@ describe("the moment between two states", () => {
     buffer.take(state(2.0, [33, 0, 0, ...still.slice(3), ...rest], { playing: false, speed: 0 }), 102.05);
     expect(buffer.at(102.06)).toMatchObject({ time: 2.0 });
     expect(buffer.at(102.06)!.numbers[0]).toBe(33);
+  });
+
+  it("is found again by its time, as long as it is kept", () => {
+    const buffer = new Buffer(layout());
+    for (let i = 0; i < 5; i++) buffer.take(state(i, [10 * i, 0, 0, ...still.slice(3), ...rest]), 100 + i);
+    expect(buffer.moment(2)![0]).toBe(20);
+    expect(buffer.moment(2.25)![0]).toBeCloseTo(22.5, 5);
+    expect(buffer.moment(-0.5)).toBeUndefined();
+    expect(buffer.moment(4.5)).toBeUndefined();
   });
 
   it("forgets what was before a reset", () => {

@@ -59,7 +59,7 @@ def _cloud(info: SensorInfo, scan: Array) -> Array:
     """A row of ranges and one of intensities as points in the plane of the scanner."""
     first, last = info.facts["first_azimuth"][0], info.facts["last_azimuth"][0]
     angle = np.linspace(first, last, scan.shape[1])
-    ranges, intensity = scan
+    ranges, intensity = np.where(np.isfinite(scan), scan, np.nan)
     return np.stack(
         [ranges * np.cos(angle), ranges * np.sin(angle), np.zeros(len(angle)), intensity], axis=1
     )

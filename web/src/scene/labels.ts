@@ -1,4 +1,4 @@
-// Names of the vehicles over the picture; none lies on another one.
+// Names of the vehicles over the picture; none lies on another one. Of a swarm only the selected.
 
 import * as THREE from "three";
 
@@ -8,6 +8,11 @@ import { colourOf } from "./vehicles";
 const MOST = 30;
 const HEIGHT = 20;
 const HIGHEST = 4;
+
+interface Name {
+  label: HTMLElement;
+  width: number;
+}
 
 export interface Wanted {
   x: number;
@@ -42,25 +47,35 @@ export function spread(wanted: (Wanted | null)[]): ({ x: number; y: number } | n
 }
 
 export class Labels {
-  private readonly names: { label: HTMLElement; width: number }[];
+  private readonly names: Name[];
+  private readonly only: (Name & { of: number }) | null;
 
   constructor(
     root: HTMLElement,
     private readonly hello: Hello,
   ) {
     root.replaceChildren();
-    this.names = hello.vehicles.slice(0, MOST).map((card, i) => {
-      const label = document.createElement("span");
-      label.textContent = card.name;
-      label.style.borderColor = `#${colourOf(i).toString(16).padStart(6, "0")}`;
-      root.append(label);
-      return { label, width: label.offsetWidth + 4 };
-    });
+    const few = hello.vehicles.length <= MOST;
+    this.names = hello.vehicles.slice(0, few ? MOST : 0).map((card, i) => this.make(root, card.name, i));
+    this.only = few ? null : { ...this.make(root, "", 0), of: -1 };
   }
 
-  update(camera: THREE.Camera, places: THREE.Vector3[], width: number, height: number): void {
+  private make(root: HTMLElement, name: string, i: number): Name {
+    const label = document.createElement("span");
+    label.textContent = name;
+    label.style.borderColor = `#${colourOf(i).toString(16).padStart(6, "0")}`;
+    root.append(label);
+    return { label, width: label.offsetWidth + 4 };
+  }
+
+  update(camera: THREE.Camera, places: THREE.Vector3[], selected: number, width: number, height: number): void {
+    if (this.only && this.only.of !== selected) {
+      this.only.of = selected;
+      this.only.label.textContent = this.hello.vehicles[selected]!.name;
+    }
+    const shown: [Name, number][] = this.only ? [[this.only, selected]] : this.names.map((name, i) => [name, i]);
     const p = new THREE.Vector3();
-    const wanted = this.names.map((name, i) => {
+    const wanted = shown.map(([name, i]) => {
       const card = this.hello.vehicles[i]!;
       p.copy(places[i]!);
       const far = p.distanceTo(camera.position);
@@ -70,7 +85,7 @@ export class Labels {
       return seen ? { x: (0.5 + 0.5 * p.x) * width, y: (0.5 - 0.5 * p.y) * height, width: name.width, far } : null;
     });
     spread(wanted).forEach((at, i) => {
-      const { label } = this.names[i]!;
+      const [{ label }] = shown[i]!;
       label.hidden = at === null;
       if (at) label.style.transform = `translate(${at.x.toFixed(1)}px, ${at.y.toFixed(1)}px)`;
     });

@@ -21,11 +21,20 @@ export function reach(from: THREE.Vector3, along: THREE.Vector3, most: number, d
   const steps = 96;
   const p = new THREE.Vector3();
   const wet = from.y < 0;
-  for (let i = 1; i <= steps; i++) {
-    const r = most * (i / steps) ** 2; // finer near by
+  const outside = (r: number) => {
     p.copy(from).addScaledVector(along, r);
     const bottom = depth(p.x, p.z);
-    if ((bottom !== null && p.y < -bottom) || (wet && p.y > 0.5)) return r;
+    return (bottom !== null && p.y < -bottom) || (wet && p.y > 0);
+  };
+  for (let i = 1; i <= steps; i++) {
+    let [inside, beyond] = [most * ((i - 1) / steps) ** 2, most * (i / steps) ** 2]; // finer near by
+    if (!outside(beyond)) continue;
+    for (let k = 0; k < 10; k++) {
+      const middle = 0.5 * (inside + beyond);
+      if (outside(middle)) beyond = middle;
+      else inside = middle;
+    }
+    return inside;
   }
   return most;
 }
@@ -105,15 +114,15 @@ export class SensorRays {
     const see = { transparent: true, depthWrite: false, fog: false } as const;
     this.lines = new THREE.LineSegments(
       new THREE.BufferGeometry(),
-      new THREE.LineBasicMaterial({ color: COLOUR, opacity: 0.55, ...see }),
+      new THREE.LineBasicMaterial({ color: COLOUR, opacity: 0.7, ...see }),
     );
     this.fans = new THREE.Mesh(
       new THREE.BufferGeometry(),
-      new THREE.MeshBasicMaterial({ color: COLOUR, opacity: 0.13, side: THREE.DoubleSide, ...see }),
+      new THREE.MeshBasicMaterial({ color: COLOUR, opacity: 0.16, side: THREE.DoubleSide, ...see }),
     );
     this.points = new THREE.Points(
       new THREE.BufferGeometry(),
-      new THREE.PointsMaterial({ size: 2.6, sizeAttenuation: false, vertexColors: true, fog: false }),
+      new THREE.PointsMaterial({ size: 3.2, sizeAttenuation: false, vertexColors: true, fog: false }),
     );
     for (const made of [this.lines, this.fans, this.points]) {
       made.frustumCulled = false;
@@ -151,8 +160,8 @@ export class SensorRays {
     for (let i = 0; i < n; i++) {
       place(cloud, at, 4 * i).applyQuaternion(own).add(mount).applyQuaternion(turn).add(p);
       places.set([at.x, at.y, at.z], 3 * i);
-      const share = card.type === "multibeam" ? -at.y / 40 : 0.5 + at.y / 6;
-      colour.setHSL(0.62 - 0.5 * Math.min(Math.max(share, 0), 1), 0.95, 0.6);
+      const share = card.type === "multibeam" ? -at.y / 40 : 0.15 + at.y / 4; // by depth, by height
+      colour.setHSL(0.58 - 0.58 * Math.min(Math.max(share, 0), 1), 1, 0.55);
       colours.set([colour.r, colour.g, colour.b], 3 * i);
     }
     this.points.geometry.setAttribute("position", new THREE.BufferAttribute(places, 3));

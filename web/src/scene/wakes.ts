@@ -38,7 +38,7 @@ export class Wakes {
     const material = new THREE.ShaderMaterial({
       uniforms: {
         waveTable: { value: sea.texture },
-        waveCount: { value: sea.count },
+        waveCount: sea.count,
         time: { value: 0 },
         ...shared,
       },
@@ -79,6 +79,9 @@ export class Wakes {
           float thick = strength * (middle * (1.0 - age) + 0.55 * arms * pow(1.0 - age, 2.0));
           float foam = smoothstep(0.95 - 0.85 * thick, 1.15 - 0.55 * thick, bubbles + 0.28);
           gl_FragColor = vec4(mix(vec3(0.86, 0.9, 0.93), sunColour(), 0.25), 0.85 * foam * min(1.0, 3.0 * thick));
+          vec3 away = vPlace - cameraPosition;
+          vec3 level = skyColour(normalize(vec3(away.x, 0.015 * length(away), away.z)));
+          gl_FragColor.rgb = mix(gl_FragColor.rgb, level, 1.0 - exp(-length(away) * airLoss));
           #include <tonemapping_fragment>
           #include <colorspace_fragment>
         }`,

@@ -35,36 +35,38 @@ vec4 seaSurface(vec2 local, float spacing) {
 
 const TURN = 2 * Math.PI;
 
+/** Components for which there is room at first. */
+const ROOM = 256;
+
 /** The table of components around a place at a time. */
 export class Sea {
-  readonly count: number;
-  readonly texture: THREE.DataTexture;
+  /** How many there are, as a uniform: the sea may change while it is watched. */
+  readonly count = { value: 0 };
+  readonly texture = new THREE.DataTexture(new Float32Array(4), 1, 1, THREE.RGBAFormat, THREE.FloatType);
   slopeVariance = 0;
   significantHeight = 0;
-  private readonly table: Float32Array<ArrayBuffer>;
-  private readonly kx: Float64Array;
-  private readonly ky: Float64Array;
+  private table = new Float32Array(4);
+  private kx = new Float64Array(0);
+  private ky = new Float64Array(0);
+  private waves: WavesCard | null = null;
 
-  constructor(private waves: WavesCard | null) {
-    const n = waves?.amplitude.length ?? 0;
-    this.count = n;
-    this.kx = new Float64Array(n);
-    this.ky = new Float64Array(n);
-    this.table = new Float32Array(4 * Math.max(n, 1));
+  constructor(waves: WavesCard | null) {
     this.change(waves);
-    this.texture = new THREE.DataTexture(
-      this.table,
-      Math.max(n, 1),
-      1,
-      THREE.RGBAFormat,
-      THREE.FloatType,
-    );
   }
 
-  /** Other waves, as many as before. */
+  /** Other waves, perhaps more of them than before. */
   change(waves: WavesCard | null): void {
-    const n = this.count;
+    const n = waves?.amplitude.length ?? 0;
     this.waves = waves;
+    this.count.value = n;
+    this.kx = new Float64Array(n);
+    this.ky = new Float64Array(n);
+    if (this.table.length < 4 * n || this.table.length === 4) {
+      const room = Math.max(2 * n, ROOM);
+      this.table = new Float32Array(4 * room);
+      this.texture.dispose();
+      this.texture.image = { data: this.table, width: room, height: 1 };
+    }
     let slopes = 0;
     let energy = 0;
     for (let i = 0; i < n; i++) {
@@ -77,11 +79,12 @@ export class Sea {
     }
     this.slopeVariance = slopes;
     this.significantHeight = 4 * Math.sqrt(energy);
+    this.texture.needsUpdate = true;
   }
 
   /** Phases for places told from here on relative to north and east. */
   centre(north: number, east: number, time: number): void {
-    for (let i = 0; i < this.count; i++) {
+    for (let i = 0; i < this.count.value; i++) {
       const phase =
         this.waves!.omega[i]! * time +
         this.waves!.phase[i]! -
@@ -95,7 +98,7 @@ export class Sea {
   /** Elevation at one place, for the camera. */
   elevation(north: number, east: number, time: number): number {
     let height = 0;
-    for (let i = 0; i < this.count; i++) {
+    for (let i = 0; i < this.count.value; i++) {
       const w = this.waves!;
       height +=
         w.amplitude[i]! *
@@ -152,7 +155,7 @@ export class Water {
       uniforms: {
         ...shared,
         waveTable: { value: sea.texture },
-        waveCount: { value: sea.count },
+        waveCount: sea.count,
         ripples: { value: 0.003 },
         crest: { value: 0.05 },
         ripplePhase: { value: 0 },
@@ -253,10 +256,12 @@ export class Water {
             colour = mix(body, sky, clamp(fresnel, 0.0, 1.0)) + sunColour() * min(glint, 6.0);
             float breaking = smoothstep(0.55, 0.95, sea.x / crest)
               * smoothstep(0.10, 0.30, length(sea.yz));
-            float bubbles = 0.5 * foamNoise(vPlace.xz * 2.3) + 0.32 * foamNoise(vPlace.xz * 6.1)
-              + 0.25 * foamNoise(vPlace.xz * 15.0);
-            float foam = breaking * smoothstep(0.75 - 0.6 * breaking, 1.0 - 0.25 * breaking, bubbles + 0.12);
-            colour = mix(colour, mix(vec3(0.82, 0.86, 0.88), sunColour(), 0.2), 0.8 * foam);
+            if (breaking > 0.01) {
+              float bubbles = 0.5 * foamNoise(vPlace.xz * 2.3) + 0.32 * foamNoise(vPlace.xz * 6.1)
+                + 0.25 * foamNoise(vPlace.xz * 15.0);
+              float foam = breaking * smoothstep(0.75 - 0.6 * breaking, 1.0 - 0.25 * breaking, bubbles + 0.12);
+              colour = mix(colour, mix(vec3(0.82, 0.86, 0.88), sunColour(), 0.2), 0.8 * foam);
+            }
             opaque = mix(0.80, 1.0, clamp(fresnel + far / 120.0, 0.0, 1.0)) * (1.0 - 0.85 * clearness);
             vec3 level = normalize(vec3(-toEye.x, 0.015, -toEye.z));
             colour = mix(colour, skyColour(level), 1.0 - exp(-far * (0.0001 + airLoss)));
@@ -274,10 +279,10 @@ export class Water {
 
   /** After the sea has changed. */
   refresh(windSpeed: number): void {
-    const { ripples, crest } = this.mesh.material.uniforms;
+    const { uniforms } = this.mesh.material;
     // what Cox and Munk (1954) saw of slopes, and the components do not hold
-    ripples!.value = Math.max(0.003 + 0.00512 * windSpeed - this.sea.slopeVariance, 0.003);
-    crest!.value = Math.max(this.sea.significantHeight, 0.05);
+    uniforms["ripples"]!.value = Math.max(0.003 + 0.00512 * windSpeed - this.sea.slopeVariance, 0.003);
+    uniforms["crest"]!.value = Math.max(this.sea.significantHeight, 0.05);
   }
 
   /** Finer or coarser. */
@@ -313,7 +318,7 @@ export class Water {
     const material = new THREE.ShaderMaterial({
       uniforms: {
         waveTable: { value: this.sea.texture },
-        waveCount: { value: this.sea.count },
+        waveCount: this.sea.count,
         places: { value: at },
       },
       vertexShader: "void main() { gl_Position = vec4(position.xy, 0.0, 1.0); }",

@@ -4,8 +4,8 @@ import * as THREE from "three";
 
 import type { Hello, Sea as SeaNow } from "../messages";
 import type { Layout } from "../state";
-import { Bottom } from "./bottom";
 import { Arrows } from "./arrows";
+import { Bottom } from "./bottom";
 import { Cameras, type Surroundings } from "./cameras";
 import { Labels } from "./labels";
 import { airLoss, CLEAR_AIR, patchFog, skyDome, sunAt } from "./light";
@@ -63,7 +63,7 @@ export class World {
     airLoss: { value: CLEAR_AIR },
   };
   private readonly sunlight = new THREE.DirectionalLight(0xffffff, 2.6);
-  private readonly skylight = new THREE.HemisphereLight(0xc8daf0, 0x4a6068, 2.4);
+  private readonly skylight = new THREE.HemisphereLight(0xc8daf0, 0x4a6068, 3);
   private readonly dome: THREE.Mesh;
   readonly marker: THREE.Mesh;
   private slow = 0;
@@ -82,7 +82,7 @@ export class World {
     this.renderer.toneMapping = THREE.ACESFilmicToneMapping;
     this.renderer.toneMappingExposure = 1.05;
     this.cameras = new Cameras(canvas);
-    this.scene.fog = new THREE.Fog(0xb8bcc0, 1, 2);
+    this.scene.fog = new THREE.Fog(0xb8bcc0, 1, 0);
     this.sea = new Sea(hello.waves);
     this.water = new Water(this.sea, this.shared, hello.wind_speed);
     this.dome = skyDome(this.shared);
@@ -107,23 +107,9 @@ export class World {
     for (const trail of this.trails) this.scene.add(trail.line);
     if (this.bottom.mesh) this.scene.add(this.bottom.mesh);
     this.labels = new Labels(labels, hello);
-    this.setVisibility(hello.visibility);
     this.setSun(this.sun);
+    this.setVisibility(hello.visibility);
     this.setQuality(this.quality, false);
-  }
-
-  /** Another sea; false where it has other components, for which everything is built anew. */
-  changeSea(sea: SeaNow): boolean {
-    if ((sea.waves?.amplitude.length ?? 0) !== this.sea.count) return false;
-    this.sea.change(sea.waves);
-    this.water.refresh(sea.wind_speed);
-    this.setVisibility(sea.visibility);
-    return true;
-  }
-
-  private setVisibility(visibility: number): void {
-    this.shared.airLoss.value = airLoss(visibility);
-    (this.scene.fog as THREE.Fog).far = airLoss(visibility);
   }
 
   setSun(name: string): void {
@@ -135,6 +121,17 @@ export class World {
     const low = height < 15;
     this.sunlight.color.set(low ? 0xffb27a : 0xfff4e2);
     (this.scene.fog as THREE.Fog).color.set(low ? 0xb6a296 : 0xb8cbd8);
+  }
+
+  changeSea(sea: Pick<SeaNow, "waves" | "wind_speed" | "visibility">): void {
+    this.sea.change(sea.waves);
+    this.water.refresh(sea.wind_speed);
+    this.setVisibility(sea.visibility);
+  }
+
+  private setVisibility(visibility: number): void {
+    this.shared.airLoss.value = airLoss(visibility);
+    (this.scene.fog as THREE.Fog).far = airLoss(visibility);
   }
 
   setQuality(index: number, steppedDown: boolean): void {
@@ -214,7 +211,7 @@ export class World {
     this.sunlight.target.position.set(0, 0, 0);
     this.renderer.render(this.scene, this.cameras.camera);
     const { clientWidth, clientHeight } = this.canvas;
-    this.labels.update(this.cameras.camera, this.fleet.places, clientWidth, clientHeight);
+    this.labels.update(this.cameras.camera, this.fleet.places, selected, clientWidth, clientHeight);
     this.judge();
   }
 
