@@ -21,7 +21,7 @@ from seatrial import __version__
 from seatrial.core.forces import wave_excitation
 from seatrial.core.step import step
 from seatrial.core.types import State
-from seatrial.engine.compiled.loop import Group
+from seatrial.engine.compiled.group import Group
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
 from seatrial.spatial.rotations import rotation

@@ -33,9 +33,9 @@ from seatrial.compile.vehicles.vehicle import CompiledVehicle, compile_vehicle
 from seatrial.compile.vehicles.wave_forces import load_wave_forces
 from seatrial.core.types import State
 from seatrial.engine.command.commanders import Commander
+from seatrial.engine.compiled.group import Group
 from seatrial.engine.compiled.judging import MOST_SPIN, Limits
 from seatrial.engine.compiled.launch import Start, launch
-from seatrial.engine.compiled.loop import Group
 from seatrial.engine.compiled.traffic import looks_out
 from seatrial.engine.exchange.controllers import facts_of
 from seatrial.engine.frames import (

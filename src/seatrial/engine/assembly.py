@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.engine.compiled.block import Outcome
-from seatrial.engine.compiled.loop import Schedule
+from seatrial.engine.compiled.group import Schedule
 from seatrial.engine.compiled.observation import Observation
 from seatrial.engine.exchange import taps
 from seatrial.engine.exchange.samples import measured_in

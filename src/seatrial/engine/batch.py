@@ -19,7 +19,7 @@ import numpy as np
 from seatrial.engine.assembly import block_of, block_size, by_fleet
 from seatrial.engine.command.commanders import Given
 from seatrial.engine.compiled import block as programs
-from seatrial.engine.compiled.loop import Carries, Groups, Oceans, Samples, Schedule
+from seatrial.engine.compiled.group import Carries, Groups, Oceans, Samples, Schedule
 from seatrial.engine.exchange.deliveries import Measured
 from seatrial.engine.exchange.orders import Orders
 from seatrial.engine.exchange.samples import measured_at_start

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from seatrial.engine.assembly import Block, block_of, block_size, by_fleet, join_blocks
 from seatrial.engine.command.pilot import Belief, LegInForce, Outlook, Pilot
 from seatrial.engine.compiled import block as programs
-from seatrial.engine.compiled import loop
+from seatrial.engine.compiled.group import Carries, Groups, Oceans, Samples
 from seatrial.engine.compiled.judging import RUNNING, STATUS
 from seatrial.engine.exchange.deliveries import Measured
 from seatrial.engine.exchange.orders import By, Orders
@@ -89,7 +89,7 @@ class Engine:
         """Time steps since the start."""
         self._orders = Orders(self.plan)
         found = list(self._pool.map(self._started, range(len(self._parts))))
-        self._carries: list[loop.Carries] = [carries for carries, _ in found]
+        self._carries: list[Carries] = [carries for carries, _ in found]
         taken = by_fleet(self.plan, self._parts, [samples for _, samples in found])
         self.opening: list[Measured] = [
             measured_at_start(fleet, samples, self._schedule)
@@ -273,11 +273,11 @@ class Engine:
 
     # ── Programs ──────────────────────────────────────────────────────────────────────────────
 
-    def _started(self, i: int) -> tuple[loop.Carries, tuple[loop.Samples, ...]]:
+    def _started(self, i: int) -> tuple[Carries, tuple[Samples, ...]]:
         with jax.enable_x64(True):  # the setting belongs to a thread
             arguments = _inputs(self._parts[i])
             program = compile_program(programs.begin, *arguments, self._schedule)
-            started: tuple[loop.Carries, tuple[loop.Samples, ...]] = program(*arguments)
+            started: tuple[Carries, tuple[Samples, ...]] = program(*arguments)
         return started
 
     def _compiled(self, i: int, part: Part) -> Any:
@@ -315,5 +315,5 @@ def _shapes(part: Part) -> Any:
     return structure, [(np.shape(leaf), getattr(leaf, "dtype", type(leaf))) for leaf in leaves]
 
 
-def _inputs(part: Part) -> tuple[loop.Groups, loop.Oceans]:
+def _inputs(part: Part) -> tuple[Groups, Oceans]:
     return tuple(member.group for member in part), tuple(member.ocean for member in part)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.engine.command.pilot import Pilot
-from seatrial.engine.compiled.loop import Group
+from seatrial.engine.compiled.group import Group
 from seatrial.engine.plan import Plan
 from seatrial.ocean import Ocean
 from seatrial.pytree import take

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from seatrial.engine.compiled.loop import Group, Schedule
+from seatrial.engine.compiled.group import Group, Schedule
 from seatrial.engine.frames import LegInfo, RunHeader, Scene
 from seatrial.ocean import Ocean
 from seatrial.sensors.tap import DenseSensor

@@ -15,7 +15,7 @@ from seatrial.core.types import State
 from seatrial.engine.command.commanders import Given
 from seatrial.engine.command.pilot import Pilot, nothing_wished
 from seatrial.engine.compiled import loop
-from seatrial.engine.compiled.loop import Carry, Group, Schedule
+from seatrial.engine.compiled.group import Carry, Group, Schedule
 from seatrial.ocean import Ocean
 
 

@@ -16,7 +16,7 @@ from seatrial.compile.variations import with_overrides
 from seatrial.core.step import step
 from seatrial.core.types import State
 from seatrial.engine.command.compiled_controller import Inputs
-from seatrial.engine.compiled.loop import Group
+from seatrial.engine.compiled.group import Group
 from seatrial.engine.exchange.controllers import VehicleFacts
 from seatrial.engine.parts import split
 from seatrial.engine.run import run

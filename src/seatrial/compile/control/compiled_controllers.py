@@ -27,7 +27,7 @@ from seatrial.engine.command.compiled_controller import (
     truth_of,
 )
 from seatrial.engine.command.pilot import Belief, LegInForce, Outlook, Pilot
-from seatrial.engine.compiled.loop import Group
+from seatrial.engine.compiled.group import Group
 from seatrial.engine.exchange.controllers import VehicleFacts, place_of, text_of
 from seatrial.engine.plan import Fleet
 from seatrial.errors import SpecError, shorten

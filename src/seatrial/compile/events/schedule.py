@@ -3,7 +3,7 @@
 import math
 from fractions import Fraction
 
-from seatrial.engine.compiled.loop import Schedule
+from seatrial.engine.compiled.group import Schedule
 from seatrial.spec.scenario import Scenario
 from seatrial.spec.sensors.base import SensorSpec
 

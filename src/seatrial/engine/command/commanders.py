@@ -11,7 +11,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from seatrial.core.types import State
-from seatrial.engine.command import compiled_controller, piloting
+from seatrial.engine.command import (
+    compiled_controller,
+    hearing,
+    piloting,
+    reporting,
+    watchkeeping,
+)
 from seatrial.engine.command.compiled_controller import CompiledController, ControllerState
 from seatrial.engine.command.pilot import Outlook, Pilot, Way, Wishes
 from seatrial.engine.compiled.suite import Fitted, Sensing
@@ -97,7 +103,7 @@ def hear(
 ) -> Any:
     """Memory after hearing what some sensors, none of them inertial, deliver at this instant."""
     if isinstance(commander, Pilot):
-        return piloting.hear(commander, memory, suite, sensing, which, index, t)
+        return hearing.hear(commander, memory, suite, sensing, which, index, t)
     return memory
 
 
@@ -111,14 +117,14 @@ def feel(
 ) -> Any:
     """Memory after the inertial sample of this instant."""
     if isinstance(commander, Pilot):
-        return piloting.feel(commander, memory, suite, sensing, index, tick)
+        return hearing.feel(commander, memory, suite, sensing, index, tick)
     return memory
 
 
 def report(commander: Commander, memory: Any, state: State) -> tuple[jax.Array, jax.Array]:
     """For the record: what is believed, and where a mission stands; no rows without them."""
     if isinstance(commander, Pilot):
-        return piloting.report(commander, memory, state)
+        return reporting.report(commander, memory, state)
     none = state.velocity[:0]
     return none, none
 
@@ -156,7 +162,7 @@ def consult(
 ) -> Outlook:
     """What a pilot tells of the way that it has found."""
     _, memory, way = _way(pilot, memory, state, t, given, ocean, since)
-    return piloting.outlook(pilot, memory, way, state.velocity.dtype)
+    return reporting.outlook(pilot, memory, way, state.velocity.dtype)
 
 
 def _way(
@@ -179,7 +185,7 @@ def _way(
 
 def _reaching(pilot: Pilot, given: Given, since: jax.Array | None) -> Given:
     """What of the orders from outside is heard."""
-    lost = piloting.link_lost(pilot, since)
+    lost = watchkeeping.link_lost(pilot, since)
     if lost is False:
         return given
     wishes = given.wishes
@@ -208,7 +214,7 @@ def command_by(
         own = own.at[rows].set(mine.astype(own.dtype))
         return heard, memory, jnp.where(given.channels, given.orders, own)
     given, memory, way = _way(commander, memory, state, t, given, ocean, since)
-    known = piloting.outlook(commander, memory, way, state.velocity.dtype)
+    known = reporting.outlook(commander, memory, way, state.velocity.dtype)
     heard, mine = compiled_controller.step(controller, heard, known, commander.effectors, state, t)
     whole = len(controller.channels) == memory.orders.shape[0]
     if whole:

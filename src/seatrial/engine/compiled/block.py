@@ -10,7 +10,7 @@ from seatrial.engine.command.commanders import Given
 from seatrial.engine.command.pilot import Outlook
 from seatrial.engine.compiled import loop
 from seatrial.engine.compiled import suite as sensing
-from seatrial.engine.compiled.loop import Carries, Carry, Group, Groups, Oceans, Samples, Schedule
+from seatrial.engine.compiled.group import Carries, Carry, Group, Groups, Oceans, Samples, Schedule
 from seatrial.engine.compiled.observation import Observation
 from seatrial.gnc.allocation import Effectors, allocate
 from seatrial.ocean import Ocean

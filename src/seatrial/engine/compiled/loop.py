@@ -7,7 +7,6 @@ everything of that instant before it gives orders for it.
 """
 
 from dataclasses import replace
-from math import gcd
 from typing import Any, NamedTuple
 
 import jax
@@ -18,120 +17,19 @@ from seatrial.core.step import step_with_rates
 from seatrial.core.types import Model, State, Traffic
 from seatrial.engine.command import commanders as commanding
 from seatrial.engine.command import compiled_controller
-from seatrial.engine.command.commanders import Commander, Given
-from seatrial.engine.command.compiled_controller import CompiledController, ControllerState
+from seatrial.engine.command.commanders import Given
 from seatrial.engine.command.pilot import Outlook, Pilot
 from seatrial.engine.compiled import judging
 from seatrial.engine.compiled import suite as sensing
 from seatrial.engine.compiled import touches as touching
-from seatrial.engine.compiled.judging import Limits
+from seatrial.engine.compiled.group import Carries, Carry, Group, Groups, Oceans, Samples, Schedule
+from seatrial.engine.compiled.instants import Rounds, age, ask, impaired, rounds_of, sense
 from seatrial.engine.compiled.observation import Observation, observe
-from seatrial.engine.compiled.suite import Fitted, Sample, Sensing, Window
+from seatrial.engine.compiled.suite import Window
 from seatrial.engine.compiled.touches import Touch
-from seatrial.engine.compiled.traffic import Passing, everybody, looks_out
-from seatrial.faults import Faults, FaultState
+from seatrial.engine.compiled.traffic import everybody
 from seatrial.ocean import Ocean
-from seatrial.pytree import batched, pytree, static
 from seatrial.sensors.look import Look
-
-
-@pytree
-class Group:
-    """Vehicles of one kind that take orders in the same way: one Model, N states."""
-
-    model: Model = batched(where="varied")
-    commander: Commander
-    initial: State = batched()
-    suite: tuple[Fitted, ...]
-    """Sensors."""
-    faults: Faults | None
-    """What may break; None where nothing does."""
-    limits: Limits
-    """Beyond which a vehicle's run has ended."""
-    size: jax.Array
-    """(2,) length and beam, m."""
-    passing: Passing | None
-    """Vessels on a timetable, for those who look for others."""
-    controller: CompiledController | None
-    """Code of the user's own that gives orders in the commander's place."""
-    varied: tuple[bool, ...] = static()
-    """For each array of the Model whether its last axis counts the vehicles."""
-    touches_others: bool = static(default=False)
-    """Whether other vehicles push it, or it passes through them; the same for all of a run."""
-
-    @property
-    def meets_others(self) -> bool:
-        """Whether a vehicle of it looks for others, or may touch them."""
-        return looks_out(self.suite) or self.limits.stop_when_collided or self.touches_others
-
-    @property
-    def count(self) -> int:
-        """Number of vehicles."""
-        return int(self.initial.position.shape[-1])
-
-
-class Carry(NamedTuple):
-    """What one control period hands to the next."""
-
-    state: State
-    memory: Any
-    """Of the commander; arrays with the vehicles last."""
-    controller: ControllerState | None
-    sensing: tuple[Sensing, ...]
-    faults: FaultState | None
-    status: jax.Array
-    """(N,) codes of `judging.STATUS`."""
-    upset: jax.Array
-    """(N,) for how long a vehicle has been upside down, s."""
-    touch: Touch | None
-    """What was touched; None for vehicles that can touch nothing."""
-
-
-Samples = tuple[Sample, ...]
-"""What each sensor measured in a stretch of time; samples on the first axis."""
-
-
-class Schedule(NamedTuple):
-    """How time is cut; static in a compiled program."""
-
-    time_step: float
-    substeps: int
-    """Time steps per control period."""
-    controls: int
-    """Control periods per frame."""
-
-    @property
-    def frame_steps(self) -> int:
-        """Time steps per frame."""
-        return self.substeps * self.controls
-
-
-class Rounds(NamedTuple):
-    """When which sensors of a group are asked; a sensor is its place in the suite."""
-
-    slow: list[int]
-    """Once per control period."""
-    fast: list[int]
-    """Every tick."""
-    inertial: list[int]
-    """Every tick too, but with the step, which knows the acceleration at its beginning."""
-    tick: int
-    """Time steps: what divides the control period and the periods of all but the slow ones."""
-
-
-def rounds_of(group: Group, substeps: int) -> Rounds:
-    """Cut the sensors so that the innermost loop holds only what it must."""
-    inertial = [i for i, fitted in enumerate(group.suite) if fitted.inertial]
-    others = [i for i, fitted in enumerate(group.suite) if not fitted.inertial]
-    slow = [i for i in others if group.suite[i].period % substeps == 0]
-    fast = [i for i in others if i not in slow]
-    tick = gcd(substeps, *(group.suite[i].period for i in (*fast, *inertial)))
-    return Rounds(slow, fast, inertial, tick)
-
-
-Groups = tuple[Group, ...]
-Oceans = tuple[Ocean, ...]
-Carries = tuple[Carry, ...]
 
 
 def begin(
@@ -154,11 +52,9 @@ def begin(
     rounds = rounds_of(group, schedule.substeps)
     index = jnp.zeros((), jnp.int64)
     windows = sensing.open_window(group.suite, carry.sensing, (index,) * len(group.suite), 1)
-    carry = _age(group, ocean, carry, index, schedule)
+    carry = age(group, ocean, carry, index, schedule)
     for which, every in ((rounds.fast, rounds.tick), (rounds.slow, schedule.substeps)):
-        carry, windows = _sense(
-            group, ocean, which, carry, windows, index, every, schedule, traffic
-        )
+        carry, windows = sense(group, ocean, which, carry, windows, index, every, schedule, traffic)
     return carry, tuple(window.taken for window in windows)
 
 
@@ -310,7 +206,7 @@ def _settle(
     """Ask the slow sensors, judge, and note the frame at the beginning."""
     slow = rounds_of(group, schedule.substeps).slow
     end = start + schedule.substeps
-    after, windows = _sense(
+    after, windows = sense(
         group, ocean, slow, moving.after, moving.windows, end, schedule.substeps, schedule, traffic
     )
     period = schedule.time_step * schedule.substeps
@@ -338,7 +234,7 @@ def observed(
     def frame() -> Observation:
         estimate, guidance = commanding.report(group.commander, carry.memory, carry.state)
         return observe(
-            model=_impaired(group, carry, start * schedule.time_step),
+            model=impaired(group, carry, start * schedule.time_step),
             ocean=ocean,
             state=carry.state,
             t=start * schedule.time_step,
@@ -377,7 +273,7 @@ def _tick(
     differentiable: bool,
 ) -> tuple[Carry, tuple[Window, ...], jax.Array]:
     """From time step `at` on for a tick; also returns ν̇ at its beginning."""
-    model = _impaired(group, carry, at * schedule.time_step)
+    model = impaired(group, carry, at * schedule.time_step)
     obeyed = orders
     if group.faults is not None and carry.faults is not None:
         faults, obeyed = faulting.obey(group.faults, carry.faults, model, orders)
@@ -395,7 +291,7 @@ def _tick(
     )
     carry = carry._replace(touch=touch)
     look = Look(model, ocean, carry.state, at * schedule.time_step, rates)
-    carry, windows = _ask(group, rounds.inertial, carry, windows, at, look, rounds.tick)
+    carry, windows = ask(group, rounds.inertial, carry, windows, at, look, rounds.tick)
     memory = commanding.feel(
         group.commander, carry.memory, group.suite, carry.sensing, at, rounds.tick
     )
@@ -404,8 +300,8 @@ def _tick(
     )
     later = at + rounds.tick
     carry = carry._replace(state=state, memory=memory, controller=controlled)
-    carry = _age(group, ocean, carry, later, schedule)
-    carry, windows = _sense(
+    carry = age(group, ocean, carry, later, schedule)
+    carry, windows = sense(
         group, ocean, rounds.fast, carry, windows, later, rounds.tick, schedule, traffic
     )
     return carry, windows, rates
@@ -446,63 +342,3 @@ def integrate(
         0, count, body, (state, jnp.zeros_like(state.velocity), touch)
     )
     return advanced
-
-
-def _sense(
-    group: Group,
-    ocean: Ocean,
-    which: list[int],
-    carry: Carry,
-    windows: tuple[Window, ...],
-    index: jax.Array,
-    every: int,
-    schedule: Schedule,
-    traffic: Traffic | None,
-) -> tuple[Carry, tuple[Window, ...]]:
-    """Ask some sensors at time step `index`, and tell the commander what they deliver."""
-    t = index * schedule.time_step
-    look = Look(_impaired(group, carry, t), ocean, carry.state, t, traffic=traffic)
-    carry, windows = _ask(group, which, carry, windows, index, look, every)
-    memory = commanding.hear(
-        group.commander, carry.memory, group.suite, carry.sensing, which, index, t
-    )
-    controlled = compiled_controller.hear(
-        group.controller, carry.controller, group.suite, carry.sensing, which, index
-    )
-    return carry._replace(memory=memory, controller=controlled), windows
-
-
-def _ask(
-    group: Group,
-    which: list[int],
-    carry: Carry,
-    windows: tuple[Window, ...],
-    index: jax.Array,
-    look: Look,
-    every: int,
-) -> tuple[Carry, tuple[Window, ...]]:
-    """Let those of some sensors that are due take their samples."""
-    if not which:
-        return carry, windows
-    faults = carry.faults
-    since = jnp.zeros((0, group.count)) if faults is None else faults.since
-    sensed, windows = sensing.sense(
-        group.suite, which, carry.sensing, windows, since, index, look, every
-    )
-    return carry._replace(sensing=sensed), windows
-
-
-def _age(group: Group, ocean: Ocean, carry: Carry, index: jax.Array, schedule: Schedule) -> Carry:
-    """Let the faults that are due at time step `index` set in, and others end."""
-    if group.faults is None or carry.faults is None:
-        return carry
-    t = index * schedule.time_step
-    faults = faulting.update(group.faults, carry.faults, carry.state, t, ocean.seabed)
-    return carry._replace(faults=faults)
-
-
-def _impaired(group: Group, carry: Carry, t: jax.Array) -> Model:
-    """The Model as the faults of this instant leave it."""
-    if group.faults is None or carry.faults is None:
-        return group.model
-    return faulting.impair(group.faults, carry.faults, group.model, t)

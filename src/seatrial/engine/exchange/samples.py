@@ -4,7 +4,7 @@ from typing import cast
 
 import numpy as np
 
-from seatrial.engine.compiled.loop import Samples, Schedule
+from seatrial.engine.compiled.group import Samples, Schedule
 from seatrial.engine.compiled.suite import Fitted
 from seatrial.engine.exchange import taps
 from seatrial.engine.exchange.deliveries import Measured
