@@ -207,3 +207,33 @@ def test_a_swarm_tells_its_sensors_once_and_what_its_channels_move(plan):
     assert (left.kind, right.kind) == ("thruster", "thruster")
     assert left.position[1] == -right.position[1] < 0.0
     assert left.axis == (1.0, 0.0, 0.0)
+
+
+def test_a_recording_knows_the_fence_and_what_its_channels_move(tmp_path):
+    corners = [[-20.0, -20.0], [60.0, -20.0], [60.0, 20.0], [-20.0, 20.0]]
+    craft = {
+        "name": "wamv",
+        "vehicle": "wamv",
+        "feedback": "truth",
+        "guidance": {"fence": corners},
+        "mission": [{"do": "goto", "waypoints": [[40, 0]], "speed": 1.0}],
+    }
+    out = tmp_path / "run.mcap"
+    st.run(st.compile_scenario(st.Scenario(vehicles=[craft])), duration=0.5, out=out)
+    card = stage_of(out).hello.vehicles[0]
+    assert [list(corner) for corner in card.fence] == corners
+    told = {channel.name: (channel.kind, channel.axis) for channel in card.channels}
+    assert told["left"] == ("thruster", (1.0, 0.0, 0.0))
+    assert told["left_angle"] == ("azimuth", (0.0, 0.0, 1.0))
+
+
+def test_the_history_of_a_recording_is_its_frames(plan, tmp_path):
+    out = tmp_path / "run.mcap"
+    frames = st.run(plan, duration=2.0, out=out).dataset.isel(vehicle=0)
+    stage = stage_of(out)
+    told = stage.history("otter")
+    times = np.frombuffer(base64.b64decode(told.times), "<f8")
+    rows = np.frombuffer(base64.b64decode(told.numbers), "<f4").reshape(len(times), -1)
+    assert np.array_equal(times, frames.time.values)
+    assert np.allclose(rows[:, :3], frames.position.values, atol=1e-6)
+    assert stage.history("nobody") is None

@@ -165,7 +165,7 @@ export class Chart {
         scales: { x: { time: false } },
         axes: [
           { ...axis, size: 24, values: (_, ticks) => ticks.map((t) => `${t} s`) },
-          { ...axis, size: 48 },
+          { ...axis, size: 58 },
         ],
         hooks: { draw: [(u) => this.markNow(u)], setData: [() => this.entitle()] },
         series: [

@@ -8,7 +8,7 @@ from typing import Any
 
 import jax
 
-from seatrial.engine.compiled.groups import Group
+from seatrial.engine.compiled.group import Group
 from seatrial.engine.parts import split
 from seatrial.programs import compile_program
 from seatrial.spec.loading import load

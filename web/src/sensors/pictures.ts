@@ -21,12 +21,13 @@ export function rampOf(type: string): Ramp {
   return type === "radar_image" ? GREEN : AMBER;
 }
 
-/** Colours of all shades. */
+/** Colours of all shades; echoes of sonars are mostly strong ones, which are told apart better so. */
 export function palette(ramp: Ramp): Uint8ClampedArray {
+  const bend = ramp === AMBER ? 1.9 : 1;
   const table = new Uint8ClampedArray(4 * 256);
   table.set([...NOTHING, 255]);
   for (let shade = 1; shade < 256; shade++) {
-    const at = ((shade - 1) / 254) * (ramp.length - 1);
+    const at = ((shade - 1) / 254) ** bend * (ramp.length - 1);
     const i = Math.min(Math.floor(at), ramp.length - 2);
     const mixed = [0, 1, 2].map((c) => ramp[i]![c]! + (at - i) * (ramp[i + 1]![c]! - ramp[i]![c]!));
     table.set([...mixed, 255], 4 * shade);
