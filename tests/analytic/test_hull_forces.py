@@ -163,6 +163,28 @@ def test_the_patch_follows_the_sea_within_its_stated_error():
     assert lost < 0.02
 
 
+@pytest.mark.usefixtures("x64")
+def test_pressure_and_velocity_of_the_patch_are_those_of_the_ocean_in_shallow_water():
+    wave = {"amplitude": 1e-5, "period": 4.0, "towards_deg": 70.0}
+    ocean = craft.ocean_of(
+        waves={"spectrum": "components", "components": [wave]}, seabed={"depth": 3.0}
+    )
+    described = craft.barge(hull=BARGE | {"hydrostatics": "mesh", "hydrodynamics": "surface"})
+    patch = craft.compiled(described, ocean).hull.patch
+    turned, now = rotation(attitude(yaw=0.4)), airy.time_phase(ocean.waves, jnp.float64(1.3))
+    zero = jnp.float64(0.0)
+    sea = wave_patch.sample(patch, ocean.waves, zero, zero, turned, now)
+    north, east = jnp.array([-1.0, 0.3, 1.5]), jnp.array([0.5, -0.8, 0.2])
+    depth = jnp.array([0.1, 0.3, 0.5])
+    _, head = wave_patch.pressure_head(sea, (north, east, depth), depth)
+    exact = airy.sample(ocean.waves, (north, east, depth), jnp.float64(1.3), RHO)
+    assert np.array(head - depth) * RHO * G == pytest.approx(np.array(exact.pressure), rel=0.01)
+    moving = wave_patch.velocity(sea, (north, east, depth))
+    middle = jnp.full(3, patch.mid_depth)
+    truth = airy.sample(ocean.waves, (north, east, middle), jnp.float64(1.3), RHO).velocity
+    assert np.array(moving) == pytest.approx(np.array(truth), rel=0.01, abs=1e-8)
+
+
 def test_a_mesh_hull_floats_where_its_linear_model_does_and_stays_there_for_an_hour():
     described = craft.barge(gravity_depth=0.1, hull=BARGE | {"hydrostatics": "mesh", "panel": 2.0})
     model = craft.compiled(described)

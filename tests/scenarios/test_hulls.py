@@ -37,7 +37,7 @@ TEN = {
     "catamaran": forms.catamaran(forms.wigley(2.0, 0.25, 0.134, 0.3, 0.1, 3.0, 1.143), 0.79),
     "pontoons": forms.catamaran(forms.torpedo(4.9, 0.426, 0.9, 0.6, 0.3), 2.06),
     "slender_catamaran": forms.catamaran(forms.wigley(8.0, 0.5, 0.4, 0.4, 0.4), 4.0),
-    "trimaran": forms.catamaran(forms.barge(3.0, 0.3, 0.2, 0.6, 0.3), 1.4),
+    "box_catamaran": forms.catamaran(forms.barge(3.0, 0.3, 0.2, 0.6, 0.3), 1.4),
 }
 
 
@@ -50,13 +50,17 @@ def test_ten_hulls_float_upright_at_a_third_of_what_they_can_carry(name):
     assert found.hydrostatics.volume == pytest.approx(volume(mesh) / 3.0, rel=1e-9)
 
 
+def blocks_in(path):
+    return path.read_text(encoding="utf-8").count("shape: box")
+
+
 def test_the_command_writes_a_vehicle_that_runs(tmp_path, monkeypatch):
 
     monkeypatch.setattr(solver, "FREQUENCIES", 5)  # a coarse solution: what is written is the same
     monkeypatch.setattr(panelling, "FEWEST", 40)
     monkeypatch.setattr(panelling, "MOST", 80)
     monkeypatch.chdir(tmp_path)
-    write(tmp_path / "boat.stl", TEN["barge"], 1000.0)
+    write(tmp_path / "boat.stl", forms.barge(4.0, 2.0, 0.5, 1.25, 9.0), 1000.0)  # 20 triangles
     called = CliRunner().invoke(
         app, ["hull", "boat.stl", "--mass", "4100", "--out", "vessel.yaml", "--json"]
     )
@@ -65,6 +69,7 @@ def test_the_command_writes_a_vehicle_that_runs(tmp_path, monkeypatch):
     assert report["displacement_m3"] == pytest.approx(4.0, rel=1e-6)
     assert report["draught_m"] == pytest.approx(0.5, rel=1e-4)
     assert report["waterplane_area_m2"] == pytest.approx(8.0, rel=1e-4)
+    assert blocks_in(tmp_path / "vessel.yaml") == 1
     assert "taken to be in mm" in " ".join(report["notes"])
     text = (tmp_path / "vessel.yaml").read_text(encoding="utf-8")
     for line in text.splitlines():  # every number says where it comes from

@@ -96,12 +96,12 @@ def _at_surface(
     carried = None if flow is None else turned.to_body(flow)
     if carried is not None:
         motion = Twist(*add(motion.linear, carried), *motion.angular)
-    density = water.density(ocean.water, jnp.zeros_like(jnp.asarray(z)))
     volume_ratio = restoring.surface_volume(hull, depth + elevation)
     on_hull = None
     if model.hull is not None:
         linear = velocity.linear if carried is None else subtract(velocity.linear, carried)
         through = Twist(*linear, *velocity.angular)
+        density = water.density(ocean.water, jnp.zeros_like(jnp.asarray(z)))
         wetted = hull_loads.evaluate(model.hull, ocean.waves, position, turned, through, density, t)
         on_hull = wetted.wrench
         if model.hull.holds:
@@ -111,7 +111,7 @@ def _at_surface(
         acceleration=acceleration,
         elevation=elevation,
         slope=slope,
-        density=density,
+        density=water.density(ocean.water, jnp.zeros_like(jnp.asarray(z))),
         wet=restoring.surface_wet(volume_ratio),
         slices=[],
         volume_ratio=volume_ratio,

@@ -151,7 +151,8 @@ def examine(
             )
         )
     level = Mesh(mesh.vertices @ floating.rotation.T, mesh.faces)
-    outline = waterline(level, -floating.depth).reshape(-1, 2)
+    segments = waterline(level, -floating.depth)
+    outline = segments.reshape(-1, 2)
     middle = 0.5 * (outline.min(axis=0) + outline.max(axis=0))
     shift = np.array([-middle[0], -middle[1], floating.depth])
     level = Mesh(level.vertices + shift, level.faces)
@@ -160,7 +161,8 @@ def examine(
     length, beam = (float(v) for v in np.ptp(outline, axis=0))
     angles = np.radians(np.arange(0.0, 91.0, 5.0))
     stations = np.linspace(-0.5 * length, 0.5 * length, STATIONS)
-    twin = bool(np.abs(outline[:, 1] - middle[1]).min() > 0.02 * beam)
+    sides = segments[:, :, 1] - middle[1]
+    twin = bool(np.all(sides[:, 0] * sides[:, 1] > 0.0))  # no part of it crosses the centre plane
     notes = list(read.notes)
     if max(abs(floating.heel), abs(floating.trim)) > math.radians(0.5):
         notes.append(

@@ -60,11 +60,11 @@ def vehicle_yaml(found: Examination, name: str, mesh_file: str) -> str:
 
 
 def _n(value: float) -> str:
-    return f"{float(value):.5g}"
+    return f"{float(value) if abs(value) > 1e-9 else 0.0:.5g}"
 
 
 def _row(values: object) -> str:
-    return "[" + ", ".join(_n(v if abs(v) > 1e-6 else 0.0) for v in np.asarray(values)) + "]"
+    return "[" + ", ".join(_n(v) for v in np.asarray(values)) + "]"
 
 
 def _hull_beam(found: Examination) -> float:

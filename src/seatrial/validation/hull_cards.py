@@ -59,8 +59,8 @@ def hull_cards(out: Path, sample: bool, watch: Watch) -> Findings:
     with jax.enable_x64(True):
         ocean = build_ocean(World(name="still"), 0, np.dtype(np.float64))
         for i, name in enumerate(names):
-            table, found = _card(name, ocean)
-            tables.append(table)
+            card, found = _card(name, ocean)
+            tables += card
             numbers[name] = found
             share = found["draught_m"]["hull"] / found["draught_m"]["published"]
             claims.append(
@@ -74,7 +74,7 @@ def hull_cards(out: Path, sample: bool, watch: Watch) -> Findings:
     return Findings(numbers={"cards": numbers}, tables=tables, claims=claims)
 
 
-def _card(name: str, ocean: Ocean) -> tuple[Table, dict[str, dict[str, float]]]:
+def _card(name: str, ocean: Ocean) -> tuple[list[Table], dict[str, dict[str, float]]]:
     vehicle = load(name, Vehicle)
     assert vehicle.hull is not None
     assert isinstance(vehicle.buoyancy, SurfaceBuoyancy)
@@ -99,21 +99,26 @@ def _card(name: str, ocean: Ocean) -> tuple[Table, dict[str, dict[str, float]]]:
         ("draught_m", "draught / m", vehicle.buoyancy.keel_depth,
          float(mesh.vertices[:, 2].max()) - level, "where the hull displaces the mass"),
         ("waterplane_m2", "waterplane / m²", float(restoring.waterplane_area),
-         found.waterplane_area, why.get("area", "")),
+         found.waterplane_area, why["area"]),
         ("flotation_m", "centre of flotation / m", float(restoring.flotation[0]),
          float(found.flotation[0]), "the hull lies amidships"),
         ("gm_transverse_m", "GM_T / m", float(restoring.gm_transverse), transverse - below,
-         why.get("GM_T", "")),
+         why["GM_T"]),
         ("gm_longitudinal_m", "GM_L / m", float(restoring.gm_longitudinal), longitudinal - below,
-         why.get("GM_L", "")),
+         why["GM_L"]),
     ]  # fmt: skip
-    text = [[label, f"{a:.4g}", f"{b:.4g}", "", note] for _, label, a, b, note in rows]
+    text = [[label, f"{a:.4g}", f"{b:.4g}", ""] for _, label, a, b, _ in rows]
+    reasons = [[label.partition(" / ")[0], note] for _, label, _, _, note in rows]
     values = {key: {"published": a, "hull": b} for key, _, a, b, _ in rows}
     for i, key in enumerate(MOTIONS):
         slow, fast = float(solved.added_mass[0, i, i]), float(solved.infinite[i, i])
         own = float(published[i])
-        text.append([key, f"{-own:.4g}", f"{-slow:.4g}", f"{-fast:.4g}", why.get(key, "")])
+        text.append([key, f"{-own:.4g}", f"{-slow:.4g}", f"{-fast:.4g}"])
+        reasons.append([key, why[key]])
         values[key] = {"published": -own, "hull": -slow, "hull_infinite_frequency": -fast}
     title = f"{name}: published beside the hull ({solved.source})"
-    headings = ["number", "published", "hull", "hull, ω → ∞", "why they differ"]
-    return Table(title, headings, text), values
+    headings = ["number", "published", "hull", "hull, ω → ∞"]
+    return [
+        Table(title, headings, text),
+        Table(f"{name}: why they differ", ["number", "because"], reasons),
+    ], values

@@ -11,8 +11,8 @@ amplitude (Trefethen 2013, chapter 8). Components too short for the nodes are le
 pressure averages away over the hull.
 
 The pressure under the surface is ρ g (d − S) with the depth d under the instantaneous surface and
-S = Σ a (1 − exp(−k d)) cos θ: hydrostatic, and Froude and Krylov's with Wheeler's stretching, so
-that it is zero on the surface itself (Wheeler 1970). S/d is kept at three depths.
+S = Σ a (1 − P(d)) cos θ, P = exp(−k d) in deep water: hydrostatic, and Froude and Krylov's with
+Wheeler's stretching (1970), so that it is zero on the surface itself. S/d is kept at three depths.
 """
 
 from typing import NamedTuple
@@ -103,12 +103,12 @@ def sample(
     sine = jnp.concatenate([row_sin, -row_cos], axis=1)
 
     layer = 0.5 * patch.reach * (1.0 + jnp.asarray(nodes(LAYERS), kind))
-    kd = k[None] * layer[:, None]
-    shares = -jnp.expm1(-kd) / layer[:, None]
-    decay = waves.omega.astype(kind) * jnp.exp(-k * patch.mid_depth)
+    shares = _lost(waves, layer[:, None]) / layer[:, None]
+    level_decay, fall_decay = _decay(waves, patch.mid_depth)
+    speed = waves.omega.astype(kind) * patch.amplitude
     level_rows = jnp.concatenate([jnp.ones_like(k)[None], shares]) * patch.amplitude
-    moving = jnp.stack([decay * direction_cos, decay * direction_sin]) * patch.amplitude
-    falling = (decay * patch.amplitude)[None]
+    moving = speed * level_decay * jnp.stack([direction_cos, direction_sin])
+    falling = (speed * fall_decay)[None]
 
     def fields(weights: jax.Array, left: jax.Array) -> jax.Array:
         doubled = jnp.concatenate([weights, weights], axis=1)
@@ -125,6 +125,25 @@ def sample(
     deficit = jnp.einsum("lm,mab->lab", by_layer, coefficients[1 : 1 + LAYERS])
     coefficients = jnp.concatenate([coefficients[:1], deficit, coefficients[1 + LAYERS :]])
     return LocalSea(c, s, patch.half, patch.reach, coefficients)
+
+
+def _lost(waves: Waves, depth: jax.Array) -> jax.Array:
+    """1 − P: what is missing of a component's pressure at a depth; P as in `ocean.waves`."""
+    k = waves.wavenumber
+    if waves.depth is None:
+        return -jnp.expm1(-k * depth)
+    reflected = jnp.exp(-k * (2.0 * waves.depth - depth))
+    return 1.0 - (jnp.exp(-k * depth) + reflected) / (1.0 + jnp.exp(-2.0 * k * waves.depth))
+
+
+def _decay(waves: Waves, depth: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Factors C and S of level and vertical velocity, as in `ocean.waves`."""
+    k = waves.wavenumber
+    down = jnp.exp(-k * depth)
+    if waves.depth is None:
+        return down, down
+    up, twice = jnp.exp(-k * (2.0 * waves.depth - depth)), jnp.exp(-2.0 * k * waves.depth)
+    return (down + up) / (1.0 - twice), (down - up) / (1.0 - twice)
 
 
 def at(sea: LocalSea, offset: Vec3, fields: slice) -> list[jax.Array]:

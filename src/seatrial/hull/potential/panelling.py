@@ -16,8 +16,8 @@ FEWEST, MOST = 250, 800
 def panelled(mesh: Mesh, name: str) -> Mesh:
     """The hull with panels of about one size under water; its waterline is at z = 0."""
     wet = panels(mesh, 0.0)
-    if len(wet.faces) > MOST:
-        mesh = simplified(mesh, name, most=MOST)
+    if len(wet.faces) > 1.5 * MOST:
+        mesh = simplified(mesh, name, most=2 * MOST)
         wet = panels(mesh, 0.0)
     # Triangles of an edge e have an area of √3/4 e²; flat parts are cut until there are enough.
     edge = math.sqrt(4.0 / math.sqrt(3.0) * float(areas(wet).sum()) / (0.5 * (FEWEST + MOST)))

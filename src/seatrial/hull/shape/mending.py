@@ -142,7 +142,7 @@ def simplified(mesh: Mesh, name: str, most: int = LARGEST) -> Mesh:
             name,
             "the mesh is too fine",
             f"{len(mesh.faces)} triangles",
-            f"decimate it to {LARGEST} triangles, or `pip install 'seatrial[hulls]'`, by which it "
+            f"decimate it to {most} triangles, or `pip install 'seatrial[hulls]'`, by which it "
             "is simplified",
         ) from None
     solid = _manifold(mesh, manifold3d)
@@ -155,7 +155,7 @@ def simplified(mesh: Mesh, name: str, most: int = LARGEST) -> Mesh:
         name,
         "the mesh is too fine, and cannot be simplified within a hundredth of its size",
         f"{len(mesh.faces)} triangles",
-        f"decimate it to {LARGEST} triangles",
+        f"decimate it to {most} triangles",
     )
 
 
