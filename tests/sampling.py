@@ -90,6 +90,7 @@ LONG_FILES = [
     "scenarios/test_seabed_world",
     "scenarios/test_sonar_runs",
     "analytic/test_terrain_sensors",
+    "bridges/test_autopilots",
 ]
 """Those that took more than nine seconds of processor time, the longest first, as far as the
 list was sorted when it was last measured: the turns are then of about the same length."""
