@@ -102,6 +102,7 @@ LONG_FILES = [
     "analytic/test_terrain_sensors",
     "scenarios/test_unseen",
     "scenarios/test_library_worlds",
+    "bridges/test_autopilots",
 ]
 """Those that took more than nine seconds of processor time, the longest first, as far as the
 list was sorted when it was last measured: the turns are then of about the same length."""

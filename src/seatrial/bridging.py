@@ -73,7 +73,7 @@ def run_bridged(
         plan, controllers = prepare(scenario, None, allow_code, seed, duration)
         if out is not None:  # a name that cannot be used is refused before anything is compiled
             recorder(out, len(plan.header.vehicles))
-        running = Bridged(plan, controllers, bridges, out, pace, lock_step)
+        running = Bridged(plan, controllers, bridges, out, pace, lock_step, say)
         for bridge in bridges:
             say(f"{bridge.name}: {bridge.place}")
         finished = running.run()
@@ -103,8 +103,10 @@ class Bridged:
         out: str | Path | None,
         pace: float | None,
         lock_step: bool,
+        say: Callable[[str], None],
     ) -> None:
-        self._controllers, self._bridges, self._out, self._pace = controllers, bridges, out, pace
+        self._controllers, self._out, self._pace, self._say = controllers, out, pace, say
+        self._bridges = list(bridges)
         self._paced_by = [b for b in bridges if lock_step or b.paces]
         for bridge in bridges:  # one that cannot serve refuses before anything is compiled
             bridge.open(_setting(plan))
@@ -159,8 +161,15 @@ class Bridged:
         now = self._engine.time
         arrived = self._arrivals.take(frames, now)
         turn = Turn(now, arrived, self._engine.vehicles)
-        for bridge in self._bridges:
-            bridge.write(turn)
+        for bridge in list(self._bridges):
+            try:
+                bridge.write(turn)
+            except Exception as error:  # whatever it is, the others go on
+                if bridge in self._paced_by:
+                    raise
+                self._bridges.remove(bridge)
+                bridge.counts["failed"] += 1
+                self._say(f"{bridge.name}: failed at {now:g} s and is told no more: {error!r}")
 
     def _listen(self, bridge: Bridge, wait: float) -> None:
         """Hear a bridge: orders wait for their turn, everything else is done at once."""

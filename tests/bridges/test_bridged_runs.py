@@ -106,6 +106,23 @@ def test_in_lock_step_every_period_takes_one_order(bridged, tmp_path):
     assert left.tolist() == pytest.approx(np.arange(1, len(left) + 1))
 
 
+def test_a_bridge_that_fails_neither_stops_the_run_nor_silences_the_others(bridged, plan, tmp_path):
+    class Broken(Script):
+        def write(self, turn):
+            super().write(turn)
+            if turn.time > 1.0:
+                raise ZeroDivisionError("by a bridge")
+
+    st.run(plan, out=tmp_path / "plain.mcap")
+    broken, other, said = Broken(), Script(), []
+    bridged(broken, other, say=said.append, out=tmp_path / "run.mcap")
+    assert (tmp_path / "plain.mcap").read_bytes() == (tmp_path / "run.mcap").read_bytes()
+    assert len(broken.turns) == 12
+    assert len(other.turns) > 60
+    assert broken.counts["failed"] == 1
+    assert any("by a bridge" in text for text in said)
+
+
 def test_nmea_tells_where_the_vessel_is_and_takes_its_orders(bridged, plan, tmp_path):
     bridge = NmeaBridge("tcp://127.0.0.1:0")
     port = int(bridge.place.split()[-1])

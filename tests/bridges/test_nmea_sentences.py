@@ -120,6 +120,14 @@ def test_depth_wind_log_battery_and_water():
     assert [float(xdr.get_transducer(i).value) for i in range(3)] == [10.5, 2.0, 35.0]
 
 
+def test_names_that_a_sentence_cannot_hold_are_cut_and_cleaned():
+    components = ("voltage", "current", "power", "charge")
+    values = (48.25, -12.25, -591.0, 1.0)
+    (xdr,) = said("battery", components, values, name="größte Batterie, achtern*2")
+    assert xdr.get_transducer(0).id == "GR_SSTE_"
+    assert [float(xdr.get_transducer(i).value) for i in range(3)] == [48.25, -12.25, 100.0]
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -8,12 +8,20 @@ import pytest
 import seatrial as st
 from seatrial.bridges.bridge import Control, Order, SetFault, Setting, Turn
 from seatrial.bridges.steering import Steering
-from seatrial.engine.frames import ActuatorInfo, Frames, RunHeader, VehicleInfo, VehicleState
+from seatrial.engine.frames import (
+    ActuatorInfo,
+    Frames,
+    GroupFrames,
+    RunHeader,
+    VehicleFrames,
+    VehicleInfo,
+    VehicleState,
+)
 from seatrial.ros.commands import MessageError
 from seatrial.ros.layout import TypeStore
 from seatrial.ros.profiles import PROFILES, profile_of
 from seatrial.ros.streams import Streams
-from seatrial.signals import RELEASE, FaultInfo
+from seatrial.signals import RELEASE, FaultInfo, Measurements
 
 STORE = TypeStore()
 TYPES = STORE._store.types
@@ -219,6 +227,25 @@ def test_panisim_s_names_and_axes(plan):
     whole = STORE.read("std_msgs/msg/Float64MultiArray", said["/otter_00/vessel_state"]).data
     assert whole[:9].tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 1.0, 2.0, 3.0]
     assert whole[12:].tolist() == [600.0, -300.0]  # rpm
+
+
+@pytest.mark.parametrize(("profile", "sign"), [("seatrial", -1.0), ("panisim", 1.0)])
+def test_the_imu_of_panisim_keeps_forward_starboard_down(plan, profile, sign):
+    streams = Streams(plan.header, PROFILES[profile])
+    values = np.array([[[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]]])
+    stamps = np.array([0.5])
+    sample = Measurements(
+        stamps, stamps[:, None], values, np.ones((1, 1), bool), np.zeros((1, 1), np.int32)
+    )
+    none = np.empty((0, 1, 0))
+    empty = VehicleFrames(**dict.fromkeys(VehicleFrames.__dataclass_fields__, none))
+    frames = Frames(np.empty(0), (GroupFrames(("otter",), empty, {"imu": sample}),))
+    said = dict(streams.messages(0.5, frames, {}))
+    topic = "/otter/imu" if profile == "seatrial" else "/otter_00/imu/data"
+    imu = STORE.read("sensor_msgs/msg/Imu", said[topic])
+    force, rate = imu.linear_acceleration, imu.angular_velocity
+    assert (force.x, force.y, force.z) == (1.0, sign * 2.0, sign * 3.0)
+    assert (rate.x, rate.y, rate.z) == (4.0, sign * 5.0, sign * 6.0)
 
 
 def test_vrx_s_names(plan):

@@ -1,6 +1,7 @@
 """`seatrial sensors document`: how the sensors of a vehicle speak."""
 
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -16,10 +17,10 @@ from seatrial.spec.vehicle import Vehicle
 def write_document(name: str, out: Path | None) -> None:
     """Write the page of a vehicle, or print it."""
     vehicle = load(name, Vehicle)
-    participant = {"name": vehicle.name, "vehicle": vehicle}
-    alone = Scenario.model_validate({"world": "calm", "vehicles": [participant], "duration": 1.0})
+    described: dict[str, Any] = {"world": "calm", "duration": 1.0}
+    described["vehicles"] = [{"name": vehicle.name, "vehicle": vehicle}]
     with working(f"reading {vehicle.name}"):
-        header = compile_scenario(alone).header
+        header = compile_scenario(Scenario(**described)).header
     text = interface_document(header, header.vehicles[0])
     if out is None:
         typer.echo(text, nl=False)

@@ -7,6 +7,7 @@ transducer.
 """
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 
@@ -136,18 +137,23 @@ def _log(info: SensorInfo, time: float, v: Values, datum: tuple[float, float]) -
     return [f"VWVHW,,T,,M,{ahead / KNOT:.2f},N,{ahead * 3.6:.2f},K"]
 
 
+def _transducer(info: SensorInfo) -> str:
+    """Its name in an XDR: few letters and digits, since three must fit into a sentence."""
+    return re.sub(r"[^A-Z0-9_]", "_", info.name.upper())[:8]
+
+
 def _battery(info: SensorInfo, time: float, v: Values, datum: tuple[float, float]) -> list[str]:
-    name = info.name.upper()
+    name = _transducer(info)
     measured = f"U,{v['voltage']:.2f},V,{name},I,{v['current']:.2f},A,{name}"
     return [f"YXXDR,{measured},G,{100.0 * v['charge']:.1f},P,{name}"]
 
 
 def _pressure(info: SensorInfo, time: float, v: Values, datum: tuple[float, float]) -> list[str]:
-    return [f"YXXDR,P,{v['pressure'] / 1e5:.5f},B,{info.name.upper()}"]
+    return [f"YXXDR,P,{v['pressure'] / 1e5:.5f},B,{_transducer(info)}"]
 
 
 def _water(info: SensorInfo, time: float, v: Values, datum: tuple[float, float]) -> list[str]:
-    name = info.name.upper()
+    name = _transducer(info)
     measured = f"C,{v['temperature']:.3f},C,{name},P,{v['pressure'] / 1e5:.5f},B,{name}"
     return [f"YXXDR,{measured},L,{v['salinity']:.3f},S,{name}"]
 
