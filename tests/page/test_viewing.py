@@ -61,7 +61,7 @@ def test_a_run_in_view_is_the_run_itself(page, tmp_path):
 
 def test_the_command_line_shows_a_run_and_records_it(page, tmp_path):
     out = tmp_path / "run.mcap"
-    options = ["--out", str(out), "--duration", "1", "--port", "0", "--no-browser", "--speed", "50"]
+    options = ["--out", str(out), "--duration", "1", "--port", "0", "--no-browser", "--pace", "50"]
     file = tmp_path / "otter.yaml"
     file.write_text(dump(scenario()), encoding="utf-8")
     done = CliRunner().invoke(app, ["run", str(file), "--view", *options])

@@ -90,7 +90,8 @@ DriveOption = Annotated[
 PaceOption = Annotated[
     float | None,
     typer.Option(
-        help="Simulated over wall time with bridges, 0 for as fast as it goes; 1 by default.",
+        help="Simulated over wall time, with --view (0.1 to 100) or a bridge (0: as fast as it "
+        "goes); 1 by default.",
         min=0.0,
         rich_help_panel=_PANEL,
     ),
@@ -120,6 +121,7 @@ class Asked:
     drive: list[str] | None = None
     pace: float | None = None
     lock_step: bool = False
+    view: bool = False
 
     def bridges(self) -> "list[Bridge]":
         """Those that were asked for, listening already."""
@@ -152,7 +154,16 @@ class Asked:
             from seatrial.bridges.autopilots.mavlink import MavlinkBridge
 
             made.append(MavlinkBridge(self.mavlink))
-        if not made and (self.lock_step or self.pace is not None):
+        if made and self.view:
+            raise SpecError(
+                Problem(
+                    "a run is shown on the page or spoken to by bridges, not both",
+                    value="--view",
+                    expected="one of them",
+                    mend="leave out --view and play the recording back with `seatrial view RUN`",
+                )
+            )
+        if not made and (self.lock_step or (self.pace is not None and not self.view)):
             raise SpecError(
                 Problem(
                     "nobody outside would be heard in this run",

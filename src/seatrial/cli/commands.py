@@ -84,9 +84,6 @@ def run(
     view: Annotated[
         bool, typer.Option("--view", help="Show it in the browser while it runs.")
     ] = False,
-    speed: Annotated[
-        float, typer.Option(help="Times real time, 0.1 to 100, of a run with --view.")
-    ] = 1.0,
     port: PortOption = 8520,
     browser: BrowserOption = True,
     nmea: NmeaOption = None,
@@ -117,6 +114,7 @@ def run(
         drive=drive,
         pace=pace,
         lock_step=lock_step,
+        view=view,
     )
     bridges = asked.bridges()
     from seatrial.programs import foresee
@@ -144,7 +142,7 @@ def run(
             out=out,
             allow_code=allow_code,
             quiet=as_json,
-            view=ViewOptions(speed, port, browser) if view else None,
+            view=ViewOptions(1.0 if pace is None else pace, port, browser) if view else None,
         )
     show_run(finished, out, as_json)
     if finished.failure is not None:
