@@ -94,7 +94,8 @@ def zarr(seed: int, count: int, folder: Path) -> Iterator[Case]:
     whole = folder / "whole.zarr"
     write(ZarrRecorder(whole))
     right = everything(whole)
-    files = sorted(path for path in whole.rglob("*") if path.is_file())
+    # one that holds nothing, such as the lock, cannot be damaged
+    files = sorted(p for p in whole.rglob("*") if p.is_file() and p.stat().st_size)
     for number in range(count):
         rng = random.Random(f"{seed}/{number}")
         path = rng.choice(files)

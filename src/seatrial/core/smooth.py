@@ -21,7 +21,8 @@ def smootherstep(s: Scalar) -> Scalar:
 
 def smooth_ramp(x: Scalar, width: Scalar) -> Scalar:
     """0 below −width, x above width, a parabola between: a C¹ max(x, 0)."""
-    t = jnp.clip((x + width) / (2.0 * width), 0.0, 1.0)
+    # by what does not change from step to step: a product is several times quicker than a quotient
+    t = jnp.clip((x + width) * (0.5 / width), 0.0, 1.0)
     return jnp.where(x < width, width * t * t, x)
 
 

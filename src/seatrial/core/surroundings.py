@@ -51,4 +51,4 @@ class Surroundings(NamedTuple):
         """
         north, east, down = self.rotation.to_world(point)
         surface = self.elevation + self.slope[0] * north + self.slope[1] * east
-        return smoothstep((self.position[2] + down + surface) / size + 0.5)
+        return smoothstep((self.position[2] + down + surface) * (1.0 / size) + 0.5)

@@ -47,14 +47,10 @@ class Rotation(NamedTuple):
 def rotation(attitude: jax.Array) -> Rotation:
     """Rotation matrix of a (4, ...) unit quaternion; Fossen (2021) eq. 2.74."""
     w, x, y, z = attitude[0], attitude[1], attitude[2], attitude[3]
-    x2, y2, z2 = x + x, y + y, z + z
-    xx, yy, zz = x * x2, y * y2, z * z2
-    xy, xz, yz = x * y2, x * z2, y * z2
-    wx, wy, wz = w * x2, w * y2, w * z2
     return Rotation(
-        *(1 - (yy + zz), xy - wz, xz + wy),
-        *(xy + wz, 1 - (xx + zz), yz - wx),
-        *(xz - wy, yz + wx, 1 - (xx + yy)),
+        *(1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
+        *(2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
+        *(2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
     )
 
 

@@ -25,7 +25,6 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from seatrial.core.smooth import smooth_ramp
 from seatrial.pytree import pytree, static
 from seatrial.spatial.vectors import Scalar, Twist, Wrench, dot
 
@@ -83,10 +82,10 @@ def force(
     if model.pull is not None:
         # |u| has a corner at rest: harmless where it is multiplied with a speed, not in the pull.
         corner = 2.0 * CORNER * model.about_speed
-        rounded = jnp.where(speed < corner, 0.5 * (speed * speed / corner + corner), speed)
-        cut_off = held_deviation(deviation, rounded, model.about_speed) - deviation
-        components[0] = model.pull * cut_off
-        deviation = held_deviation(deviation, speed, model.about_speed)
+        near_rest = 0.5 * (speed * speed * (1.0 / corner) + corner)
+        rounded = jnp.where(speed < corner, near_rest, speed)
+        components[0] = model.pull * cut_off(deviation, rounded, model.about_speed)
+        deviation = deviation + cut_off(deviation, speed, model.about_speed)
     nu = (deviation, *relative[1:])
     for k, term in enumerate(model.terms):
         product: Scalar = model.values[k]
@@ -103,13 +102,15 @@ def force(
             if term.needs_way:
                 spin = jnp.sqrt(dot(relative.angular, relative.angular) + 1e-12)
                 slowest = jnp.maximum(speed, spin * model.length / SPIN)
-            product = product / slowest**-term.speed_power
+            product = product * (1.0 / slowest) ** -term.speed_power
         components[term.dof] = components[term.dof] + product
     return Wrench(*(density_ratio * c for c in components))
 
 
-def held_deviation(deviation: Scalar, speed: Scalar, about_speed: Scalar) -> Scalar:
-    """u − U₀ where it is within the range, −RANGE · U below, rounded between."""
+def cut_off(deviation: Scalar, speed: Scalar, about_speed: Scalar) -> Scalar:
+    """What holds u − U₀ at −RANGE · U: 0 within the range, −(u − U₀) − RANGE · U below, rounded
+    between."""
     width = CORNER * about_speed
-    over = deviation + RANGE * speed
-    return jnp.where(over < width, smooth_ramp(over, width) - RANGE * speed, deviation)
+    under = jnp.minimum(deviation + RANGE * speed - width, 0.0)
+    parabola = under * under * (0.25 / width)
+    return jnp.where(under < -2.0 * width, -width - under, parabola)

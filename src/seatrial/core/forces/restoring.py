@@ -66,8 +66,9 @@ def submerged_wet(
 ) -> tuple[list[Scalar], Scalar]:
     """Immersed share of every slice and of the whole; `depth` is of the CB under the surface."""
     down = rotation.r20 + slope[0] * rotation.r00 + slope[1] * rotation.r10
+    per_height = 1.0 / model.height
     shares = [
-        smoothstep((depth + model.stations[i] * down) / model.height + 0.5)
+        smoothstep((depth + model.stations[i] * down) * per_height + 0.5)
         for i in range(model.stations.shape[0])
     ]
     return shares, sum(shares) / len(shares)
