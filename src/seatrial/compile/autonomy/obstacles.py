@@ -161,7 +161,7 @@ def build_avoidance(
     dtype: np.dtype[Any],
     turning: Turning,
     watch: Watch | None,
-    slowest: float | None,
+    slowest: float | None = None,
 ) -> Avoidance:
     """Build the avoidance of `vehicles` of one kind, all among the same obstacles.
 
