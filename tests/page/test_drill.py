@@ -116,6 +116,7 @@ def test_the_trainee_steers_and_is_not_told_what_was_broken(drilled):
     assert trainee.hello["vehicles"][0]["faults"] == []
     assert trainee.hello["may"] == ["channels", "release", "stick", "waypoint"]
     assert (trainee.hello["outside"], trainee.hello["waves"]) == (False, None)
+    assert (trainee.hello["weather"], trainee.hello["wind_speed"]) == (None, 0.0)
     assert trainee.of("sea") == []
     assert not any("fault" in event["text"] for event in trainee.of("event"))
     assert any("fault" in event["text"] for event in instructor.of("event"))

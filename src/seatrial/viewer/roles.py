@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from seatrial.viewer.messages import REQUESTS, STATE_HEAD, Event, Hello
+from seatrial.viewer.messages import CLEAR, REQUESTS, STATE_HEAD, Event, Hello
 
 RoleName = Literal["operator", "instructor", "trainee", "watcher"]
 
@@ -40,9 +40,8 @@ class Role:
         if self.outside:
             return told
         vehicles = [v.model_copy(update={"faults": []}) for v in hello.vehicles]
-        return told.model_copy(
-            update={"vehicles": vehicles, "waves": None, "weather": None, "bodies": []}
-        )
+        hidden = {"waves": None, "weather": None, "visibility": CLEAR, "wind_speed": 0.0}
+        return told.model_copy(update={"vehicles": vehicles, "bodies": [], **hidden})
 
     def may_hear(self, event: Event) -> bool:
         """Whether an event is told to it: who sees nothing outside hears of no fault, and of no

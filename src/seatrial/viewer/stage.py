@@ -26,6 +26,9 @@ MOST_REQUESTS = 256
 MOST_EVENTS = 1000
 """Events that are kept for pages that come later."""
 
+ON_PACE = 0.97
+"""Share of the speed asked for that counts as keeping it."""
+
 MOST_LAG = 1.0
 """A run that falls behind by more than this goes on from where it is, slower than asked, s."""
 
@@ -65,6 +68,11 @@ class Stage(ABC):
         self._kept = 0.0
         """Speed that was really kept."""
         self._last_pace = (0.0, 0.0)
+
+    @property
+    def behind(self) -> bool:
+        """Whether it does not keep the speed that was asked for."""
+        return self.playing and self._kept < ON_PACE * self.speed
 
     @property
     @abstractmethod
