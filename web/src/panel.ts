@@ -1,15 +1,15 @@
 // The panel: one vehicle's numbers, instruments, sensors, charts, faults and events.
 
-import { Chart } from "./charts";
+import { Chart } from "./charts/chart";
 import { button, element } from "./dom";
 import { drawCompass, drawHorizon } from "./instruments";
 import type { Event, Hello, History, Request, SensorCard } from "./messages";
 import { SensorTabs } from "./sensors/tabs";
 import type { Parts } from "./sensors/truth";
-import { type Series, seriesOf } from "./series";
+import { type Series, seriesOf } from "./charts/series";
 import { euler, type Layout, numbersOf } from "./state";
-import { units } from "./units";
-import { TimeWindow } from "./window";
+import { units } from "./charts/units";
+import { TimeWindow } from "./charts/window";
 
 const DEGREES = 180 / Math.PI;
 const MOST_EVENTS = 200;

@@ -4,10 +4,10 @@ import { depthColour, roundLength } from "../src/minimap";
 import { palette, polarCell, rampOf } from "../src/sensors/pictures";
 import { groupsOf } from "../src/sensors/tabs";
 import { truthOf } from "../src/sensors/truth";
-import { seriesOf } from "../src/series";
+import { seriesOf } from "../src/charts/series";
 import { Layout } from "../src/state";
-import { plain, Units } from "../src/units";
-import { TimeWindow } from "../src/window";
+import { plain, Units } from "../src/charts/units";
+import { TimeWindow } from "../src/charts/window";
 import { channel, hello, sensor, vehicle } from "./cards";
 
 describe("units", () => {

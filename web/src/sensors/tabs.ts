@@ -1,11 +1,11 @@
 // The sensors of the selected vehicle: one tab each, with a picture or with plots beside the truth.
 
-import { Chart } from "../charts";
+import { Chart } from "../charts/chart";
 import { element } from "../dom";
 import type { Request, Samples, SensorCard } from "../messages";
 import { numbersOf } from "../state";
-import { plain } from "../units";
-import type { TimeWindow } from "../window";
+import { plain } from "../charts/units";
+import type { TimeWindow } from "../charts/window";
 import { SensorPicture } from "./pictures";
 import { type Parts, truthOf } from "./truth";
 

@@ -3,7 +3,7 @@
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 
-import { button, element } from "./dom";
+import { button, element } from "../dom";
 import { units } from "./units";
 import type { TimeWindow } from "./window";
 

@@ -1,8 +1,8 @@
 // What can be charted of a vehicle: its motion, its actuators, and its estimate beside the truth.
 
-import type { Lines } from "./charts";
-import type { VehicleCard } from "./messages";
-import { euler, type Layout } from "./state";
+import type { Lines } from "./chart";
+import type { VehicleCard } from "../messages";
+import { euler, type Layout } from "../state";
 
 export interface Series extends Lines {
   /** In SI. */
