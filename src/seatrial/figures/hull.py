@@ -81,6 +81,7 @@ def _body_plan(axes: Axes, page: HullPage) -> None:
     ):
         lines = np.concatenate(sections) if sections else np.zeros((0, 2, 2))
         half = np.stack([np.clip(lines[..., 0], *side), -lines[..., 1]], axis=-1)
+        half = half[np.abs(half[..., 0]).max(axis=1) > 0.0]  # the other side is the other body
         axes.add_collection(LineCollection(list(half), colors=colour, linewidths=0.9))
         axes.plot([], [], color=colour, label=label)
     axes.axhline(0.0, color=WATER, linewidth=2.0, zorder=0)
