@@ -160,6 +160,16 @@ def test_nmea_tells_where_the_vessel_is_and_takes_its_orders(bridged, plan, tmp_
     assert [m.msg_type for m in ais[:3]] == [24, 24, 18]
 
 
+def test_in_lock_step_by_nmea_every_sentence_is_a_control_period(bridged, tmp_path):
+    bridge = NmeaBridge("tcp://127.0.0.1:0")
+    with socket.create_connection(("127.0.0.1", int(bridge.place.split()[-1]))) as peer:
+        for i in range(61):
+            peer.sendall(sentence(f"PSTC,CHANNEL,left_rpm,{60 * i},right,1").encode())
+        finished = bridged(bridge, lock_step=True, out=tmp_path / "run.mcap")
+    left = finished.dataset.command.isel(vehicle=0).values[:, 0]
+    assert left.tolist() == pytest.approx(np.arange(len(left)))
+
+
 def test_a_flood_of_garbage_leaves_the_run_as_it_was(bridged, plan, tmp_path):
     st.run(plan, out=tmp_path / "plain.mcap")
     bridge = NmeaBridge("tcp://127.0.0.1:0")

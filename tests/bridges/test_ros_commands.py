@@ -1,6 +1,8 @@
 """ROS's messages as orders, and runs as ROS's messages: axes, names, bytes."""
 
+import contextlib
 import math
+import random
 
 import numpy as np
 import pytest
@@ -183,6 +185,18 @@ def test_bytes_that_are_no_message_are_told():
     huge = b"\x00\x01\x00\x00\xff\xff\xff\xff"
     with pytest.raises(ValueError, match="no std_msgs"):
         STORE.read("std_msgs/msg/String", huge)
+
+
+@pytest.mark.parametrize("typename", sorted(set(steering().topics.values())))
+def test_any_bytes_are_read_or_refused(typename):
+    dice = random.Random(typename)
+    begin = b"\x00\x01\x00\x00"
+    # The second half claims lists of up to four thousand million elements.
+    wild = [begin + dice.randbytes(dice.randrange(200)) for _ in range(300)]
+    wild += [begin + bytes(8) + b"\x01" + bytes(7) + b"\xff\xff\xff" + dice.randbytes(40)] * 300
+    for data in wild:
+        with contextlib.suppress(ValueError):
+            STORE.read(typename, data)
 
 
 def test_streams_say_what_a_recording_says(plan, tmp_path):

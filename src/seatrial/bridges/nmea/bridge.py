@@ -77,6 +77,10 @@ class NmeaBridge(Bridge):
         self._due = dict.fromkeys(self._stations, -math.inf)
         self._static_due = dict.fromkeys(self._stations, -math.inf)
 
+    def drives(self) -> set[str]:
+        """The own ship."""
+        return {self._ship.name}
+
     def write(self, turn: Turn) -> None:
         """What the instruments say of the samples that arrived, then AIS."""
         spoken: list[str] = []
