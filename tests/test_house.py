@@ -98,6 +98,8 @@ def test_every_room_stands_in_the_table_for_those_who_contribute():
 
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+LONG_EXAMPLES = {"survey_map", "learn_path_following"}
+"""Which fly a whole survey, and learn for minutes."""
 
 
 def test_there_are_examples():
@@ -106,7 +108,7 @@ def test_there_are_examples():
 
 @pytest.mark.parametrize(
     "example",
-    sampled(EXAMPLES, *(path for path in EXAMPLES if path.stem != "survey_map")),
+    sampled(EXAMPLES, *(path for path in EXAMPLES if path.stem not in LONG_EXAMPLES)),
     ids=lambda path: path.stem,
 )
 def test_the_example_runs(example: Path, tmp_path: Path):

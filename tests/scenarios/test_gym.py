@@ -1,5 +1,9 @@
 """Environments for agents that learn, judged by Gymnasium's own checker and by plane geometry."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import gymnasium
 import jax
 import jax.numpy as jnp
@@ -263,3 +267,15 @@ def test_a_pile_is_seen_from_where_the_bow_points_at_it(otters):
 def test_what_cannot_be_posed_is_refused(options, words):
     with pytest.raises(st.SpecError, match=words):
         make(**options)
+
+
+def test_the_example_of_learning_takes_its_first_steps(tmp_path):
+    """Two updates of few vehicles; `make test-all` lets it learn."""
+    out = tmp_path / "learnt.png"
+    example = Path(__file__).resolve().parents[2] / "examples" / "learn_path_following.py"
+    words = ("--parallel", "8", "--updates", "2", "--world", "calm", "--out", str(out))
+    done = subprocess.run(
+        [sys.executable, str(example), *words], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert out.stat().st_size > 10_000
