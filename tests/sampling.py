@@ -1,8 +1,8 @@
 """What `make test` runs of the suite, and what it leaves to `make test-all`.
 
 Of a claim about the whole library that needs a program for every vehicle or scenario, a few cases
-are shown (`sampled`). Of the files that take long, a third has its turn with each commit, so that
-three commits in a row run them all; a run ends by naming the files that it left out.
+are shown (`sampled`). Of the files that take long, a quarter has its turn with each commit, so that
+four commits in a row run them all; a run ends by naming the files that it left out.
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ import pytest
 
 HERE = Path(__file__).parent
 
-TURNS = 3
+TURNS = 4
 
 LONG_FILES = [
     "oracle/test_hull_potential",
@@ -103,6 +103,8 @@ LONG_FILES = [
     "scenarios/test_unseen",
     "scenarios/test_library_worlds",
     "bridges/test_autopilots",
+    "bridges/test_rosbridge",
+    "browser/test_instruments",
 ]
 """Those that took more than nine seconds of processor time, the longest first, as far as the
 list was sorted when it was last measured: the turns are then of about the same length."""
