@@ -12,8 +12,8 @@ from seatrial.errors import SpecError
 from seatrial.geometry.bodies import Body, rotation_matrix
 from seatrial.geometry.rays import RayScene
 from seatrial.ocean import waves as ocean_waves
+from seatrial.render.lens import Distortion, pixel_rays
 from seatrial.sensors.tap import Views
-from seatrial.sensors.vision.depth_camera import Distortion, pixel_rays
 
 CALM = craft.ocean_of(seabed={"depth": 30.0})
 WALL = Body(

@@ -16,11 +16,11 @@ from seatrial.geometry.bodies import Body, rotation_matrix
 from seatrial.geometry.materials import MATERIALS
 from seatrial.geometry.rays import RayScene
 from seatrial.ocean import waves as ocean_waves
+from seatrial.render.air import extinction
+from seatrial.render.sea import sea_at
 from seatrial.sensors.look import Look
 from seatrial.sensors.ranging.lidar import FRESNEL, glint
 from seatrial.sensors.tap import VIEW, Views
-from seatrial.sensors.vision.air import extinction
-from seatrial.sensors.vision.sea import sea_at
 from seatrial.signals import Measurements
 from seatrial.spec.loading import load
 from seatrial.spec.sensors.optical import LidarModel

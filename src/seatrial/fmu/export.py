@@ -12,12 +12,9 @@ from typing import Any, Literal
 from seatrial.errors import Problem, SpecError
 from seatrial.fmu.vessel import SCENARIO
 from seatrial.spec.loading import dump, load
-from seatrial.spec.scenario import Participant, Scenario, Start
+from seatrial.spec.scenario import Participant, Scenario, usual_start
 from seatrial.spec.vehicle import Vehicle
 from seatrial.spec.world import World
-
-WORKING_DEPTH = 5.0
-"""At which vehicles that dive begin, m."""
 
 _SCRIPT = '''"""{title}; made by seatrial {version}."""
 
@@ -72,7 +69,6 @@ def export_fmu(
         )
     described, sea = load(vehicle, Vehicle), load(world, World)
     name = _identifier(described.name)
-    depth = WORKING_DEPTH if described.buoyancy.craft == "submerged" else 0.0
     scenario = Scenario(
         kind="scenario",
         name=name,
@@ -82,9 +78,7 @@ def export_fmu(
         frame_period=period,
         world=sea,
         vehicles=(
-            Participant(
-                name=name, vehicle=described, start=Start(position=(0.0, 0.0, depth)), sensors=()
-            ),
+            Participant(name=name, vehicle=described, start=usual_start(described), sensors=()),
         ),
     )
     title = f"The vehicle {described.name} in the world {sea.name}"

@@ -32,8 +32,6 @@ EDGE = 0.2
 """Share of a map along its edges in which nobody starts."""
 EPISODES = 600.0
 """For which a map of the bottom is laid out, s."""
-WORKING_DEPTH = 5.0
-"""Of vehicles that dive, m."""
 
 
 class Motion(NamedTuple):
@@ -174,8 +172,7 @@ def build_arena(
     Actions are orders to the channels, or with `forces` surge, sway, heave and yaw, as far as the
     vehicle has them, which its thrusters share out.
     """
-    dives = vehicle.buoyancy.craft == "submerged"
-    depth = WORKING_DEPTH if dives else 0.0
+    start = spec.usual_start(vehicle)
     described = spec.Scenario(
         kind="scenario",
         name="learning",
@@ -192,7 +189,7 @@ def build_arena(
             spec.Participant(
                 name="agent",
                 vehicle=vehicle,
-                start=spec.Start(position=(0.0, 0.0, depth)),
+                start=start,
                 sensors=(),
                 count=count if vary else 1,
                 spacing=0.01,
@@ -227,7 +224,7 @@ def build_arena(
         squared=constant([[a.unit != "N"] for a in plan.header.vehicles[0].actuators]),
         cruise=number(_cruise(craft)),
         length=number(vehicle.length),
-        depth=number(depth),
+        depth=number(start.position[2]),
         area=number(_area(ocean)),
         fastest=number(group.limits.speed),
         spin=number(group.limits.spin),
@@ -235,7 +232,7 @@ def build_arena(
         actions=actions,
         channels=channels,
         actuator_states=int(group.initial.actuators.shape[0]),
-        dives=dives,
+        dives=vehicle.buoyancy.craft == "submerged",
         time_step=plan.schedule.time_step,
         substeps=plan.schedule.substeps,
     )

@@ -164,6 +164,11 @@ class Hull(Spec):
         """Which of the shapes it has."""
         return next(name for name in SHAPES if getattr(self, name) is not None)
 
+    @property
+    def has_forces(self) -> bool:
+        """Whether forces are computed on it, beyond stiffness and coefficients."""
+        return self.hydrostatics != "linear" or self.hydrodynamics != "coefficients"
+
     @model_validator(mode="after")
     def _check(self) -> Self:
         given = [name for name in SHAPES if getattr(self, name) is not None]

@@ -54,6 +54,16 @@ class Start(Spec):
     """Actuator states at the start by channel, units as in `commands`; zero when left out."""
 
 
+WORKING_DEPTH = 5.0
+"""At which vehicles that dive begin where nobody says otherwise, m."""
+
+
+def usual_start(vehicle: Vehicle) -> Start:
+    """At rest in the middle, afloat or at the usual depth: for runs that a program makes up."""
+    dives = vehicle.buoyancy.craft == "submerged"
+    return Start(position=(0.0, 0.0, WORKING_DEPTH if dives else 0.0))
+
+
 class TurningCircle(Spec):
     """Helm hard over after a straight approach; ITTC 7.5-04-02-01, IMO MSC.137(76)."""
 

@@ -17,7 +17,7 @@ from seatrial.programs import compile_program
 from seatrial.spec.loading import load
 from seatrial.spec.vehicle import Vehicle
 from seatrial.spec.world import World
-from seatrial.validation.timing import PAPER_SEA
+from seatrial.validation.timing import PAPER_SEA, bench_world
 
 REPEATS = 3
 STEPS = 100
@@ -30,25 +30,7 @@ def gym_rows(parallel: int) -> Iterator[Row]:
     for name, (_, vehicle, _, _) in TASKS.items():
         yield time_environment(name, parallel, None)
         if load(vehicle, Vehicle).buoyancy.craft == "surface":
-            yield time_environment(name, parallel, _sea())
-
-
-def _sea() -> World:
-    frequencies, directions = PAPER_SEA
-    return World.model_validate(
-        {
-            "kind": "world",
-            "name": "bench",
-            "waves": {
-                "spectrum": "pierson_moskowitz",
-                "significant_height": 0.5,
-                "spreading": "cos2",
-                "method": "uniform",
-                "frequencies": frequencies,
-                "directions": directions,
-            },
-        }
-    )
+            yield time_environment(name, parallel, bench_world(PAPER_SEA))
 
 
 def time_environment(name: str, parallel: int, world: World | None) -> Row:

@@ -27,7 +27,7 @@ from seatrial.pytree import take
 from seatrial.spatial.trig import wrap_signed
 from seatrial.spec.library import library_names
 from seatrial.spec.loading import load, load_text
-from seatrial.spec.scenario import Participant, Scenario, Start
+from seatrial.spec.scenario import Participant, Scenario, usual_start
 from seatrial.spec.vehicle import Vehicle
 from seatrial.spec.world import World
 
@@ -119,14 +119,8 @@ def steps_of(group: Group, ocean: Ocean, steps: int) -> State:
     return done
 
 
-def one_vehicle(name: str, sea: tuple[int, int] | None, precision: str) -> tuple[Group, Ocean]:
-    """A library vehicle at rest in a sea, or in calm water."""
-    return group_of(load(name, Vehicle), sea, precision)
-
-
-def group_of(vehicle: Vehicle, sea: tuple[int, int] | None, precision: str) -> tuple[Group, Ocean]:
-    """A vehicle at rest in a sea of so many frequencies and directions, or in calm water."""
-    depth = 5.0 if vehicle.buoyancy.craft == "submerged" else 0.0
+def bench_world(sea: tuple[int, int] | None) -> World:
+    """A sea of so many frequencies and directions, or calm water."""
     world: dict[str, Any] = {"kind": "world", "name": "bench"}
     if sea is not None:
         world["waves"] = {
@@ -137,6 +131,16 @@ def group_of(vehicle: Vehicle, sea: tuple[int, int] | None, precision: str) -> t
             "frequencies": sea[0],
             "directions": sea[1],
         }
+    return World.model_validate(world)
+
+
+def one_vehicle(name: str, sea: tuple[int, int] | None, precision: str) -> tuple[Group, Ocean]:
+    """A library vehicle at rest in a sea, or in calm water."""
+    return group_of(load(name, Vehicle), sea, precision)
+
+
+def group_of(vehicle: Vehicle, sea: tuple[int, int] | None, precision: str) -> tuple[Group, Ocean]:
+    """A vehicle at rest in a sea of so many frequencies and directions, or in calm water."""
     scenario = Scenario(
         kind="scenario",
         name="bench",
@@ -146,11 +150,9 @@ def group_of(vehicle: Vehicle, sea: tuple[int, int] | None, precision: str) -> t
         frame_period=TIME_STEP,
         integrator="semi_implicit",
         precision="double" if precision == "double" else "single",
-        world=World.model_validate(world),
+        world=bench_world(sea),
         vehicles=(
-            Participant(
-                name="one", vehicle=vehicle, start=Start(position=(0.0, 0.0, depth)), sensors=()
-            ),
+            Participant(name="one", vehicle=vehicle, start=usual_start(vehicle), sensors=()),
         ),
     )
     fleet = compile_scenario(scenario).fleets[0]

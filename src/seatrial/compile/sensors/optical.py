@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from seatrial.compile.sensors.context import Built, Context
 from seatrial.geometry.materials import material_column
 from seatrial.pytree import constant
+from seatrial.render.air import extinction
+from seatrial.render.lens import Distortion, pixel_rays
 from seatrial.sensors.ranging.lidar import Errors, Lidar
 from seatrial.sensors.tap import Tap
-from seatrial.sensors.vision.air import extinction
-from seatrial.sensors.vision.depth_camera import DepthCamera, Distortion, Noise, pixel_rays
+from seatrial.sensors.vision.depth_camera import DepthCamera, Noise
 from seatrial.spec.sensors import optical as spec
 
 Array = NDArray[np.float64]

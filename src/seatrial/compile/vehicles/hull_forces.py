@@ -122,17 +122,13 @@ def _from_file(vehicle: spec.Vehicle, hull: Hull) -> Mesh:
 def compile_hull(vehicle: spec.Vehicle, waves: Waves | None, dtype: DType) -> HullForces | None:
     """Forces on the hull; None where the description leaves all to stiffness and coefficients."""
     hull = vehicle.hull
-    if hull is None:
-        return None
-    asked = [
-        k for k in (hull.hydrostatics, hull.hydrodynamics) if k not in ("linear", "coefficients")
-    ]
-    if not asked:
+    if hull is None or not hull.has_forces:
         return None
     if not isinstance(vehicle.buoyancy, spec.SurfaceBuoyancy):
+        asked = hull.hydrodynamics if hull.hydrostatics == "linear" else hull.hydrostatics
         raise vehicle.error(
             ("hull",),
-            f"`{asked[0]}` is for craft that float on the surface",
+            f"`{asked}` is for craft that float on the surface",
             value=vehicle.buoyancy.craft,
             expected="`craft: surface`",
             mend="leave out `hydrostatics` and `hydrodynamics` of the hull",

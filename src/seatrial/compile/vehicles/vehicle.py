@@ -22,7 +22,6 @@ from seatrial.compile.vehicles.coefficients import (
     without_damping,
 )
 from seatrial.compile.vehicles.hull import compile_excitation, compile_restoring
-from seatrial.compile.vehicles.hull_forces import compile_hull, radiation, solve_hull
 from seatrial.core import rigid_body
 from seatrial.core.forces.coefficients import Coefficients
 from seatrial.core.forces.crossflow import (
@@ -31,6 +30,7 @@ from seatrial.core.forces.crossflow import (
     hoerner,
     strip_positions,
 )
+from seatrial.core.forces.memory import MemoryForce
 from seatrial.core.forces.wave_excitation import WaveExcitation
 from seatrial.core.forces.wind import WindLoads
 from seatrial.core.types import Model
@@ -79,12 +79,19 @@ def compile_vehicle(
     if vehicle.hull is not None and vehicle.hull.hydrodynamics == "surface":
         crossflow, polynomial = None, without_damping(polynomial)
     rigid = _rigid_body(vehicle)
-    waves_depth = None if ocean.waves is None or ocean.waves.depth is None else ocean.waves.depth
-    solved = solve_hull(vehicle, None if waves_depth is None else float(waves_depth))
+    solved = hull = None
+    memory: tuple[MemoryForce, ...] = ()
+    if vehicle.hull is not None and vehicle.hull.has_forces:
+        # Most have none, and meshes and panels are much to import.
+        from seatrial.compile.vehicles.hull_forces import compile_hull, radiation, solve_hull
+
+        deep = None if ocean.waves is None or ocean.waves.depth is None else ocean.waves.depth
+        solved = solve_hull(vehicle, None if deep is None else float(deep))
+        hull = compile_hull(vehicle, ocean.waves, dtype)
+        memory = () if solved is None else (radiation(solved, dtype),)
     added = polynomial.added_mass if solved is None else solved.infinite
     _check_mass_matrix(vehicle, rigid, added)
     restoring = compile_restoring(vehicle, dtype)
-    hull = compile_hull(vehicle, ocean.waves, dtype)
     if excitation is None:
         loads = None if solved is None else solved.loads
         excitation = compile_excitation(vehicle, restoring, added, ocean.waves, dtype, loads)
@@ -106,7 +113,7 @@ def compile_vehicle(
         wind=_wind(vehicle, dtype) if ocean.wind is not None else None,
         excitation=excitation,
         hull=hull,
-        memory_forces=() if solved is None else (radiation(solved, dtype),),
+        memory_forces=memory,
         contact=build_contact(vehicle, rigid, added, time_step, integrator, dtype)
         if ocean.seabed is not None or ocean.solids is not None or in_traffic
         else None,

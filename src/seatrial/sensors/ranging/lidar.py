@@ -47,11 +47,11 @@ from numpy.typing import NDArray
 from seatrial.geometry.bodies import rotation_matrix
 from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
+from seatrial.render.air import LIDAR_RATIO
+from seatrial.render.rotating import turn
+from seatrial.render.sea import sea_at
 from seatrial.sensors.noise.streams import exponentials, normals, stream, uniforms
 from seatrial.sensors.tap import Expanded, Views
-from seatrial.sensors.vision.air import LIDAR_RATIO
-from seatrial.sensors.vision.rotating import turn
-from seatrial.sensors.vision.sea import sea_at
 from seatrial.signals import PayloadInfo
 
 Array = NDArray[np.float64]
