@@ -1,7 +1,7 @@
 """Lamps, sun and sky as paths of light find them, in the air or under the waves.
 
-Under water the sky is what a level surface lets through. A direction of the angle θ to the vertical
-looks at the sky's θ' with sin θ' = n sin θ, whose radiance arrives as n² T(θ') of itself, and beyond
+Under water the sky is what a level surface lets through. A direction at the angle θ to the vertical
+looks at the sky's θ' with sin θ' = n sin θ, whose radiance arrives as n² T(θ') of itself, beyond
 the critical angle at the water's own light, mirrored. The sun stands at its refracted place. Waves
 gather and spread its rays: `Caustics` says by how much.
 """

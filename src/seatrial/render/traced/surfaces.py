@@ -2,7 +2,7 @@
 
 All patterns are made, none photographed: noise whose amplitudes fall with the wavenumber, which
 repeats after its tile without a seam, and what lies above a level of such noise (patches of rust,
-crusts of growth). A body's pattern is moved by where its mesh begins, so that two alike differ. Mean
+crusts of growth). A pattern is moved by the place of its body in the list: two alike differ. Mean
 colours, and where sediment gives way to rock, are those of `render.appearance`.
 
 Under water a coat of paint hardly shines: it is seen through water of the index 1.34, not air.
