@@ -38,6 +38,7 @@ DType = np.dtype[Any]
 
 _BUILDERS: dict[str, Callable[[Any, Context], Built]] = {
     "imu": inertial.imu,
+    "ground_truth": inertial.ground_truth,
     "ahrs": position.ahrs,
     "compass": position.compass,
     "magnetometer": position.magnetometer,
@@ -174,7 +175,7 @@ class FittedOut:
                     size=_size(built),
                     period=steps_between_samples(sensor, self._time_step),
                     interval=1.0 / sensor.rate,
-                    inertial=_type(sensor) == "imu",
+                    inertial=_type(sensor) in ("imu", "ground_truth"),
                     contacts=_looks_out(built),
                 )
             )
