@@ -10,6 +10,7 @@ from seatrial.channels import Channel
 from seatrial.compile.events.schedule import steps_between_samples
 from seatrial.compile.sensors import (
     acoustic,
+    cameras,
     contacts,
     inertial,
     machinery,
@@ -57,7 +58,7 @@ _BUILDERS: dict[str, Callable[[Any, Context], Built]] = {
     "battery": machinery.battery,
     "echo_sounder": ranging.echo_sounder,
     "lidar": optical.lidar,
-    "depth_camera": optical.depth_camera,
+    "depth_camera": cameras.depth_camera,
     "imaging_sonar": sonar.imaging_sonar,
     "mechanical_sonar": sonar.mechanical_sonar,
     "side_scan": sonar.side_scan,
