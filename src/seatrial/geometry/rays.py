@@ -69,12 +69,17 @@ class RayScene:
         self.vehicles = [i for i, body in enumerate(self.bodies) if body.shape == "vehicle"]
         """Places of the bodies that move as `cast` is told."""
         self.bottom = bottom
+        self.bottom_material = bottom_material
         self._floor = material_index(bottom_material)
         self._built = False
         self._still: _Still | None = None
         self._moving: list[_Moving] = []
         self._tiles: Tiles | None = None
         self._lock = Lock()
+
+    def __reduce__(self) -> tuple[type["RayScene"], tuple[Any, ...]]:
+        """Another process builds its own structures."""
+        return RayScene, (self.bodies, self.bottom, self.bottom_material)
 
     def following(self, bodies: Sequence[Body]) -> "RayScene":
         """The same world with its floating bodies on other waves; nothing is built again."""
