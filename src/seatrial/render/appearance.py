@@ -51,13 +51,13 @@ def steepness(normal: NDArray[np.floating]) -> Single:
 
 
 def bottom_colour(
-    material: str, normal: NDArray[np.floating], place: NDArray[np.floating], footprint: Single
+    material: int, normal: NDArray[np.floating], place: NDArray[np.floating], footprint: Single
 ) -> Single:
     """(3, P) albedo of the bottom at places (3, P) NED that are seen in pixels of a footprint,
     m."""
     rock = steepness(normal)
     table = colours()
-    even = table[:, material_index(material), None]
+    even = table[:, material, None]
     stone = table[:, material_index("rock"), None]
     colour = even + rock * (stone - even)
     # On a cliff the level pattern would be drawn out: there height counts too.

@@ -55,6 +55,22 @@ class Lens:
             raise ValueError("this distortion folds the picture over within its frame")
         return found
 
+    @cached_property
+    def columns(self) -> NDArray[np.float32]:
+        """(3, H W) the same, component by component, in single precision."""
+        return np.ascontiguousarray(self.rays.T, np.float32)
+
+
+class Motion(NamedTuple):
+    """How a camera moves while its rows are taken."""
+
+    velocity: Array
+    """(3,) NED, m/s."""
+    turn: Array
+    """(3,) about its own axes, rad/s."""
+    late: Array
+    """(H,) when each row is taken, from the shot's time on, s."""
+
 
 class Light(NamedTuple):
     """A lamp with a round beam.
@@ -105,6 +121,8 @@ class Shot:
     others: Array | None = None
     """(V, 7) place and quaternion of every vehicle among the bodies, in their order; NaN for one
     that is not to be seen, and None for none."""
+    motion: Motion | None = None
+    """None where all rows are taken at once."""
 
 
 def categories(rays: RayScene) -> tuple[str, ...]:

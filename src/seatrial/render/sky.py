@@ -144,12 +144,13 @@ class Sky:
         apart = np.where(np.abs(apart) < 1e-3, 1e-3, apart)
         path = here * (np.exp(-fading * sun) - np.exp(-fading * (sun + apart))) / (_FADING * apart)
         clear = SUN / (4.0 * math.pi) * phase * path * self._daylight
-        if self.cloud == 0.0:
-            return np.asarray(clear)
+        return np.asarray((1.0 - self.cloud) * clear + self.cloud * self._covered(sine))
+
+    def _covered(self, sine: Array) -> Array:
+        """Radiance of a closed cover, three times as bright overhead as at its edge (Moon and
+        Spencer 1942)."""
         grey = _CLOUD_SHARE * SUN * self._daylight * math.sin(max(self.elevation, 0.05)) / math.pi
-        # Moon and Spencer (1942): an overcast sky is three times as bright overhead as at its edge.
-        covered = grey * (3.0 / 7.0) * (1.0 + 2.0 * sine)
-        return np.asarray((1.0 - self.cloud) * clear + self.cloud * covered)
+        return np.asarray(grey * (3.0 / 7.0) * (1.0 + 2.0 * sine))
 
 
 def sun_place(time: datetime, latitude: float, longitude: float) -> tuple[float, float]:
@@ -189,3 +190,50 @@ def _depths() -> tuple[Array, Array]:
     """(3,) optical depths of molecules and haze, overhead."""
     micron = 1e-3 * BANDS
     return 0.008735 * micron**-4.08, 0.04 * micron**-1.3
+
+
+class SkyTable:
+    """The same sky, looked up in single precision: what depends on the elevation and what depends
+    on the angle from the sun is tabulated apart."""
+
+    STEPS = 2047
+
+    def __init__(self, sky: Sky) -> None:
+        self._sun = sky.sun_direction.astype(np.float32)
+        # Square roots of sines: the sky changes fastest above the horizon.
+        sine = np.square(np.arange(self.STEPS + 1) / self.STEPS)
+        square = np.broadcast_to(0.0, sine.shape)
+        molecules, haze = _depths()
+        # Across the sun Rayleigh's phase function is 0.75 and the haze's is known: two values of it
+        # tell the path from the cover.
+        across = sky._scattered(sine, square)
+        clouds = sky.cloud * sky._covered(sine)
+        depth = (molecules + haze)[:, None]
+        g = _HAZE_COSINE
+        aside = (1.0 - g * g) / (1.0 + g * g) ** 1.5
+        phase = (molecules[:, None] * (0.75 + _AGAIN) + haze[:, None] * aside) / depth
+        path = (across - clouds) / phase
+        share = molecules[:, None] / depth
+        self._even = (path * share * (0.75 + _AGAIN) + clouds).astype(np.float32)
+        self._curved = (path * share * 0.75).astype(np.float32)
+        self._hazy = (path * (1.0 - share)).astype(np.float32)
+        cosine = np.linspace(-1.0, 1.0, self.STEPS + 1)
+        self._forward = ((1.0 - g * g) / (1.0 + g * g - 2.0 * g * cosine) ** 1.5).astype(np.float32)
+
+    def radiance(self, towards: NDArray[np.float32]) -> NDArray[np.float32]:
+        """(3, P) towards unit vectors (3, P), NED; below the horizon as above it."""
+        sine = np.abs(towards[2])
+        row = (np.sqrt(sine) * np.float32(self.STEPS)).astype(np.int32)
+        np.minimum(row, self.STEPS, out=row)
+        x, y, z = self._sun
+        cosine = x * towards[0] + y * towards[1] - z * sine
+        place = ((cosine + np.float32(1.0)) * np.float32(0.5 * self.STEPS)).astype(np.int32)
+        np.clip(place, 0, self.STEPS, out=place)
+        forward = self._forward.take(place)
+        cosine *= cosine
+        found = np.empty((3, len(sine)), np.float32)
+        for band in range(3):
+            found[band] = self._even[band].take(row)
+            found[band] += self._curved[band].take(row) * cosine
+            found[band] += self._hazy[band].take(row) * forward
+        return found
