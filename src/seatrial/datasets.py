@@ -106,7 +106,7 @@ def make_dataset(
     fitted = _cameras(described)
     described = _cut(described, fitted, frames)
     folder = Path(out)
-    chosen = renderers.choose(renderer, samples)
+    chosen = renderers.choose(renderer, samples, described.seed)
     settings = Settings(_sequence(sequence), renderer, chosen.letters, chosen.options)
     stage = _stage(described)
     cameras = _listed(fitted, described)

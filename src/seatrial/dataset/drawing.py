@@ -54,8 +54,20 @@ PASSES = {
 }
 """What a draughtsman calls them."""
 
-Draughtsman = Callable[[Stage, Shot, Shot | None], Passes]
-"""Draws a shot; the one that follows it is for the optical flow."""
+@dataclass(frozen=True)
+class Frame:
+    """A piece of work: one frame of a camera."""
+
+    camera: int
+    """Among those of the dataset."""
+    number: int
+    shot: Shot
+    following: Shot | None = None
+    """The next one, to which optical flow leads."""
+
+
+Draughtsman = Callable[[Frame], Passes]
+"""Draws a frame of the stage that it was made for."""
 
 
 @dataclass(frozen=True)
@@ -144,30 +156,15 @@ def _encoded(
 
 
 @dataclass(frozen=True)
-class Frame:
-    """A piece of work: one frame of a camera."""
-
-    camera: int
-    number: int
-    shot: Shot
-    following: Shot | None
-
-
-@dataclass(frozen=True)
 class Painter:
     """Draws frames of one scene; goes over to a worker and is set up there."""
 
     stage: Stage
     letters: str
-    make: Callable[[], Draughtsman]
+    make: Callable[[Stage], Draughtsman]
 
     def __call__(self) -> Callable[[Frame], tuple[Frame, list[Drawn]]]:
         """The function that draws."""
-        draw = self.make()
+        draw = self.make(self.stage)
         known = instances(self.stage.rays.bodies)
-
-        def work(frame: Frame) -> tuple[Frame, list[Drawn]]:
-            passes = draw(self.stage, frame.shot, frame.following)
-            return frame, files_of(passes, self.letters, frame.shot, known)
-
-        return work
+        return lambda frame: (frame, files_of(draw(frame), self.letters, frame.shot, known))

@@ -1,17 +1,27 @@
-"""Who draws: the live renderer by rays, or the path tracer."""
+"""Who draws: the live renderer by a few rays for every pixel, or the path tracer."""
 
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from seatrial.dataset.drawing import Draughtsman
+from seatrial.dataset.drawing import Draughtsman, Frame
+from seatrial.dataset.flow import optical_flow
 from seatrial.errors import DatasetError
-from seatrial.geometry.bodies import rotation_matrix
-from seatrial.render.picture import Passes, Shot, Stage
+from seatrial.render.live.draw import draw
+from seatrial.render.picture import Passes, Stage
 
 LIVE_LETTERS = "ACDHIJKL"
+TRACED_LETTERS = "ABCDEFGHIJKL"
+SAMPLES = 64
+"""Paths per pixel, where nobody says how many."""
+BOUNCES = 16
+"""Of a path at most (table 5.6 of the thesis)."""
+
+_LIVE = ("colour", "normals", "depth", "albedo", "instance", "category")
+_TRACED = (
+    *("colour", "uniform", "normals", "depth", "shadow", "direct", "indirect"),
+    *("albedo", "instance", "category"),
+)
 
 
 class Renderer(NamedTuple):
@@ -21,39 +31,51 @@ class Renderer(NamedTuple):
     """Of the passes that it gives."""
     options: dict[str, Any]
     """That decide the bytes, for the manifest."""
-    make: Callable[[], Draughtsman]
+    make: Callable[[Stage], Draughtsman]
 
 
-def choose(name: str, samples: int | None) -> Renderer:
-    """A renderer by its name."""
+def choose(name: str, samples: int | None, seed: int) -> Renderer:
+    """A renderer by its name; `seed` is that of the scenario."""
     if name == "live":
+        if samples is not None:
+            raise DatasetError(
+                "--samples: the live renderer draws no random paths\n"
+                "  to mend:  leave it out, or use --renderer traced"
+            )
         return Renderer(LIVE_LETTERS, {}, live)
-    raise DatasetError(f"--renderer {name}: unknown renderer\n  expected: live or traced")
+    if name != "traced":
+        raise DatasetError(f"--renderer {name}: unknown renderer\n  expected: live or traced")
+    from seatrial.render.traced.backend import backend
+
+    count = SAMPLES if samples is None else samples
+    options = {"samples": count, "bounces": BOUNCES, "backend": backend().kind}
+    return Renderer(TRACED_LETTERS, options, partial(traced, samples=count, seed=seed))
 
 
-def live() -> Draughtsman:
-    return _stand_in
+def live(stage: Stage) -> Draughtsman:
+    """By rays with embreex."""
+    return lambda frame: _with_flow(stage, frame, draw(stage, frame.shot, _LIVE))
 
 
-def _stand_in(stage: Stage, shot: Shot, following: Shot | None) -> Passes:
-    from seatrial.render.appearance import body_colour
-    from seatrial.geometry.rays import BOTTOM
-    lens = shot.lens
-    R = rotation_matrix(shot.attitude)
-    d = (lens.rays @ R.T).astype(np.float32)
-    hits = stage.rays.cast(shot.position[None], d, shot.time, shot.others)
-    n = lens.width * lens.height
-    depth = np.full(n, np.inf, np.float32)
-    depth[hits.ray] = hits.distance * lens.rays[hits.ray, 0]
-    normals = np.zeros((n, 3), np.float32); normals[hits.ray] = hits.normal
-    inst = np.zeros(n, np.uint16); inst[hits.ray] = np.where(hits.body == BOTTOM, 2, hits.body + 3)
-    alb = np.zeros((n, 3), np.float32)
-    alb[hits.ray] = 0.4
-    for i, b in enumerate(stage.rays.bodies):
-        alb[inst == i + 3] = body_colour(b, 3)
-    col = alb * (0.2 + 0.8 * np.abs(normals[:, 2:]))
-    from seatrial.render.picture import category_of_instance
-    cat = category_of_instance(stage.rays)[inst]
-    s = (lens.height, lens.width)
-    flow = np.zeros((*s, 2), np.float32)
-    return {"colour": col.reshape(*s, 3), "depth": depth.reshape(s), "normals": normals.reshape(*s, 3), "albedo": alb.reshape(*s, 3), "instance": inst.reshape(s), "category": cat.reshape(s), "flow": flow}
+def traced(stage: Stage, samples: int, seed: int) -> Draughtsman:
+    """By Mitsuba."""
+    from seatrial.render.traced.tracer import Tracer
+
+    tracer = Tracer(stage, seed=seed)
+
+    def drawn(frame: Frame) -> Passes:
+        found = tracer.render(
+            frame.shot, samples=samples, depth=BOUNCES, passes=_TRACED, frame=frame.number
+        )
+        return _with_flow(stage, frame, found)
+
+    return drawn
+
+
+def _with_flow(stage: Stage, frame: Frame, passes: Passes) -> Passes:
+    if frame.following is None:
+        return passes
+    flow = optical_flow(
+        stage.rays.bodies, frame.shot, frame.following, passes["depth"], passes["instance"]
+    )
+    return passes | {"flow": flow}
