@@ -36,6 +36,8 @@ BUILDERS = {
     "modem": (position_spec.Modem, acoustic.modem),
     "lidar": (optical_spec.Lidar, optical.lidar),
     "depth_camera": (cameras_spec.DepthCamera, cameras.depth_camera),
+    "camera": (cameras_spec.Camera, cameras.camera),
+    "thermal_camera": (cameras_spec.ThermalCamera, cameras.thermal_camera),
     "obstacle_sonar": (ranging_spec.ObstacleSonar, ranging.obstacle_sonar),
     "altimeter": (ranging_spec.Altimeter, ranging.altimeter),
 }

@@ -125,6 +125,11 @@ class Sky:
         angle = x * towards[0] + y * towards[1] + z * -sine
         return self._scattered(sine, np.clip(angle, -1.0, 1.0))
 
+    @cached_property
+    def table(self) -> "SkyTable":
+        """The same for many directions at once."""
+        return SkyTable(self)
+
     @property
     def _daylight(self) -> float:
         return float(np.clip(1.0 + self.elevation / math.radians(6.0), 0.0, 1.0))

@@ -7,9 +7,11 @@ from typing import Any, Literal
 import numpy as np
 
 from seatrial.channels import Channel
+from seatrial.compile.surroundings.light import USUAL_AZIMUTH, USUAL_ELEVATION
 from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
 from seatrial.pytree import constant
+from seatrial.render.sky import Sky
 from seatrial.sensors.sensor import Mount, Sensor
 from seatrial.sensors.tap import DenseSensor, Tap
 from seatrial.spec.sensors.base import SensorSpec
@@ -41,6 +43,10 @@ class Context:
     and the bottom."""
     weather: Weather | None = None
     """Of the air; None for a clear day."""
+    sky: Sky = field(default_factory=lambda: Sky(USUAL_ELEVATION, USUAL_AZIMUTH))
+    """Sun, clouds and fog."""
+    water_type: str = "II"
+    """What the water does to light."""
     name: str = ""
     """Of the vehicle."""
     numbers: Mapping[str, int] | None = None

@@ -21,6 +21,7 @@ from seatrial.compile.sensors import (
     water,
 )
 from seatrial.compile.sensors.context import Built, Context
+from seatrial.compile.surroundings.light import sky_of
 from seatrial.engine.compiled.suite import MOST_JITTER, Fitted
 from seatrial.faults import SensorFault
 from seatrial.geometry.rays import RayScene
@@ -58,7 +59,9 @@ _BUILDERS: dict[str, Callable[[Any, Context], Built]] = {
     "battery": machinery.battery,
     "echo_sounder": ranging.echo_sounder,
     "lidar": optical.lidar,
+    "camera": cameras.camera,
     "depth_camera": cameras.depth_camera,
+    "thermal_camera": cameras.thermal_camera,
     "imaging_sonar": sonar.imaging_sonar,
     "mechanical_sonar": sonar.mechanical_sonar,
     "side_scan": sonar.side_scan,
@@ -131,6 +134,8 @@ class FittedOut:
                 modems=acoustic.modems_of(scenario),
                 rays=rays or RayScene(()),
                 weather=scenario.world.weather,
+                sky=sky_of(scenario.world),
+                water_type=scenario.world.water_type,
             )
             built = _BUILDERS[_type(sensor)](sensor, context)
             self._built.append(built)

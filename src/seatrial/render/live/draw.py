@@ -39,7 +39,7 @@ from seatrial.render.picture import (
     category_of_instance,
 )
 from seatrial.render.rotating import turn, turns
-from seatrial.render.sky import SUN_RADIUS, SkyTable
+from seatrial.render.sky import SUN_RADIUS
 from seatrial.render.water import INDEX
 
 Array = NDArray[np.float64]
@@ -52,8 +52,12 @@ TOGETHER = 1 << 16
 """Pixels that are drawn together: long loops, and arrays that stay in the cache."""
 FAINT = 5.0
 """Optical depth beyond which nothing is seen through water."""
-GRAZING = 0.6
+DIM = 4.0
+"""The same of what is seen from above, for light that goes there and back."""
+GRAZING = 0.35
 """Reflectance of the surface above which nothing is looked for behind it."""
+MIRRORED = 150.0
+"""How far from it bodies are seen in the surface, m."""
 FOG_HEIGHT = 250.0
 """Of the layer of fog, over which the sky is seen through it, m."""
 LAMP_STEPS = 6
@@ -61,11 +65,17 @@ LAMP_REACH = 8.0
 """How far the light of lamps that comes straight back is added up, m."""
 
 
-def draw(stage: Stage, shot: Shot, wanted: tuple[str, ...] = ("colour",)) -> Passes:
-    """The passes of a shot, by name, as `render.picture` states them."""
+def draw(
+    stage: Stage,
+    shot: Shot,
+    wanted: tuple[str, ...] = ("colour",),
+    surface: Surface | None = None,
+) -> Passes:
+    """The passes of a shot, by name, as `render.picture` states them; `surface` is that of the sea
+    where somebody has it already."""
     lens = shot.lens
     height, width = lens.height, lens.width
-    view = _View(stage, shot, surface_at(stage.ocean, shot.position[:2], shot.time))
+    view = _View(stage, shot, surface or surface_at(stage.ocean, shot.position[:2], shot.time))
     shapes: dict[str, tuple[tuple[int, ...], type]] = {
         "colour": ((3,), np.float32),
         "depth": ((), np.float32),
@@ -121,10 +131,6 @@ class _View:
     @cached_property
     def shader(self) -> Shader:
         return Shader(self.stage, self.shot)
-
-    @cached_property
-    def sky(self) -> SkyTable:
-        return SkyTable(self.stage.sky)
 
     @cached_property
     def wet(self) -> bool:
@@ -226,14 +232,14 @@ class _View:
             return colour
         through = np.exp(np.float32(-beta) * distance)
         horizon = self.stage.sky.horizon.astype(np.float32)
-        return horizon[:, None] + through * (colour - horizon[:, None])
+        return np.asarray(horizon[:, None] + through * (colour - horizon[:, None]))
 
     def _sky(self, direction: Single) -> Single:
         """With the sun's disc, behind fog."""
         if direction.shape[1] == 0:
             return direction
         sky = self.stage.sky
-        colour = self.sky.radiance(direction)
+        colour = self.stage.sky.table.radiance(direction)
         sun = sky.sun_direction.astype(np.float32)
         cosine = sun[0] * direction[0] + sun[1] * direction[1] + sun[2] * direction[2]
         disc = np.flatnonzero(cosine > math.cos(SUN_RADIUS))
@@ -275,7 +281,27 @@ class _View:
 
     def _mirrored(self, place: Single, direction: Single) -> Single:
         """What is seen in the surface: the sky, and bodies before it."""
-        return self.sky.radiance(direction)
+        colour = self.stage.sky.table.radiance(direction)
+        if not self.stage.rays.bodies:
+            return colour
+        # Ripples break what is mirrored: every other ray tells for two.
+        some = np.arange(0, place.shape[1], 2)
+        way = direction[:, some]
+        way = way / np.sqrt(np.sum(way * way, axis=0))
+        start = place[:, some] + np.float32(0.02) * way
+        hits = self.stage.rays.cast(
+            start.T.astype(np.float64), way.T, self.shot.time, self.shot.others, MIRRORED
+        )
+        if len(hits.ray):
+            there = start[:, hits.ray] + way[:, hits.ray] * hits.distance.astype(np.float32)
+            size = np.full(len(hits.ray), 0.1, np.float32)
+            albedo = self.shader.albedo(hits, there, size)
+            solid = self.shader.in_air(hits, there, albedo)
+            first = some[hits.ray]
+            colour[:, first] = solid
+            second = np.minimum(first + 1, place.shape[1] - 1)
+            colour[:, second] = solid
+        return colour
 
     def _rising(
         self, seen: _Seen, rays: Rows, normal: Single, straight: Single, share: Single
@@ -285,7 +311,7 @@ class _View:
         deep = self._veil(np.zeros(1, np.float32), np.ones(1, np.float32), None)
         found = np.broadcast_to(deep, (3, len(rays))).copy()
         water = self.stage.water
-        reach = FAINT / float(water.attenuation.min())
+        reach = DIM / float((water.attenuation + water.daylight).min())
         clear = np.flatnonzero(share < GRAZING)
         if not len(clear) or not self._anything_within(reach):
             return found
@@ -395,7 +421,7 @@ class _View:
     def _sky_from_below(self, place: Single, direction: Single, variance: Single) -> Single:
         """The sky, the sun spread by ripples, and bodies above the water."""
         sky = self.stage.sky
-        colour = self.sky.radiance(direction)
+        colour = self.stage.sky.table.radiance(direction)
         sun = sky.sun_direction
         apart = sum(np.square(direction[c] - np.float32(sun[c])) for c in range(3))
         # A facet that is tilted by α turns a ray that leaves the water by (n − 1) α, and more at a

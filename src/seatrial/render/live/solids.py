@@ -115,7 +115,7 @@ class Shader:
         assert body.pattern is not None
         u, v = 0.5 - own[1] / wide, 0.5 + own[2] / high
         # A slanted board is drawn out in one direction, unknown here: half of it in each.
-        drawn = size / np.sqrt(cosine)
+        drawn = np.asarray(size / np.sqrt(cosine), np.float32)
         return board_albedo(body.pattern, u, v, drawn / wide, drawn / high)
 
     def in_air(self, hits: Hits, place: Single, albedo: Single) -> Single:
@@ -259,8 +259,8 @@ def _slopes(bottom: HeightGrid) -> _Slopes:
     origin, spacing, depth = (
         np.asarray(part, np.float64) for part in (bottom.origin, bottom.spacing, bottom.depth)
     )
-    north, east = np.gradient(depth, *spacing)
-    found = _Slopes(origin, spacing, north.astype(np.float32), east.astype(np.float32))
+    north, east = (np.asarray(g, np.float32) for g in np.gradient(depth, *spacing))
+    found = _Slopes(origin, spacing, north, east)
     _KNOWN.clear()
     _KNOWN[id(bottom)] = (bottom, found)
     return found

@@ -35,6 +35,8 @@ HALVES = (30.0, 300.0)
 """Half sides of the grids, m."""
 SHORTEST = 2.5
 """Steps of a grid in the shortest wave that it holds."""
+ROWS = 6
+"""Of a grid that are made together."""
 STEPS = 10
 """In which rays are followed to the surface."""
 TILE = 5.0
@@ -198,7 +200,10 @@ def _grid(place: Array, step: float, a: Array, k: Array, mu: Array, angle: Array
         left = (along * weight).astype(np.complex64)
         right = across.astype(np.complex64)
         both = np.concatenate([left.real, -left.imag], axis=1)
-        return np.asarray(both @ np.concatenate([right.real, right.imag]))
+        other = np.concatenate([right.real, right.imag])
+        # By a few rows: longer products wait for threads of their own, which other pictures need.
+        parts = [both[i : i + ROWS] @ other for i in range(0, NODES, ROWS)]
+        return np.concatenate(parts)
 
     # Slopes of a cos(ωt − k·x): k a sin, the real part of −i k a exp(i …) with its sign turned.
     return np.stack([total(a + 0j), total(-1j * a * kx), total(-1j * a * ky)])

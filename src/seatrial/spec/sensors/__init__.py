@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from seatrial.spec.sensors.cameras import DepthCamera
+from seatrial.spec.sensors.cameras import Camera, DepthCamera, ThermalCamera
 from seatrial.spec.sensors.contacts import Ais, Radar
 from seatrial.spec.sensors.inertial import GroundTruth, Imu
 from seatrial.spec.sensors.machinery import Battery, Encoder, Shaft
@@ -40,7 +40,9 @@ Sensor = Annotated[
     | Battery
     | EchoSounder
     | Lidar
+    | Camera
     | DepthCamera
+    | ThermalCamera
     | ImagingSonar
     | MechanicalSonar
     | SideScan
