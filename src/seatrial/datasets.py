@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from seatrial.compile.events.schedule import settle_time_step
 from seatrial.compile.scenario import described_by, plan_of
 from seatrial.compile.sensors.cameras import lens_of
-from seatrial.compile.sensors.fitting import _quaternion
+from seatrial.compile.sensors.fitting import quaternion_of
 from seatrial.compile.surroundings.light import stage_of
 from seatrial.compile.surroundings.reach import bottom_within_reach
 from seatrial.compile.surroundings.scene import bodies_of, ray_scene
@@ -291,7 +291,7 @@ def _pair(one: Fitted, fitted: list[Fitted]) -> str:
 
 
 def _mounting(sensor: SensorSpec) -> Mounting:
-    return Mounting(tuple(sensor.position), _quaternion(sensor))
+    return Mounting(sensor.position, quaternion_of(sensor))
 
 
 def _lamps(vehicle: Vehicle) -> tuple[Light, ...]:
@@ -382,9 +382,7 @@ def _rate_name(rate: float) -> str:
 
 def _truths(participant: Participant, rates: list[float]) -> tuple[Sensor, ...]:
     """The sensors of a vehicle with the truth beside them, and without its cameras."""
-    kept: list[Sensor] = [
-        s for s in participant.fitted if not isinstance(s, camera_spec.Camera)
-    ]
+    kept: list[Sensor] = [s for s in participant.fitted if not isinstance(s, camera_spec.Camera)]
     beside: list[Sensor] = []
     for sensor in kept:
         if isinstance(sensor, Imu | Pressure):

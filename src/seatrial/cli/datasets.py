@@ -73,7 +73,9 @@ def make(
             progress=progress,
         )
     taken = sum(camera.frames for camera in made.cameras)
-    typer.echo(f"{out}: {taken} frames of {len(made.cameras)} camera(s), {len(made.sensors)} sensors")
+    typer.echo(
+        f"{out}: {taken} frames of {len(made.cameras)} camera(s), {len(made.sensors)} sensors"
+    )
 
 
 @dataset_app.command("detection")

@@ -78,7 +78,9 @@ def _vehicles(known: Instances, shot: Shot) -> dict[str, tuple[Array, Array]]:
     """Where the vehicles among the things are."""
     if shot.others is None:
         return {}
-    names = [n for n, some in zip(known.names, known.parts, strict=True) if some[0].shape == "vehicle"]
+    names = [
+        n for n, some in zip(known.names, known.parts, strict=True) if some[0].shape == "vehicle"
+    ]
     return {
         name: (row[:3], rotation_matrix(row[3:]))
         for name, row in zip(names, shot.others, strict=True)

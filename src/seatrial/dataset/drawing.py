@@ -54,19 +54,26 @@ PASSES = {
 }
 """What a draughtsman calls them."""
 
+
 @dataclass(frozen=True)
 class Frame:
-    """A piece of work: one frame of a camera."""
+    """One frame of a camera, which is a piece of work."""
 
     camera: int
     """Among those of the dataset."""
     number: int
+
+
+@dataclass(frozen=True)
+class Take(Frame):
+    """A frame, and from where it is taken."""
+
     shot: Shot
-    following: Shot | None = None
+    following: Shot
     """The next one, to which optical flow leads."""
 
 
-Draughtsman = Callable[[Frame], Passes]
+Draughtsman = Callable[[Take], Passes]
 """Draws a frame of the stage that it was made for."""
 
 
@@ -163,8 +170,8 @@ class Painter:
     letters: str
     make: Callable[[Stage], Draughtsman]
 
-    def __call__(self) -> Callable[[Frame], tuple[Frame, list[Drawn]]]:
+    def __call__(self) -> Callable[[Take], tuple[Frame, list[Drawn]]]:
         """The function that draws."""
         draw = self.make(self.stage)
         known = instances(self.stage.rays.bodies)
-        return lambda frame: (frame, files_of(draw(frame), self.letters, frame.shot, known))
+        return lambda take: (take, files_of(draw(take), self.letters, take.shot, known))

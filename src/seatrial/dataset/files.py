@@ -142,7 +142,8 @@ def verify(folder: Path) -> int:
         shown = "\n".join(f"  {text}" for text in wrong[:10])
         more = f"\n  and {len(wrong) - 10} more" if len(wrong) > 10 else ""
         raise DatasetError(
-            f"{folder}: {len(wrong)} of {len(sums)} files are not as they were written\n{shown}{more}\n"
+            f"{folder}: {len(wrong)} of {len(sums)} files are not as they were written\n"
+            f"{shown}{more}\n"
             "  to mend:  remove these files and say the command again that made the dataset: it "
             "makes what is missing"
         )

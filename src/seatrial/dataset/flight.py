@@ -41,14 +41,15 @@ class Motion:
     rate: Array
     """(S, 3) angular, body axes, rad/s."""
 
-    def at(self, row: int) -> "Motion":
-        """One instant."""
-        return Motion(*(part[row : row + 1] for part in self.parts))
-
-    @property
-    def parts(self) -> tuple[NDArray[np.generic], ...]:
-        """All of it, in order."""
-        return self.stamp, self.position, self.attitude, self.velocity, self.rate
+    def part(self, rows: slice) -> "Motion":
+        """Some of the instants."""
+        return Motion(
+            self.stamp[rows],
+            self.position[rows],
+            self.attitude[rows],
+            self.velocity[rows],
+            self.rate[rows],
+        )
 
     def of(self, mounting: Mounting) -> "Motion":
         """The motion of a sensor's place, in its axes."""
@@ -121,7 +122,7 @@ def multiply(a: Array, b: Array) -> Array:
 
 def conjugate(q: Array) -> Array:
     """The rotation back."""
-    return q * np.array([1.0, -1.0, -1.0, -1.0])
+    return np.asarray(q * np.array([1.0, -1.0, -1.0, -1.0]))
 
 
 def rotate(q: Array, v: Array) -> Array:

@@ -31,9 +31,10 @@ def optical_flow(
     rays = lens.rays
     along = depth.ravel().astype(np.float64) / rays[:, 0]
     seen = np.isfinite(along)
-    places = shot.position + (rays * np.where(seen, along, 0.0)[:, None]) @ rotation_matrix(
-        shot.attitude
-    ).T
+    places = (
+        shot.position
+        + (rays * np.where(seen, along, 0.0)[:, None]) @ rotation_matrix(shot.attitude).T
+    )
     flat = instance.ravel()
     for number in np.unique(flat[flat >= FIRST_BODY]).tolist():
         before, after = (pose_of(bodies, number - FIRST_BODY, s) for s in (shot, following))

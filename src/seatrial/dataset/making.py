@@ -9,21 +9,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from io import BufferedRandom
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from seatrial._version import __version__
-from seatrial.dataset.drawing import DEPTH_RANGE, FILES, Drawn, Frame, Painter, Viewpoint
+from seatrial.dataset.drawing import DEPTH_RANGE, FILES, Drawn, Frame, Painter, Take, Viewpoint
 from seatrial.dataset.files import SUMS, Journal, complaints, put
 from seatrial.dataset.flight import Array, Motion, Samples
 from seatrial.dataset.names import CAMERA_TYPES, Picture, sensor_folder
 from seatrial.dataset.pool import shared_out
 from seatrial.dataset.sequence import FORMAT, MANIFEST, Camera, Dataset, Sensor, read_manifest
 from seatrial.dataset.stream import check_stream, write_stream
-from seatrial.dataset.tables import MOTION, motion_table, read_table, table, words
+from seatrial.dataset.tables import MOTION, motion_table, read_motion, read_table, table, words
 from seatrial.errors import DatasetError
 from seatrial.locking import open_alone
 
 LOCK = ".lock"
+AnyFrame = TypeVar("AnyFrame", bound=Frame)
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,8 @@ def manifest_of(
 
 
 def _plain(of: Camera | Sensor) -> dict[str, Any]:
-    return json.loads(json.dumps(asdict(of)))
+    plain: dict[str, Any] = json.loads(json.dumps(asdict(of)))
+    return plain
 
 
 class Making:
@@ -121,7 +123,7 @@ class Making:
         assert self.manifest is not None
         return Dataset(self.folder, self.manifest)
 
-    def missing(self, frames: Sequence[Frame]) -> list[Frame]:
+    def missing(self, frames: Sequence[AnyFrame]) -> list[AnyFrame]:
         """Frames of which a file is not there."""
         return [frame for frame in frames if not self.journal.has(self._names(frame))]
 
@@ -136,9 +138,7 @@ class Making:
     def _name(self, frame: Frame, letter: str, ending: str) -> str:
         camera = self.data.cameras[frame.camera]
         sequence = self.data.manifest["sequence"]
-        return Picture(
-            sequence, camera.vehicle, camera.camera, letter, frame.number, ending
-        ).path
+        return Picture(sequence, camera.vehicle, camera.camera, letter, frame.number, ending).path
 
     def draw(
         self,
@@ -232,8 +232,7 @@ def write_tables(making: Making, flight: Flight, scenario: str) -> None:
 def _write_camera(making: Making, flown: CameraFlight, sequence: str) -> None:
     camera, motion = flown.camera, flown.motion
     folder = camera.folder
-    frames = slice(0, camera.frames)
-    seen = Motion(*(part[frames] for part in motion.parts))  # type: ignore[arg-type]
+    seen = motion.part(slice(0, camera.frames))
     making.put(f"{folder}/ground_truth.csv", motion_table(seen))
     making.put(f"{folder}/shots.csv", motion_table(motion))
     if flown.others is not None:
@@ -269,21 +268,18 @@ def _sheet(facts: dict[str, Any]) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
-def frames_of(data: Dataset, viewpoints: Sequence[Viewpoint]) -> list[Frame]:
+def frames_of(data: Dataset, viewpoints: Sequence[Viewpoint]) -> list[Take]:
     """Every frame of every camera, from the tables."""
     found = []
     for k, (camera, viewpoint) in enumerate(zip(data.cameras, viewpoints, strict=True)):
-        _, stamp, values = read_table(data.folder / camera.folder / "shots.csv")
-        motion = Motion(
-            stamp, values[:, :3], values[:, 3:7], values[:, 7:10], values[:, 10:13]
-        )
+        motion = read_motion(data.folder / camera.folder / "shots.csv")
         path = data.folder / camera.folder / "others.csv"
-        others = read_table(path)[2].reshape(len(stamp), -1, 7) if path.is_file() else None
+        others = read_table(path)[2].reshape(len(motion.stamp), -1, 7) if path.is_file() else None
         shots = [
-            viewpoint.shot(motion.at(i), None if others is None else others[i])
-            for i in range(len(stamp))
+            viewpoint.shot(motion.part(slice(i, i + 1)), None if others is None else others[i])
+            for i in range(len(motion.stamp))
         ]
-        found += [Frame(k, i, shots[i], shots[i + 1]) for i in range(camera.frames)]
+        found += [Take(k, i, shots[i], shots[i + 1]) for i in range(camera.frames)]
     return found
 
 

@@ -73,7 +73,9 @@ def read_name(name: str) -> Picture:
     """What a name says; a ValueError for one that is none of a picture."""
     found = _PICTURE.fullmatch(name)
     if found is None:
-        raise ValueError(f"`{name}` is no name of a picture, such as {Picture('02', 0, 'M0', 'A', 0).file}")
+        raise ValueError(
+            f"`{name}` is no name of a picture, such as {Picture('02', 0, 'M0', 'A', 0).file}"
+        )
     parts = found.groupdict()
     return Picture(
         parts["sequence"],

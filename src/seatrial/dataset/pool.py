@@ -8,6 +8,7 @@ import multiprocessing
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from typing import Any
 
 from seatrial.errors import DatasetError, SeatrialError
@@ -24,18 +25,19 @@ def shared_out(maker: Maker, pieces: Sequence[Any], workers: int) -> Iterator[An
             yield work(piece)
         return
     context = multiprocessing.get_context("spawn")  # threads of JAX and Mitsuba do not fork
-    waiting, crew = list(reversed(pieces)), {}
+    waiting = list(reversed(pieces))
+    crew: dict[Connection, BaseProcess] = {}
     try:
         for _ in range(min(workers, len(pieces))):
             ours, theirs = context.Pipe()
-            process = context.Process(target=_serve, args=(maker, theirs), daemon=True)
+            process: BaseProcess = context.Process(target=_serve, args=(maker, theirs), daemon=True)
             process.start()
             theirs.close()
             ours.send(waiting.pop())
             crew[ours] = process
         while crew:
-            for ours in wait(list(crew)):
-                assert isinstance(ours, Connection)
+            ready = wait(list(crew))
+            for ours in [one for one in crew if one in ready]:
                 yield _heard(ours)
                 if waiting:
                     ours.send(waiting.pop())
@@ -43,10 +45,10 @@ def shared_out(maker: Maker, pieces: Sequence[Any], workers: int) -> Iterator[An
                     ours.close()
                     crew.pop(ours).join()
     finally:
-        for ours, process in crew.items():
+        for ours, worker in crew.items():
             ours.close()
-            process.terminate()
-            process.join()
+            worker.terminate()
+            worker.join()
 
 
 def _heard(ours: Connection) -> Any:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from seatrial.dataset.drawing import Draughtsman, Frame
+from seatrial.dataset.drawing import Draughtsman, Take
 from seatrial.dataset.flow import optical_flow
 from seatrial.errors import DatasetError
 from seatrial.render.live.draw import draw
@@ -54,7 +54,7 @@ def choose(name: str, samples: int | None, seed: int) -> Renderer:
 
 def live(stage: Stage) -> Draughtsman:
     """By rays with embreex."""
-    return lambda frame: _with_flow(stage, frame, draw(stage, frame.shot, _LIVE))
+    return lambda take: _with_flow(stage, take, draw(stage, take.shot, _LIVE))
 
 
 def traced(stage: Stage, samples: int, seed: int) -> Draughtsman:
@@ -63,19 +63,17 @@ def traced(stage: Stage, samples: int, seed: int) -> Draughtsman:
 
     tracer = Tracer(stage, seed=seed)
 
-    def drawn(frame: Frame) -> Passes:
+    def drawn(take: Take) -> Passes:
         found = tracer.render(
-            frame.shot, samples=samples, depth=BOUNCES, passes=_TRACED, frame=frame.number
+            take.shot, samples=samples, depth=BOUNCES, passes=_TRACED, frame=take.number
         )
-        return _with_flow(stage, frame, found)
+        return _with_flow(stage, take, found)
 
     return drawn
 
 
-def _with_flow(stage: Stage, frame: Frame, passes: Passes) -> Passes:
-    if frame.following is None:
-        return passes
+def _with_flow(stage: Stage, take: Take, passes: Passes) -> Passes:
     flow = optical_flow(
-        stage.rays.bodies, frame.shot, frame.following, passes["depth"], passes["instance"]
+        stage.rays.bodies, take.shot, take.following, passes["depth"], passes["instance"]
     )
     return passes | {"flow": flow}

@@ -1,7 +1,7 @@
 """One file with everything in the order of time: the stream that section 4.5 of the thesis plans.
 
-It is the LiU stream format in its simple form (Koschorrek and others 2013; table 4.6 of the thesis),
-a row of messages
+It is the LiU stream format in its simple form (Koschorrek and others 2013; table 4.6 of the
+thesis), a row of messages
 
     4 bytes `$BST` · number of the kind, uint32 · length of the payload, uint32 · payload
 
@@ -61,9 +61,10 @@ def write_stream(data: Dataset) -> bytes:
         kinds.append({"kind": number} | what)
         sources.append((stamp, number, payload) for stamp, payload in source)
 
+    folders = [*(s.folder for s in data.sensors), *(c.folder for c in data.cameras)]
     tables = [
         *((s.folder, name) for s in data.sensors for name in ("noisy", "noise_free")),
-        *((part.folder, "ground_truth") for part in (*data.sensors, *data.cameras)),
+        *((folder, "ground_truth") for folder in folders),
     ]
     for folder, name in tables:
         columns, stamps, values = read_table(data.folder / folder / f"{name}.csv")

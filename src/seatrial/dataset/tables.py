@@ -2,6 +2,7 @@
 bit."""
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,7 @@ def table(columns: tuple[str, ...], stamp: Stamps, values: Array) -> bytes:
     return out.getvalue().encode()
 
 
-def words(columns: tuple[str, ...], stamp: Stamps, rows: list[tuple[str, ...]]) -> bytes:
+def words(columns: tuple[str, ...], stamp: Stamps, rows: Sequence[tuple[str, ...]]) -> bytes:
     """Rows of words."""
     lines = [",".join((STAMP, *columns))]
     lines += [f"{when},{','.join(row)}" for when, row in zip(stamp.tolist(), rows, strict=True)]

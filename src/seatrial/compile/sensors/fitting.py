@@ -127,7 +127,7 @@ class FittedOut:
                 vehicle=participant.vehicle,
                 channels=channels,
                 datum=(scenario.world.datum.latitude_deg, scenario.world.datum.longitude_deg),
-                orientation=_quaternion(sensor),
+                orientation=quaternion_of(sensor),
                 bottom=ranging.bottom_of(scenario.world.seabed),
                 name=participant.name,
                 numbers=numbers,
@@ -150,7 +150,7 @@ class FittedOut:
                     deviation=built.deviation,
                     rate=1.0 / period,
                     position=sensor.position,
-                    orientation=_quaternion(sensor),
+                    orientation=quaternion_of(sensor),
                     facts=built.facts,
                     payload=None if built.dense is None else built.dense.payload,
                 )
@@ -231,7 +231,8 @@ def _sensor_to_body(sensor: SensorSpec) -> np.ndarray[Any, np.dtype[np.float64]]
     )
 
 
-def _quaternion(sensor: SensorSpec) -> tuple[float, float, float, float]:
+def quaternion_of(sensor: SensorSpec) -> tuple[float, float, float, float]:
+    """From the sensor's axes to the body's, scalar first; right angles come out exact."""
     (cr, cp, cy), (sr, sp, sy) = _cosines_and_sines(sensor, 0.5)
     return (
         cr * cp * cy + sr * sp * sy,

@@ -76,7 +76,7 @@ def make_detection_sets(
         try:
             if making.manifest is None:
                 making.begin([])
-            frames = making.missing([Frame(0, i, None) for i in range(images)])
+            frames = making.missing([Frame(0, i) for i in range(images)])
             share = None if progress is None else (lambda s, k=k: progress((k + s) / len(SETS)))
             making.draw(Sketcher(seed, name, lens), frames, workers, share)
             making.finish()

@@ -1,5 +1,8 @@
-"""Seas, weathers and what floats there, drawn at random; after the experiment of
-section 5.3.1 of the thesis on a simulation platform for surface craft (2024): one set clear and still, one foggy and wavy, with the sun and the places of the things at random.
+"""Seas, weathers and what floats there, drawn at random.
+
+After the experiment of section 5.3.1 of E. G. Bjerke and I. L. Haukeland's thesis *Digital Twin
+Platform for Unmanned Surface Vehicles* (2024): one set is clear and still, one foggy and wavy, with
+the sun and the places of the things at random.
 
 Picture i of both sets has the same things at the same places under the same sun: what differs is
 the weather alone. Everything is drawn from the seed, the set's name where it is the weather, and
@@ -99,7 +102,7 @@ def _things(chance: np.random.Generator, lens: Lens, waves: Components) -> list[
     for k in range(wanted):
         kind = craft.CLASSES[chance.integers(len(craft.CLASSES))]
         parts = craft.MAKERS[kind](chance)
-        reach = max(float(np.abs(part.vertices[:, :2]).max()) for part in parts)
+        reach = max(float(np.abs(part.mesh().vertices[:, :2]).max()) for part in parts)
         for _ in range(20):
             # Evenly over the inverse of the distance: small and large ones alike.
             near = max(NEAREST, 3.0 * reach)

@@ -13,9 +13,7 @@ LAYOUTS = ("euroc", "kitti", "tum", "coco", "yolo")
 def export(folder: Path, layout: str, out: Path) -> int:
     """Write a finished dataset in another layout; returns the number of its pictures."""
     if layout not in LAYOUTS:
-        raise DatasetError(
-            f"--to {layout}: unknown layout\n  expected: {', '.join(LAYOUTS)}"
-        )
+        raise DatasetError(f"--to {layout}: unknown layout\n  expected: {', '.join(LAYOUTS)}")
     data = read_dataset(folder)
     if out.exists() and any(out.iterdir() if out.is_dir() else [out]):
         raise DatasetError(

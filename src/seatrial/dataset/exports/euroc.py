@@ -85,9 +85,7 @@ def _camera(data: Dataset, camera: Camera, body: Mounting, home: Path) -> int:
 def _imu(data: Dataset, imu: Sensor, body: Mounting, home: Path) -> None:
     home.mkdir(parents=True)
     _, stamps, values = read_table(data.folder / imu.folder / "noisy.csv")
-    (home / "data.csv").write_bytes(
-        table(_IMU, stamps, np.hstack([values[:, 3:6], values[:, :3]]))
-    )
+    (home / "data.csv").write_bytes(table(_IMU, stamps, np.hstack([values[:, 3:6], values[:, :3]])))
     noise = {
         "gyroscope_noise_density": imu.noise.get("gyroscope_noise_density", 0.0),
         "gyroscope_random_walk": imu.noise.get("gyroscope_random_walk", 0.0),

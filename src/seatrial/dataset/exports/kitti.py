@@ -1,4 +1,4 @@
-"""KITTI's layout of odometry (Geiger and others 2012): numbered pictures, times, calibration, poses.
+"""KITTI's layout of odometry (Geiger and others 2012): pictures, times, calibration, poses.
 
 A sequence per vehicle. The first camera is `image_2`, as the left one in colour is there; the right
 one of a pair is `image_3`. Poses are those of the first camera, seen from its first one, with

@@ -21,7 +21,9 @@ PER_METRE = 5000.0
 
 def write(data: Dataset, out: Path) -> int:
     """All cameras; returns the number of pictures."""
-    return sum(_camera(data, camera, out / camera.folder.replace("/", "_")) for camera in data.cameras)
+    return sum(
+        _camera(data, camera, out / camera.folder.replace("/", "_")) for camera in data.cameras
+    )
 
 
 def _camera(data: Dataset, camera: Camera, home: Path) -> int:
