@@ -5,10 +5,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from seatrial.dataset.drawing import Draughtsman, Take
-from seatrial.dataset.flow import optical_flow
 from seatrial.errors import DatasetError
 from seatrial.render.live.draw import draw
 from seatrial.render.picture import Passes, Stage
+from seatrial.render.traced.truth import Truth
 
 LIVE_LETTERS = "ACDHIJKL"
 TRACED_LETTERS = "ABCDEFGHIJKL"
@@ -73,7 +73,4 @@ def traced(stage: Stage, samples: int, seed: int) -> Draughtsman:
 
 
 def _with_flow(stage: Stage, take: Take, passes: Passes) -> Passes:
-    flow = optical_flow(
-        stage.rays.bodies, take.shot, take.following, passes["depth"], passes["instance"]
-    )
-    return passes | {"flow": flow}
+    return passes | {"flow": Truth(stage, take.shot).flow(take.following)}

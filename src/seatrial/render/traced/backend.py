@@ -11,6 +11,7 @@ import subprocess
 import sys
 from functools import cache
 from glob import glob
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Literal, NamedTuple
 
@@ -40,7 +41,7 @@ import mitsuba as mi
 mi.set_variant(sys.argv[1])
 import drjit as dr
 x = dr.arange(mi.Float, 1000)
-found = dr.sum(dr.sin(x) ** 2 + dr.gather(mi.Float, x, mi.UInt32(x) // 2) * 0.0)
+found = dr.sum(dr.maximum(dr.sin(x), -1.0) ** 2 + dr.gather(mi.Float, x, mi.UInt32(x) // 2) * 0.0)
 sys.exit(0 if abs(found[0] - 500.0) < 5.0 else 1)
 """
 
@@ -65,16 +66,19 @@ class Backend(NamedTuple):
 
 def mitsuba() -> ModuleType:
     """The package, with its variant chosen."""
-    module = _package()
+    chosen = backend()  # before the import, at which Dr.Jit looks for LLVM
+    import mitsuba as module
+
     if module.variant() is None:
-        module.set_variant(backend().variant)
+        module.set_variant(chosen.variant)
     return module
 
 
 @cache
 def backend() -> Backend:
     """The fastest that works here, or the one that `SEATRIAL_TRACER` names."""
-    _package()
+    if find_spec("mitsuba") is None:
+        raise SeatrialError("path-traced pictures need Mitsuba 3: pip install 'seatrial[pictures]'")
     wanted = os.environ.get(CHOICE)
     if wanted is not None and wanted not in KINDS:
         raise SeatrialError(f"{CHOICE} is {wanted!r}, expected one of {', '.join(KINDS)}")
@@ -87,16 +91,6 @@ def backend() -> Backend:
             if wanted == kind:
                 raise SeatrialError(f"{CHOICE} asks for {kind}, which does not work here")
     return Backend("scalar", "path tracing on the processor, without LLVM 19 or newer: slower")
-
-
-def _package() -> ModuleType:
-    try:
-        import mitsuba as module
-    except ImportError as missing:
-        raise SeatrialError(
-            "path-traced pictures need Mitsuba 3: pip install 'seatrial[pictures]'"
-        ) from missing
-    return module
 
 
 def _cuda() -> str | None:
