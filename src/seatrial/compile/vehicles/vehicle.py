@@ -42,9 +42,6 @@ from seatrial.spec import vehicle as spec
 Array = NDArray[np.float64]
 DType = np.dtype[Any]
 
-USUAL_STEP = 0.02
-"""Time step for which contact is stable where none is given, s."""
-
 
 @dataclass(frozen=True)
 class CompiledVehicle:
@@ -61,7 +58,6 @@ def compile_vehicle(
     dtype: DType,
     integrator: str = "rk4",
     excitation: WaveExcitation | None = None,
-    time_step: float = USUAL_STEP,
     in_traffic: bool = False,
 ) -> CompiledVehicle:
     """Build the Model; call inside `jax.enable_x64(True)`.
@@ -114,7 +110,7 @@ def compile_vehicle(
         excitation=excitation,
         hull=hull,
         memory_forces=memory,
-        contact=build_contact(vehicle, rigid, added, time_step, integrator, dtype)
+        contact=build_contact(vehicle, rigid, added, dtype)
         if ocean.seabed is not None or ocean.solids is not None or in_traffic
         else None,
         integrator=integrator,
