@@ -39,6 +39,10 @@ ROWS = 6
 """Of a grid that are made together."""
 STEPS = 10
 """In which rays are followed to the surface."""
+PAUSES = (2, 4)
+"""Steps after which those that are there are left."""
+CLOSE = 3e-3
+"""Height above the surface at which a ray is there, m: its last step brings it nearer still."""
 TILE = 5.0
 """Side of the tile of ripples, m."""
 RIPPLES = 256
@@ -123,13 +127,24 @@ class Surface:
         x, y, depth, side = (np.broadcast_to(row, found.shape)[rays] for row in (x, y, depth, side))
         level = np.sqrt(np.maximum(1.0 - dz * dz, 0.0))
         rate = 1.0 / (np.float32(self.steepest) * level + np.maximum(dz * side, 0.0) + 1e-4)
-        for _ in range(STEPS):
+        whole, going = at, np.arange(len(at))
+        rows = [x, y, depth, side, dx, dy, dz, rate]
+        for step in range(STEPS):
+            x, y, depth, side, dx, dy, dz, rate = rows
             above = -side * (depth + at * dz + self.height(x + at * dx, y + at * dy))
-            at = at + np.maximum(above, 0.0) * rate
-        # The last step is the tangent's: what is left is close to the surface, or grazes it.
-        above = -side * (depth + at * dz + self.height(x + at * dx, y + at * dy))
-        descent = np.maximum(dz * side, 0.02)
-        at = at + np.clip(above / descent, -1.0, 8.0)
+            if step == STEPS - 1:
+                # The last step is the tangent's: what is left is close to it, or grazes it.
+                at = at + np.clip(above / np.maximum(dz * side, 0.02), -1.0, 8.0)
+            else:
+                at = at + np.maximum(above, 0.0) * rate
+            if step in PAUSES:
+                # Steep rays are there after a few steps.
+                off = np.flatnonzero(above > CLOSE)
+                whole[going] = at
+                going, at = going[off], at[off]
+                rows = [row[off] for row in rows]
+        whole[going] = at
+        at = whole
         gone = (at > leave[rays] + 1e-3) & (towards[rays] <= 1e-6)
         found[rays] = np.where(gone | (at > reach), np.inf, np.maximum(at, 1e-3))
         return found
