@@ -47,9 +47,9 @@ ONSET = 0.0005
 """Over which the damper comes in, m."""
 YIELD = 4.0
 """c over h k, time steps in which a dent goes back: what strikes hardly bounces."""
-ROUNDS = 5
+ROUNDS = 3
 """Of guessing who presses and how hard it rubs."""
-GRADIENTS = 10
+GRADIENTS = 6
 """Steps of conjugate gradients in each."""
 TINY = 1e-30
 """Keeps a quotient of nothing by nothing from spreading."""
