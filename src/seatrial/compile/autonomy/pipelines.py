@@ -1,4 +1,4 @@
-"""Tasks that follow a pipeline by a sonar, to what a pilot needs for it; refuses what cannot work."""
+"""Tasks that follow a pipeline by a sonar, to what a pilot needs; refuses what cannot work."""
 
 from collections.abc import Sequence
 from typing import Any
