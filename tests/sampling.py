@@ -97,6 +97,7 @@ LONG_FILES = [
     "analytic/test_acoustic_positioning",
     "analytic/test_contact",
     "scenarios/test_touching",
+    "scenarios/test_pipelines",
     "scenarios/test_optical",
     "scenarios/test_seabed_world",
     "scenarios/test_sonar_runs",
