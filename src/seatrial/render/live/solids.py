@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from seatrial.geometry.bodies import Body, rotation_matrix
 from seatrial.geometry.grid import HeightGrid
-from seatrial.geometry.rays import BOTTOM, Hits
+from seatrial.geometry.rays import BOTTOM, Hits, material_of
 from seatrial.render.appearance import (
     BODY_CONTRAST,
     board_albedo,
@@ -36,6 +36,8 @@ SEA_ALBEDO = 0.06
 """Share of daylight that comes back from the sea, onto what faces down."""
 CLEARANCE = 2e-3
 """How far above a surface its shadow rays begin, m, and as a share of the distance."""
+SHADOWS = 1.5
+"""Optical depth of scattering down to which shadows are seen under water."""
 SHADOW = 300.0
 """How far away something may stand that casts a shadow, m."""
 
@@ -71,29 +73,53 @@ class Shader:
 
     def albedo(self, hits: Hits, place: Single, footprint: Single) -> Single:
         """(3, P) of what is met at places (3, P), in pixels of a footprint, m."""
-        colour = np.empty((3, len(hits.ray)), np.float32)
-        bodies = np.unique(hits.body)
-        for number in bodies:
-            some = np.flatnonzero(hits.body == number)
-            part = slice(None) if len(some) == len(hits.ray) else some
-            where, size = place[:, part], footprint[part]
-            normal = hits.normal[part].T
-            material = int(hits.material[some[0]])
-            if number == BOTTOM:
-                colour[:, part] = bottom_colour(material, normal, where, size)
-                continue
-            body = self.stage.rays.bodies[number]
-            own, turned = self._in_body_axes(number, where, normal)
-            even = body_colour(body, material)[:, None]
-            across, along = _on_face(own, turned)
-            colour[:, part] = even * (1.0 + BODY_CONTRAST * grain(across, along, size))
-            if body.pattern is not None:
-                front = turned[0] > 0.9
-                if front.any():
-                    rows = some[front]
-                    cosine = np.maximum(hits.cosine[rows], 0.05).astype(np.float32)
-                    colour[:, rows] = self._board(body, own[:, front], size[front], cosine)
+        normal = hits.normal.T
+        colour = self._painted.take(hits.body, axis=1)
+        floor = np.flatnonzero(hits.body == BOTTOM)
+        if len(floor):
+            part = slice(None) if len(floor) == len(hits.body) else floor
+            material = int(hits.material[floor[0]])
+            colour[:, part] = bottom_colour(
+                material, normal[:, part], place[:, part], footprint[part]
+            )
+        if len(floor) == len(hits.body):
+            return colour
+        built = np.flatnonzero(hits.body >= 0)
+        own, turned = place[:, built], normal[:, built].astype(np.float32)
+        size = footprint[built]
+        # What moves, or shows a pattern, is looked at in its own axes.
+        for number in np.intersect1d(hits.body, self._apart):
+            some = np.flatnonzero(hits.body[built] == number)
+            own[:, some], here = self._in_body_axes(number, own[:, some], turned[:, some])
+            turned[:, some] = here
+        shade = BODY_CONTRAST * grain(*_on_face(own, turned), size)
+        colour[:, built] *= 1.0 + shade
+        for number in np.intersect1d(hits.body, self._boards):
+            front = np.flatnonzero((hits.body[built] == number) & (turned[0] > 0.9))
+            if len(front):
+                rows = built[front]
+                cosine = np.maximum(hits.cosine[rows], 0.05).astype(np.float32)
+                body = self.stage.rays.bodies[number]
+                colour[:, rows] = self._board(body, own[:, front], size[front], cosine)
         return colour
+
+    @cached_property
+    def _painted(self) -> Single:
+        """(3, bodies + 2) albedo of every body; the last two places are the bottom's."""
+        bodies = self.stage.rays.bodies
+        found = np.zeros((3, len(bodies) + 2), np.float32)
+        for i, body in enumerate(bodies):
+            found[:, i] = body_colour(body, material_of(body))
+        return found
+
+    @cached_property
+    def _boards(self) -> list[int]:
+        return [i for i, b in enumerate(self.stage.rays.bodies) if b.pattern is not None]
+
+    @cached_property
+    def _apart(self) -> list[int]:
+        bodies = enumerate(self.stage.rays.bodies)
+        return [i for i, b in bodies if b.moves or b.shape == "vehicle" or b.pattern is not None]
 
     def _in_body_axes(
         self, number: int, place: Single, normal: NDArray[np.floating]
@@ -145,8 +171,10 @@ class Shader:
         depth = np.maximum(place[2], 0.0)
         sun = self.sun_in_water
         facing = np.maximum(sum(normal[c] * np.float32(sun[c]) for c in range(3)), 0.0)
-        if shadows and float(depth.min(initial=np.inf)) * float(water.scattering.min()) < 3.0:
-            facing *= self._lit(hits, place, facing, sun)
+        if shadows:
+            # Deeper, so much of the beam has been scattered that there are no shadows.
+            sharp = depth < SHADOWS / float(water.scattering.min())
+            facing *= self._lit(hits, place, facing * sharp, sun)
         up = np.float32(0.75) - np.float32(0.25) * normal[2]
         beam, even = self.daylight
         slant = -1.0 / sun[2]

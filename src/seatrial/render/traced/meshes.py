@@ -60,8 +60,8 @@ def built(
         has_vertex_texcoords=coordinates is not None,
     )
     for attribute, values in (attributes or {}).items():
-        rows = np.asarray(values, np.float32).reshape(len(mesh.vertices), -1)
-        made.add_attribute(attribute, rows.shape[1], rows.ravel())
+        flat = np.asarray(values, np.float32).ravel()
+        made.add_attribute(attribute, len(flat) // len(mesh.vertices), flat)
     given = {"vertex_positions": mesh.vertices, "vertex_normals": normals}
     given["vertex_texcoords"] = coordinates
     parameters = mi.traverse(made)

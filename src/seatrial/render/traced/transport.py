@@ -60,8 +60,11 @@ def follow(
         dr.opaque(mi.UInt64, seed),
     )
     dr.eval(*sums)
-    parts = (np.array(part).reshape(3, view.height, view.width) for part in sums)
-    return Split(*(np.moveaxis(p / np.float32(samples), 0, 2) for p in parts))
+    parts = [np.array(part, np.float32).reshape(3, view.height, view.width) for part in sums]
+    surface, direct, indirect, clear = (
+        np.ascontiguousarray(np.moveaxis(p, 0, 2) / np.float32(samples)) for p in parts
+    )
+    return Split(surface, direct, indirect, clear)
 
 
 class _Camera(NamedTuple):
