@@ -89,9 +89,8 @@ def scenario(sea: dict[str, Any] | None, rate: float) -> Scenario:
         "sensors": [camera],
         "mission": [turning],
     }
-    return Scenario(
-        name="turning", world=world, vehicles=[boat], duration=LASTS, seed=3, stop_when_done=False
-    )
+    whole: dict[str, Any] = {"world": world, "vehicles": [boat]}
+    return Scenario(name="turning", duration=LASTS, seed=3, stop_when_done=False, **whole)
 
 
 def _findings(found: dict[str, Closures]) -> Findings:
