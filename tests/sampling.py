@@ -17,6 +17,7 @@ TURNS = 4
 
 LONG_FILES = [
     "oracle/test_hull_potential",
+    "oracle/test_hull_drift",
     "analytic/test_hull_forces",
     "scenarios/test_hulls",
     "analytic/test_hull_mending",
