@@ -120,6 +120,14 @@ def load(kind: str, key: str) -> bytes | None:
     return content
 
 
+def size(kind: str, key: str) -> int:
+    """Bytes that an entry takes; 0 where there is none."""
+    try:
+        return _path(kind, key).stat().st_size
+    except (OSError, RuntimeError):
+        return 0
+
+
 def recall(kind: str, key: str, name: str, make: Callable[[], T]) -> T:
     """What was kept under a key as Python made it, or else what is made now, and kept."""
     content = load(kind, key)

@@ -25,6 +25,7 @@ from seatrial.engine.frames import Sink
 from seatrial.engine.plan import Plan
 from seatrial.engine.weather import Weather
 from seatrial.errors import Problem, SpecError
+from seatrial.guests import RosbridgeGuests
 from seatrial.record.choose import recorder
 from seatrial.record.memory import MemoryRecorder
 from seatrial.record.reader import Recording, read
@@ -181,7 +182,7 @@ def run_in_view(
         return memory if out is None else recorder(out, vehicles)
 
     engine = Engine(plan, stepped=True)
-    stage = Live(engine, controllers, sink, _Maker(plan), whole=True)
+    stage = Live(engine, controllers, sink, _Maker(plan), whole=True, guests=RosbridgeGuests())
     stage.speed = pace
     began = wall_clock.perf_counter()
     page = Page(stage, host, port, links)
@@ -220,7 +221,8 @@ def stage_of(
     sink = None if out is None else lambda: recorder(out, vehicles)
     if sink is not None:  # a name that cannot be used is refused before the page opens
         sink()
-    return Live(Engine(plan, stepped=True), controllers, sink, _Maker(plan))
+    engine = Engine(plan, stepped=True)
+    return Live(engine, controllers, sink, _Maker(plan), guests=RosbridgeGuests())
 
 
 def for_drill(scenario: Scenario) -> Scenario:

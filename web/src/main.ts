@@ -238,7 +238,10 @@ class Page {
     const shown = this.buffer.at(now / 1000);
     const last = this.buffer.last;
     if (!shown || !last) return;
-    if (this.hello.outside) this.world.draw(shown.time, shown.numbers, this.panel.selected, seconds);
+    if (this.hello.outside) {
+      for (const numbers of this.buffer.passed(this.world.time, shown.time)) this.world.leave(numbers);
+      this.world.draw(shown.time, shown.numbers, this.panel.selected, seconds);
+    }
     this.panel.show(shown.time, shown.numbers, now / 1000);
     this.map.draw(shown.numbers, this.panel.selected, now / 1000);
     this.bar.show(last, shown.time);

@@ -65,6 +65,7 @@ export class Panel {
     }
     this.span.value = hello.mode === "playback" ? "0" : "120";
     this.window.span = Number(this.span.value);
+    this.window.marked = hello.mode === "playback";
     this.span.addEventListener("change", () => {
       this.window.span = Number(this.span.value);
       this.window.follow();
@@ -243,11 +244,11 @@ export class Panel {
       const value = this.values.get(name);
       if (value && value.textContent !== text) value.textContent = text;
     };
-    put("position", `${p[0]!.toFixed(1)} N  ${p[1]!.toFixed(1)} E m`);
+    put("position", `N ${p[0]!.toFixed(1)} m, E ${p[1]!.toFixed(1)} m`);
     put("depth", `${p[2]!.toFixed(2)} m`);
-    put("speed", `${speed.toFixed(2)} m/s  ${(speed * 1.943844).toFixed(1)} kn`);
+    put("speed", `${speed.toFixed(2)} m/s, ${(speed * 1.943844).toFixed(1)} kn`);
     put("heading", `${((yaw * DEGREES + 360) % 360).toFixed(1)}°`);
-    put("roll, pitch", `${(roll * DEGREES).toFixed(1)}°  ${(pitch * DEGREES).toFixed(1)}°`);
+    put("roll, pitch", `${(roll * DEGREES).toFixed(1)}°, ${(pitch * DEGREES).toFixed(1)}°`);
     put("wave", this.hello.outside ? `${of("elevation")[0]!.toFixed(2)} m` : "–");
     put("status", this.hello.statuses[Math.round(of("status")[0]!)] ?? "?");
     const [states, orders] = [of("actuators"), of("command")];

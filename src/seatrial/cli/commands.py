@@ -24,6 +24,7 @@ from seatrial.cli.bridges import (
     replay_recording,
     run_with_bridges,
 )
+from seatrial.cli.datasets import dataset_app
 from seatrial.cli.fmu import export_fmu
 from seatrial.errors import Problem, SpecError, SpecWarning
 
@@ -37,6 +38,7 @@ for group, name in (
     (groups.waves_app, "waves"),
     (groups.sensors_app, "sensors"),
     (groups.seabed_app, "seabed"),
+    (dataset_app, "dataset"),
 ):
     app.add_typer(group, name=name)
 PortOption = Annotated[int, typer.Option(help="Port of the page.", min=0, max=65535)]

@@ -258,14 +258,12 @@ class _Kinds:
         loaded = None
         if participant.wave_forces is not None:
             loaded = load_wave_forces(self._scenario, index, self.ocean(dtype), dtype)
-        assert self._scenario.time_step is not None  # settled
         vehicle = compile_vehicle(
             participant.vehicle,
             self.ocean(dtype),
             dtype,
             self._scenario.integrator,
             loaded,
-            self._scenario.time_step,
             vehicles_touch(self._scenario),
         )
         sensors = FittedOut(

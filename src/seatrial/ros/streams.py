@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from seatrial.engine.frames import Frames, RunHeader, VehicleFrames, VehicleState
+from seatrial.ros.compressed import CompressedLayout
 from seatrial.ros.description import DESCRIPTION, STRING, build_description
 from seatrial.ros.layout import Layout, Message, MessageFactory, TypeStore
 from seatrial.ros.loop_topics import PATH_TYPE, build_path, frame_topics, path_topic
@@ -65,7 +66,7 @@ class Streams:
         self._now: dict[str, list[_Stream]] = {}
         self._frames: dict[str, list[_Stream]] = {}
         self._sensors: dict[tuple[str, str], list[_Stream]] = {}
-        self._payloads: dict[tuple[str, str], tuple[str, PayloadLayout]] = {}
+        self._payloads: dict[tuple[str, str], tuple[str, PayloadLayout | CompressedLayout]] = {}
         for vehicle in header.vehicles:
             space = self.namespaces[vehicle.name]
             topics = frame_topics(vehicle, space)

@@ -41,7 +41,7 @@ export function seriesOf(card: VehicleCard, index: number, layout: Layout): Seri
     found.push({
       title: "actuators",
       unit,
-      names: own.map((i) => card.channels[i]!.name),
+      names: own.map((i) => card.channels[i]!.name.replaceAll("_", " ")),
       of: (n) => own.map((i) => part(n, "actuators")[i]!),
     });
   }

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from seatrial.compile.sensors.context import Built, Context
 from seatrial.compile.sensors.water import depths_of, profile_of
 from seatrial.geometry.materials import MATERIALS, material_column
-from seatrial.ocean import water
 from seatrial.pytree import constant
 from seatrial.sensors.radar.picture import LIGHT, WARMTH, RadarPicture, elevations
 from seatrial.sensors.sonar.column import Column
@@ -205,10 +204,9 @@ def _tap(context: Context, components: int, needs: Literal["water", "air"]) -> T
 def _column(frequency: float, context: Context) -> Column:
     z = depths_of(context.ocean)
     here = profile_of(context.ocean, z)
-    sound = np.asarray(water.sound_speed(context.ocean.water, constant(z)), np.float64)
     return Column(
         depth=z,
-        speed=np.broadcast_to(sound, z.shape),
+        speed=here.sound_speed,
         absorption=absorption(frequency, here.celsius, here.salinity, z),
     )
 

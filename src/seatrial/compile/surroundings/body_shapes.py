@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.geometry import mesh as meshes
+from seatrial.geometry import patterns
 from seatrial.geometry.bodies import Body
 from seatrial.geometry.mesh import Mesh
 from seatrial.ocean import Ocean
@@ -67,8 +68,31 @@ def parts_of(body: spec.WorldBody, stream: str, seed: int) -> list[Body]:
         ]
     if body.pier is not None:
         return _pier(body.pier)
+    if body.board is not None:
+        return [_board(body.board)]
     assert body.pipe is not None
     return []  # laid along the bottom when its place is known
+
+
+def _board(board: spec.Board) -> Body:
+    """A thin box with a pattern on its forward face."""
+    if board.checker is not None:
+        cells = patterns.checker(*board.checker)
+    elif board.markers is not None:
+        cells = patterns.markers(*board.markers, board.first_marker)
+    else:
+        cells = np.array([list(row) for row in board.cells]).astype(np.uint8)
+    rows, columns = cells.shape
+    half = 0.5 * board.tilt
+    return Body(
+        "",
+        "box",
+        length=board.thickness,
+        beam=board.cell * columns,
+        height=board.cell * rows,
+        attitude=np.array([math.cos(half), 0.0, math.sin(half), 0.0]),
+        pattern=cells.astype(np.float64),
+    )
 
 
 def _mesh_body(mesh: Mesh) -> Body:

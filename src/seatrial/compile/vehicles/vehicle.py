@@ -45,9 +45,6 @@ from seatrial.spec import vehicle as spec
 Array = NDArray[np.float64]
 DType = np.dtype[Any]
 
-USUAL_STEP = 0.02
-"""Time step for which contact is stable where none is given, s."""
-
 
 @dataclass(frozen=True)
 class CompiledVehicle:
@@ -64,7 +61,6 @@ def compile_vehicle(
     dtype: DType,
     integrator: str = "rk4",
     excitation: WaveExcitation | None = None,
-    time_step: float = USUAL_STEP,
     in_traffic: bool = False,
     drifting: bool = True,
 ) -> CompiledVehicle:
@@ -122,7 +118,7 @@ def compile_vehicle(
         excitation=excitation,
         hull=hull,
         memory_forces=memory,
-        contact=build_contact(vehicle, rigid, added, time_step, integrator, dtype)
+        contact=build_contact(vehicle, rigid, added, dtype)
         if ocean.seabed is not None or ocean.solids is not None or in_traffic
         else None,
         integrator=integrator,
