@@ -195,9 +195,9 @@ def summary() -> dict[tuple[str, str], tuple[int, int]]:
 
 
 def clear() -> tuple[int, int]:
-    """Delete every entry; returns how many there were and their bytes."""
+    """Delete every entry and every mesh; returns how many there were and their bytes."""
     count = size = 0
-    for path, status in _files():
+    for path, status in (*_files(), *_files(".stl")):
         with contextlib.suppress(OSError):
             path.unlink()
             count, size = count + 1, size + status.st_size
