@@ -289,7 +289,7 @@ def cache(
     clear: Annotated[bool, typer.Option("--clear", help="Delete all of it.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show, or clear, the compiled programs and designed autopilots that are kept on disk."""
+    """Show, or clear, what is kept on disk: programs, autopilots, descriptions that were read."""
     from seatrial.cli.kept import clear_cache, show_cache
 
     if clear:
