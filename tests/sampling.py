@@ -17,6 +17,7 @@ TURNS = 4
 
 LONG_FILES = [
     "oracle/test_hull_potential",
+    "oracle/test_hull_drift",
     "oracle/test_traced_kernel",
     "analytic/test_hull_forces",
     "scenarios/test_hulls",

@@ -81,7 +81,7 @@ class Page {
       help: () => help(),
       panel: (on) => this.showPanel(on),
     }, this.driver);
-    this.showPanel(innerWidth > 600); // on a phone the picture comes first
+    this.showPanel(innerWidth > 600 || !hello.outside); // on a phone the picture comes first
     byId("scenario").textContent = hello.scenario;
     const role = hello.role === "operator" ? "" : `, ${hello.role}`;
     byId("mode").textContent = hello.mode + (hello.may.length ? role : ", watching");
