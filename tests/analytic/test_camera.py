@@ -281,9 +281,11 @@ def test_a_rolling_shutter_skews_by_the_rate_of_turn():
 def test_motion_blurs_by_speed_times_exposure():
     """An edge across the way is smeared over f v t / d pixels."""
     wall = box((10.5, 10.0, -20.0), (1.0, 20.0, 60.0), **WHITE)
+    black = {**WHITE, "pattern": np.zeros((1, 1))}
+    behind = box((10.6, 0.0, -20.0), (1.0, 80.0, 80.0), **black)
     speed, time = 4.0, 0.02
     built = camera(
-        (wall,), "full", width=160, height=8, field_of_view=0.5, auto_exposure=False,
+        (wall, behind), "full", width=160, height=8, field_of_view=0.5, auto_exposure=False,
         exposure_time=time, gain=1, f_number=16, full_well=1e6, read_noise=0, vignetting=0,
     )  # fmt: skip
     dense = built.dense
