@@ -88,8 +88,7 @@ def stage() -> Stage:
     )
 
 
-def shot(world: Stage, frame: int, width: int, height: int) -> Shot:
-    focal = FOCAL_LENGTH / PIXEL * width / COLUMNS
+def shot(frame: int, lens: Lens) -> Shot:
     east = -5.0 + SPEED * frame / RATE
     place = np.array([0.5, east, DEPTH - 2.4])
     yaw, pitch = 0.35, -0.22
@@ -109,7 +108,7 @@ def shot(world: Stage, frame: int, width: int, height: int) -> Shot:
         )
         for side in (-1.0, 1.0)
     )
-    return Shot(place, turned, frame / RATE, Lens(width, height, focal), lamps)
+    return Shot(place, turned, frame / RATE, lens, lamps)
 
 
 def timed(given: argparse.Namespace) -> dict[str, object]:
@@ -129,12 +128,14 @@ def timed(given: argparse.Namespace) -> dict[str, object]:
 
     home.follow = watched
     opening, velocity = aperture(FOCAL_LENGTH, F_NUMBER, 4.0), np.array([0.0, SPEED, 0.0])
+    focal = FOCAL_LENGTH / PIXEL * given.width / COLUMNS
+    lens = Lens(given.width, given.height, focal)
     seconds, tracing, last = [], [], {}
     for frame in range(given.frames + 1):
         spent.clear()
         start = time.perf_counter()
         last = tracer.render(
-            shot(world, frame, given.width, given.height),
+            shot(frame, lens),
             *(given.samples, given.depth, passes, opening, frame, velocity, given.denoise),
         )
         seconds.append(time.perf_counter() - start)
