@@ -1,4 +1,4 @@
-// Pictures of dense sensors on a canvas: fans, all-round screens, waterfalls, depths and clouds.
+// Pictures of dense sensors on a canvas: fans, all-round screens, waterfalls, photos and clouds.
 
 import type { SensorCard } from "../messages";
 
@@ -17,7 +17,7 @@ const DEPTH: Ramp = [[255, 245, 190], [248, 160, 70], [190, 60, 90], [80, 30, 12
 const NOTHING: Colour = [8, 16, 24];
 
 export function rampOf(type: string): Ramp {
-  if (type === "depth_camera") return DEPTH;
+  if (type === "depth_camera" || type === "camera") return DEPTH;
   return type === "radar_image" ? GREEN : AMBER;
 }
 
@@ -68,6 +68,7 @@ export class SensorPicture {
   private readonly g: CanvasRenderingContext2D;
   private pings: Uint8Array[] = [];
   private around: Raster | null = null;
+  private latest: HTMLImageElement | null = null;
 
   constructor(
     readonly canvas: HTMLCanvasElement,
@@ -102,6 +103,19 @@ export class SensorPicture {
       default:
         this.image(raster.columns, raster.rows, (x, y) => raster.shades[y * raster.columns + x]!);
     }
+  }
+
+  /** A JPEG file, drawn when it is decoded; of several that are on their way the last. */
+  photo(data: string): void {
+    const image = new Image();
+    this.latest = image;
+    image.onload = () => {
+      if (this.latest !== image) return;
+      this.canvas.width = image.width;
+      this.canvas.height = image.height;
+      this.g.drawImage(image, 0, 0);
+    };
+    image.src = `data:image/jpeg;base64,${data}`;
   }
 
   private image(width: number, height: number, shade: (x: number, y: number) => number): void {
