@@ -26,15 +26,19 @@ LASTS = 120.0
 """s; the thesis: 116 and 121."""
 PICTURES = 90
 SIZE = (360, 225)
-SEAS: dict[str, dict[str, Any] | None] = {
-    "still water": None,
+SEAS: dict[str, dict[str, Any]] = {
+    "still water": {},
     "with waves": {
-        "spectrum": "jonswap",
-        "significant_height": 0.35,
-        "peak_period": 3.0,
-        "towards_deg": 20,
+        "waves": {
+            "spectrum": "jonswap",
+            "significant_height": 0.35,
+            "peak_period": 3.0,
+            "towards_deg": 20,
+        },
+        "wind": {"speed": 4.0, "towards_deg": 20},
     },
 }
+"""What the world has besides the harbour; wind draws ripples."""
 PRINTED = {"still water": (180, 35, 42), "with waves": (196, 5, 88)}
 """Pictures, closures detected and rejected, of the thesis."""
 
@@ -45,9 +49,9 @@ def loop_closure(out: Path, sample: bool, watch: Watch) -> Findings:
     rate = PICTURES / LASTS / (3.0 if sample else 1.0)
     found: dict[str, Closures] = {}
     with tempfile.TemporaryDirectory() as scratch:
-        for k, (name, sea) in enumerate(SEAS.items()):
+        for k, (name, weather) in enumerate(SEAS.items()):
             data = make_dataset(
-                scenario(sea, rate),
+                scenario(weather, rate),
                 Path(scratch) / str(k),
                 frames=round(rate * LASTS) - 1,
                 workers=1 if sample else os.cpu_count() or 1,
@@ -60,12 +64,10 @@ def loop_closure(out: Path, sample: bool, watch: Watch) -> Findings:
     return _findings(found)
 
 
-def scenario(sea: dict[str, Any] | None, rate: float) -> Scenario:
+def scenario(weather: dict[str, Any], rate: float) -> Scenario:
     """A WAM-V that turns in the middle of the harbour's basin."""
     harbour = load("harbour", World)
-    world = harbour.model_dump(exclude={"waves"}) | {"name": "basin"}
-    if sea is not None:
-        world["waves"] = sea
+    world = harbour.model_dump(exclude={"waves", "wind"}) | {"name": "basin"} | weather
     camera = {
         "type": "camera",
         "name": "camera",
