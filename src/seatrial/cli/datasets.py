@@ -23,9 +23,11 @@ HeightOption = Annotated[int | None, typer.Option(help="Rows of the pictures.", 
 class _MakeByDefault(TyperGroup):
     """`seatrial dataset SCENARIO` is `seatrial dataset make SCENARIO`."""
 
+    default = "make"
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and args[0] not in (*self.commands, "--help"):
-            args = ["make", *args]
+            args = [self.default, *args]
         return super().parse_args(ctx, args)
 
 
