@@ -267,6 +267,23 @@ def _depth_camera(axes: "Axes", shot: Shot) -> None:
     axes.set_axis_off()
 
 
+def _camera(axes: "Axes", shot: Shot) -> None:
+    image = shot.payload[-1]
+    if image.ndim == 3 and image.dtype != np.uint8:
+        image = 0.5 + 0.5 * image  # normals
+    axes.imshow(image, cmap="tab20", interpolation="nearest")
+    axes.set_axis_off()
+
+
+def _thermal_camera(axes: "Axes", shot: Shot) -> None:
+    kelvin = 0.01 * shot.payload[-1]
+    low, high = np.quantile(kelvin, [0.01, 0.998])
+    shown = axes.imshow(kelvin - 273.15, cmap="inferno", vmin=low - 273.15, vmax=high - 273.15)
+    bar = axes.figure.colorbar(shown, ax=axes, shrink=0.7)
+    bar.set_label("°C", color=INK)
+    axes.set_axis_off()
+
+
 DRAWN: dict[str, Callable[["Axes", Shot], None]] = {
     "imaging_sonar": _imaging,
     "mechanical_sonar": _mechanical,
@@ -274,6 +291,8 @@ DRAWN: dict[str, Callable[["Axes", Shot], None]] = {
     "multibeam": _multibeam,
     "radar_image": _radar,
     "lidar": _lidar,
+    "camera": _camera,
     "depth_camera": _depth_camera,
+    "thermal_camera": _thermal_camera,
 }
 """Type of a sensor -> how its picture is drawn."""

@@ -172,4 +172,28 @@ PICTURES = (
         start=(-6.0, 10.0, -5.0),
         heading=50.0,
     ),
+    Picture(
+        "Camera above the water",
+        "A fairway in the evening: buoys, a barge, a pier, and the sun's glitter on the same waves "
+        "that lift the boat.",
+        "evening-buoys",
+        {"type": "camera", "rate": 10, "fidelity": "nominal", "pitch_deg": -4},
+        start=(0.0, 0.0, -1.8),
+    ),
+    Picture(
+        "Camera below the water",
+        "A reef at noon in clear oceanic water: red is gone after a few metres, and the distance "
+        "fades into the light that the water scatters.",
+        "reef-garden",
+        {"type": "camera", "rate": 10, "fidelity": "nominal", "pitch_deg": -15},
+        start=(0.0, 0.0, 6.0),
+    ),
+    Picture(
+        "Thermal camera",
+        "The same fairway between 8 and 14 µm: the sky cold, the sea as warm as it is, sunny sides "
+        "warm.",
+        "evening-buoys",
+        {"type": "thermal_camera", "rate": 10, "width": 320, "height": 240, "pitch_deg": -4},
+        start=(0.0, 0.0, -1.8),
+    ),
 )

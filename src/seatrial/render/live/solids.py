@@ -97,10 +97,8 @@ class Shader:
         for number in np.intersect1d(hits.body, self._boards):
             front = np.flatnonzero((hits.body[built] == number) & (turned[0] > 0.9))
             if len(front):
-                rows = built[front]
-                cosine = np.maximum(hits.cosine[rows], 0.05).astype(np.float32)
                 body = self.stage.rays.bodies[number]
-                colour[:, rows] = self._board(body, own[:, front], size[front], cosine)
+                colour[:, built[front]] = self._board(body, own[:, front])
         return colour
 
     @cached_property
@@ -134,15 +132,37 @@ class Shader:
         local = matrix.T @ (place - middle[:, None])
         return local.astype(np.float32), (matrix.T @ normal).astype(np.float32)
 
-    @staticmethod
-    def _board(body: Body, own: Single, size: Single, cosine: Single) -> Single:
-        """(P,) albedo of the pattern, for all bands alike."""
-        wide, high = np.float32(body.beam), np.float32(body.height)
+    def _board(self, body: Body, own: Single) -> Single:
+        """(P,) albedo of the pattern at places in the body's axes, for all bands alike: the mean of
+        four quarters of a pixel, each a box as large as that quarter on the board."""
         assert body.pattern is not None
-        u, v = 0.5 - own[1] / wide, 0.5 + own[2] / high
-        # A slanted board is drawn out in one direction, unknown here: half of it in each.
-        drawn = np.asarray(size / np.sqrt(cosine), np.float32)
-        return board_albedo(body.pattern, u, v, drawn / wide, drawn / high)
+        middle, matrix = body.pose(self.shot.time)
+        camera = matrix.T @ rotation_matrix(self.shot.attitude)
+        eye = matrix.T @ (self.shot.position - middle)
+        way = own - eye[:, None]
+        axial = camera[:, 0] @ way
+        # A pixel aside turns the ray by 1/f across the axis, and moves where it meets the plane.
+        moves = []
+        for column in (1, 2):
+            aside = camera[:, column] / self.shot.lens.focal_length
+            along = aside[0] / np.where(np.abs(way[0]) > 1e-9, way[0], 1e-9)
+            moves.append(axial * (aside[:, None] - way * along))
+        (_, right_y, right_z), (_, down_y, down_z) = moves
+        wide, high = body.beam, body.height
+        size = 0.5 * (np.abs(right_y) + np.abs(down_y)), 0.5 * (np.abs(right_z) + np.abs(down_z))
+        total = np.zeros(own.shape[1], np.float32)
+        for across in (-0.25, 0.25):
+            for along in (-0.25, 0.25):
+                y = own[1] + across * right_y + along * down_y
+                z = own[2] + across * right_z + along * down_z
+                total += board_albedo(
+                    body.pattern,
+                    np.asarray(0.5 - y / wide, np.float32),
+                    np.asarray(0.5 + z / high, np.float32),
+                    np.asarray(size[0] / wide, np.float32),
+                    np.asarray(size[1] / high, np.float32),
+                )
+        return np.asarray(0.25 * total, np.float32)
 
     def in_air(self, hits: Hits, place: Single, albedo: Single) -> Single:
         """(3, P) radiance of what is met above the water."""

@@ -131,8 +131,9 @@ class Tracer:
             *(self._props.at(view, truth, velocity), view, water, light.beams(shot.lights), day),
             *(samples, depth, self._number(frame)),
         )
-        behind = background(stage, view, short)
-        colour = split.surface + split.direct + split.indirect + split.clear * behind
+        colour = split.surface + split.direct + split.indirect
+        if day is not None:
+            colour += split.clear * background(stage, view, short)
         if not view.under_water:
             colour = fogged(colour, truth, stage.sky)
         return {"colour": colour, "direct": split.direct, "indirect": split.indirect}
