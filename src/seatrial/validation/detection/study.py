@@ -41,7 +41,7 @@ class Sizes(NamedTuple):
     steps: int
 
 
-FULL = Sizes(train=400, test=100, steps=1500)
+FULL = Sizes(train=240, test=80, steps=800)
 SAMPLE = Sizes(train=24, test=8, steps=60)
 
 

@@ -76,7 +76,8 @@ def close_loops(data: Dataset, apart: float) -> Closures:
     for i in range(camera.frames):
         earlier = range(max(0, i - gap + 1))
         alike = any(_turned(poses[k], poses[i]) < ALIKE for k in earlier)
-        best, hypothesis = [], -1
+        best: list[tuple[int, int]] = []
+        hypothesis = -1
         for k in earlier:
             matches = _matches(matcher, seen[i], seen[k])
             if len(matches) > len(best):
