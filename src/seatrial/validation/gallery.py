@@ -129,7 +129,7 @@ PICTURES = (
     Picture(
         "Multibeam bathymetry",
         "Four lines over a reef, 512 beams over 130 degrees; soundings averaged in cells and lit "
-        "from the north-west.",
+        "from the north-west, the track in white.",
         "reef",
         {"type": "multibeam", "rate": 5},
         start=(-100.0, -60.0, 1.0),
