@@ -214,6 +214,19 @@ def test_free_decay_loses_the_energy_that_is_radiated(box):
     assert np.abs(z[time > 10.0]).max() < 0.05 * 0.02
 
 
+@pytest.mark.usefixtures("x64")
+def test_a_box_that_was_nudged_lies_still_after_an_hour_where_it_was():
+    model = craft.compiled(craft.barge(hull=BOX))
+    first = craft.state(model, position=(0, 0, 0.02), euler=(0.0, 0.01, 0.0))
+    first = State(first.position, first.attitude, first.velocity, first.actuators,
+                  (jnp.zeros(model.memory_forces[0].states),))  # fmt: skip
+    _, position, _, velocity, _ = craft.simulate(
+        model, craft.calm(), first, 3600.0, 0.1, every=36_000
+    )
+    assert position[-1] == pytest.approx(np.zeros(3), abs=1e-3)
+    assert velocity[-1] == pytest.approx(np.zeros(6), abs=1e-6)
+
+
 def test_solutions_are_kept_and_what_cannot_be_solved_is_refused(box):
     again = solve_hull(craft.barge(hull=BOX), None)
     assert np.array_equal(again.damping, box.damping)
