@@ -3,6 +3,8 @@
 python benchmarks/pictures.py --width 1280 --height 720 --samples 375 --frames 5
 python benchmarks/pictures.py --width 320 --height 180 --samples 32 --denoise --frames 5
 
+python benchmarks/pictures.py --width 400 --samples 96 --sheet passes.jpg
+
 A pipeline with flanges, blocks and boulders on a rolling bottom of 320,000 triangles, in the fjord
 of seed 004 at night, by two lamps, with marine snow and the thin lens of its table 5.3; a camera
 passes by at 0.5 m/s, ten frames a second. All passes of the seed, A to G, are drawn. The first
@@ -27,7 +29,8 @@ from seatrial.render.sky import Sky
 from seatrial.render.traced import plain
 from seatrial.render.traced.snow import Snow
 from seatrial.render.traced.surfaces import noise
-from seatrial.render.traced.tracer import LETTERS, Tracer
+from seatrial.render.traced.tracer import LETTERS, PASSES, Tracer
+from seatrial.render.traced.truth import Truth
 from seatrial.render.traced.view import aperture
 from seatrial.render.water import medium
 
@@ -111,6 +114,46 @@ def shot(frame: int, lens: Lens) -> Shot:
     return Shot(place, turned, frame / RATE, lens, lamps)
 
 
+def sheet(path: Path, width: int, samples: int) -> None:
+    """All passes of one frame side by side, for the documents."""
+    from PIL import Image
+
+    world = stage()
+    tracer = Tracer(world, seed=1, snow=Snow(80.0))
+    frame, lens = 16, Lens(width, width * 9 // 16, FOCAL_LENGTH / PIXEL * width / COLUMNS)
+    taken, following = shot(frame, lens), shot(frame + 1, lens)
+    made = tracer.render(
+        *(taken, samples, 16, PASSES, aperture(FOCAL_LENGTH, F_NUMBER, 4.0), frame),
+        *(np.array([0.0, SPEED, 0.0]), True),
+    )
+    gain = 0.2 / made["colour"].mean()
+    flow = np.nan_to_num(Truth(world, taken).flow(following))
+    angle = np.arctan2(flow[..., 1], flow[..., 0])
+    turns = np.stack([0.5 + 0.5 * np.cos(angle - k * 2.0 * np.pi / 3.0) for k in range(3)], axis=2)
+    fast = np.clip(np.linalg.norm(flow, axis=2) / (0.02 * width), 0.0, 1.0)[..., None]
+    colours = np.random.default_rng(3).uniform(0.1, 1.0, (256, 3))
+    pictures = [
+        srgb(gain * made["colour"]),
+        srgb(made["uniform"]),
+        np.rint(127.5 + 127.5 * made["normals"] * [1, 1, -1]).astype(np.uint8),
+        _grey(1.0 - np.clip(made["depth"] / 20.0, 0.0, 1.0)),
+        _grey(made["shadow"]),
+        srgb(gain * made["direct"]),
+        srgb(gain * made["indirect"]),
+        srgb(np.clip(made["albedo"], 0.0, 1.0)),
+        srgb(colours[made["instance"] % 256]),
+        srgb(colours[200 + made["category"]]),
+        srgb(turns * fast),
+    ]
+    pictures.append(np.full_like(pictures[0], 255))
+    rows = [np.concatenate(pictures[k : k + 3], axis=1) for k in range(0, len(pictures), 3)]
+    Image.fromarray(np.concatenate(rows)).save(path, quality=85)
+
+
+def _grey(values: np.ndarray) -> np.ndarray:
+    return np.repeat(np.rint(255.0 * values).astype(np.uint8)[..., None], 3, axis=2)
+
+
 def timed(given: argparse.Namespace) -> dict[str, object]:
     world = stage()
     tracer = Tracer(world, seed=1, snow=Snow(150.0))
@@ -173,7 +216,14 @@ def main() -> None:
     parser.add_argument("--denoise", action="store_true")
     parser.add_argument("--passes", help="names with commas between; those of seed 004 if left out")
     parser.add_argument("--picture", help="where to write the last frame, PNG")
-    print(json.dumps(timed(parser.parse_args()), indent=1))
+    parser.add_argument(
+        "--sheet", type=Path, help="draw all passes of a frame into this file instead"
+    )
+    given = parser.parse_args()
+    if given.sheet is not None:
+        sheet(given.sheet, given.width, given.samples)
+    else:
+        print(json.dumps(timed(given), indent=1))
 
 
 if __name__ == "__main__":

@@ -177,7 +177,7 @@ def test_the_page_and_ros_are_given_a_vehicles_own_hull(tmp_path, monkeypatch):
     vertices = np.frombuffer(base64.b64decode(drawn.vertices), "<f4").reshape(-1, 3)
     assert vertices == pytest.approx(otter.vertices, abs=1e-6)
 
-    said = {name: data for name, data in Streams(header, profile_of("seatrial")).latched}
+    said = dict(Streams(header, profile_of("seatrial")).latched)
     assert b"<box" in said["/b/robot_description"]
     file = re.search(rb'<mesh filename="file://([^"]+)"/>', said["/a/robot_description"])[1]
     read = trimesh.load(file.decode())

@@ -50,6 +50,10 @@ class Page {
     this.driver = new Driver(send, () => this.vehicle);
     this.film = new Film(canvas, (film) => {
       this.bar.showFilm(false);
+      if (!film.size) {
+        say("Nothing was drawn while the film ran.", 4);
+        return;
+      }
       const address = URL.createObjectURL(film);
       save(`${this.name}.${film.type.includes("mp4") ? "mp4" : "webm"}`, address);
       setTimeout(() => URL.revokeObjectURL(address), 10_000);

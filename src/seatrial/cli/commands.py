@@ -488,7 +488,8 @@ def study(
     name: Annotated[
         str,
         typer.Argument(
-            help="asvlite-speed, asvlite-tank, asvlite-trends, handover, missions, colregs, outage."
+            help="asvlite-speed, asvlite-tank, asvlite-trends, handover, missions, "
+            "consistency, colregs, outage, buoyancy, hull-cards."
         ),
     ],
     out: Annotated[Path, typer.Option(help="Folder for the files of the study.")] = Path("studies"),

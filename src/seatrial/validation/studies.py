@@ -20,6 +20,7 @@ STUDIES = {
     "asvlite-trends": "asvlite.study:trends",
     "buoyancy": "buoyancy.study:buoyancy",
     "colregs": "colregs.study:colregs",
+    "consistency": "consistency.study:consistency",
     "detection": "detection.study:detection",
     "handover": "handover.study:handover",
     "hull-cards": "hull_cards:hull_cards",
