@@ -103,6 +103,7 @@ $(STAMP): pyproject.toml
 	@echo "Installing seatrial into $(VENV); this happens once and takes a minute or two."
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@$(BIN)/python -m compileall -q src # an editable install is not, and some environments never write it
 	@touch $@
 
 $(VENV)/.docs: $(STAMP)

@@ -109,7 +109,7 @@ class Bridged:
         self._bridges = list(bridges)
         self._paced_by = [b for b in bridges if lock_step or b.paces]
         for bridge in bridges:  # one that cannot serve refuses before anything is compiled
-            bridge.open(_setting(plan))
+            bridge.open(setting_of(plan))
         self._plan, self._engine = plan, Engine(plan, stepped=True)
         self._failure: ControllerError | None = None
         self._paused, self._steps = False, 0
@@ -265,7 +265,7 @@ class Bridged:
             self._finish(stopped=True)
             self._engine.reset()
         for bridge in self._bridges:
-            bridge.open(_setting(self._plan))
+            bridge.open(setting_of(self._plan))
         self._begin()
 
     # ── Beginning and end ─────────────────────────────────────────────────────────────────────
@@ -298,7 +298,8 @@ class Bridged:
         return summary
 
 
-def _setting(plan: Plan) -> Setting:
+def setting_of(plan: Plan) -> Setting:
+    """What those outside are told before the first turn of a run."""
     return Setting(
         header=plan.header,
         scene=plan.scene,
