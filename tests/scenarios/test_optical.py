@@ -13,6 +13,7 @@ from seatrial.geometry.bodies import rotation_matrix
 from seatrial.ros.compressed import packed, unpacked
 from seatrial.spec.loading import load_text
 from seatrial.spec.scenario import Scenario
+from seatrial.validation import camera_timing, ray_timing
 
 MODEL = (
     "{name: small, beams: 15, lowest_deg: -16, highest_deg: 12, columns: 400, range: 60, "
@@ -212,3 +213,18 @@ vehicles:
         seen += list(sim.measurements["a"]["cam"].payload[:, 16, 16])
     assert len(seen) == 2
     assert np.all(np.abs(np.array(seen) - 9.0) < 0.1)  # the stern of the other is 9 m ahead
+
+
+def test_cameras_are_timed(monkeypatch):
+    small = camera_timing.CAMERAS.replace("rate: 5,", "rate: 5, width: 32, height: 24,")
+    monkeypatch.setattr(camera_timing, "CAMERAS", small)
+    monkeypatch.setattr(camera_timing, "REPEATS", 1)
+    monkeypatch.setattr(camera_timing, "SECONDS", 0.4)
+    monkeypatch.setattr(ray_timing, "SECONDS", 0.4)
+    rows = {row["sensor"]: row for row in camera_timing.camera_rows()}
+    assert set(rows) == {"above", "below", "masks", "thermal"}
+    for row in rows.values():
+        assert (row["width"], row["height"]) == (32, 24)
+        assert row["frames_per_s"] > 0.0
+        assert 0.0 < row["share_of_rays"] < 1.0
+        assert row["rays"] >= 2 * 32 * 24

@@ -291,7 +291,7 @@ class _View:
     def _mirrored(self, place: Single, direction: Single) -> Single:
         """What is seen in the surface: the sky, and bodies before it."""
         colour = self.stage.sky.table.radiance(direction)
-        if not self.stage.rays.bodies:
+        if not self.shader.bodies:
             return colour
         # Ripples break what is mirrored: a ray tells for itself and those beside it.
         some = np.arange(0, place.shape[1], BESIDE)
@@ -332,7 +332,9 @@ class _View:
         here = self.shot.position[:2]
         for body in self.stage.rays.bodies:
             if body.shape == "vehicle":
-                return True
+                if self.shot.others is not None:
+                    return True
+                continue
             middle, _ = body.pose(self.shot.time)
             size = max(body.radius, math.hypot(body.length, body.beam), 1.0)
             if body.outline is not None or body.vertices is not None:
@@ -344,13 +346,10 @@ class _View:
 
     def _anything_within(self, reach: float) -> bool:
         """Whether there is anything under water that is near enough to the surface."""
-        rays = self.stage.rays
-        flat = isinstance(rays.bottom, float | int)
-        return (
-            bool(rays.bodies)
-            or (rays.bottom is not None and not flat)
-            or (isinstance(rays.bottom, float | int) and float(rays.bottom) < reach)
-        )
+        bottom = self.stage.rays.bottom
+        if self.shader.bodies or bottom is None:
+            return self.shader.bodies
+        return not isinstance(bottom, float | int) or float(bottom) < reach
 
     # In the water.
 

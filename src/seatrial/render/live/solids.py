@@ -50,6 +50,13 @@ class Shader:
     shot: Shot
 
     @cached_property
+    def bodies(self) -> bool:
+        """Whether there is any body to be seen: the camera's own vehicle is none."""
+        others = self.shot.others
+        seen = others is not None and bool(np.isfinite(others).any())
+        return seen or any(body.shape != "vehicle" for body in self.stage.rays.bodies)
+
+    @cached_property
     def sun_in_water(self) -> Array:
         """(3,) towards the sun, as refracted by a level surface."""
         x, y, _ = self.stage.sky.sun_direction
@@ -214,7 +221,7 @@ class Shader:
     def _lit(self, hits: Hits, place: Single, facing: Single, sun: Array) -> Single:
         """(P,) 1 where the sun is not hidden, 0 where it is."""
         lit = np.ones(len(facing), np.float32)
-        if not self.stage.rays.bodies and not isinstance(self.stage.rays.bottom, HeightGrid):
+        if not self.bodies and not isinstance(self.stage.rays.bottom, HeightGrid):
             return lit
         towards = np.flatnonzero(facing > 0.0)
         if not len(towards) or self.stage.sky.sun_irradiance.max() < 1e-4:

@@ -81,7 +81,8 @@ class Camera(Imager):
     f_number: Annotated[Plain, Field(ge=0.7, le=64)] = 2.8
     """Focal length over the diameter of the aperture."""
     brightness: Annotated[Plain, Field(gt=0, lt=1)] = 0.18
-    """Mean of the linear picture that `auto_exposure` aims at."""
+    """Mean of the linear picture that `auto_exposure` aims at, its brightest tenth cut off, which
+    is left to burn out."""
     full_well: Annotated[Number, Field(ge=100, le=1e6), Unit("1")] = 10_000.0
     """Electrons of a pixel that is white at a gain of 1: their number has Poisson's noise."""
     read_noise: Annotated[Number, Field(ge=0, le=1000), Unit("1")] = 3.0
