@@ -6,6 +6,7 @@ import dataclasses
 import io
 import json
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -54,11 +55,30 @@ def numbers(found, kind):
 def test_only_valid_samples_that_are_new_are_told_and_not_too_many():
     some = taken(50)
     some.valid[49] = False
-    assert newest(some, 4.25, np.inf).tolist() == [43, 44, 45, 46, 47, 48]
-    assert newest(some, -1.0, 0.21).tolist() == [0, 1, 2]
-    assert len(newest(some, -1.0, np.inf)) == MOST_SAMPLES
-    told = samples_of(3, "otter", info(), some.cut(newest(some, 4.75, np.inf)))
+    assert newest(info(), some, 4.25, np.inf).tolist() == [43, 44, 45, 46, 47, 48]
+    assert newest(info(), some, -1.0, 0.21).tolist() == [0, 1, 2]
+    assert len(newest(info(), some, -1.0, np.inf)) == MOST_SAMPLES
+    told = samples_of(3, "otter", info(), some.cut(newest(info(), some, 4.75, np.inf)))
     assert (told.run, told.times, told.values) == (3, pytest.approx([4.8]), [[48.0]])
+
+
+def test_a_picture_that_grows_ping_by_ping_misses_none_in_a_fast_run():
+    kind = PayloadInfo("echogram", (1, 4), "float32", "dB re 1 uPa")
+    some = taken(3 * MOST_SAMPLES, np.zeros((3 * MOST_SAMPLES, 1, 4), "f4"))
+    assert len(newest(info(kind), some, -1.0, np.inf)) == 3 * MOST_SAMPLES
+
+
+def test_a_radars_noise_stays_black_and_its_target_does_not():
+    rng = np.random.default_rng(3)
+    screen = -100.0 + rng.normal(size=(1, 90, 128)).astype("f4")
+    screen[0, 30, 60] += 40.0
+    found = picture(
+        replace(info(PayloadInfo("image", (90, 128), "float32", "dBm")), type="radar_image"), screen
+    )
+    shades = numbers(found, "u1")
+    assert np.median(shades) == 1
+    assert np.quantile(shades, 0.99) < 40
+    assert shades[30 * 128 + 60] > 200
 
 
 def test_what_is_no_number_is_told_as_none():
@@ -197,6 +217,19 @@ def test_a_page_gets_the_samples_of_the_sensor_that_it_watches(engine):
     ahead = points[np.abs(points[:, 1]) < 1.0]
     assert np.all((ahead[:, 0] > 8.0) & (ahead[:, 0] < 15.5))  # the quay
     assert late <= 1  # what was on its way
+
+
+def test_a_fast_run_tells_the_samples_of_several_blocks_and_the_last_picture(engine):
+    engine.reset()
+    live = Live(engine, Controllers({}))
+    for _ in range(6):
+        live._advance(5)
+    told = live.samples("otter", "compass", 0.0)
+    assert len(told.times) > 1
+    assert np.allclose(np.diff(told.times), 0.1)  # none is missing
+    assert told.times[0] < told.times[-1] - 0.3
+    assert live.samples("otter", "scanner", 0.0).picture.form == "points"
+    assert live.samples("otter", "compass", told.times[-1]) is None
 
 
 def test_a_recording_shows_the_samples_of_the_moment(plan, tmp_path):

@@ -72,7 +72,15 @@ export interface VehicleCard {
   fence: [number, number][];
   autopilot: boolean;
   suite: number;
+  hull: number | null;
   fields: Part[];
+}
+
+/** Triangles of a hull in body axes; `form` is `file`, or what it was made from. */
+export interface HullCard {
+  form: string;
+  vertices: string;
+  faces: string;
 }
 
 /** The surface: the sum of a cos(ω t − k (x cos μ + y sin μ) + ε). */
@@ -134,6 +142,7 @@ export interface Hello {
   outcomes: string[];
   vehicles: VehicleCard[];
   suites: SensorCard[][];
+  hulls: HullCard[];
   waves: WavesCard | null;
   water_depth: number | null;
   bottom: BottomCard | null;

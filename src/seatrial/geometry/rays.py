@@ -20,7 +20,7 @@ from seatrial.geometry import mesh as meshes
 from seatrial.geometry.bodies import Body, rotation_matrix
 from seatrial.geometry.bundles import bundled
 from seatrial.geometry.grid import HeightGrid
-from seatrial.geometry.materials import material_index
+from seatrial.geometry.materials import MATERIAL_NAMES, material_index
 from seatrial.geometry.tiles import Tiles, extended
 from seatrial.geometry.triangles import Met, Triangles
 
@@ -76,6 +76,10 @@ class RayScene:
         self._moving: list[_Moving] = []
         self._tiles: Tiles | None = None
         self._lock = Lock()
+
+    def __reduce__(self) -> tuple[type["RayScene"], tuple[Any, ...]]:
+        """Another process builds its own structures."""
+        return RayScene, (self.bodies, self.bottom, MATERIAL_NAMES[self.floor])
 
     def following(self, bodies: Sequence[Body]) -> "RayScene":
         """The same world with its floating bodies on other waves; nothing is built again."""

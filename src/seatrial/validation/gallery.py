@@ -34,8 +34,8 @@ class Picture:
 
     title: str
     caption: str
-    world: str
-    """Of the library."""
+    world: str | World
+    """By its name in the library, or its description."""
     sensor: dict[str, Any]
     start: tuple[float, float, float]
     """Where the sensor is at first, NED, m."""
@@ -57,7 +57,7 @@ def take(picture: Picture, seed: int) -> Shot:
         seed=seed,
         duration=1.0,
         time_step=0.01,
-        world=load(picture.world, World),
+        world=load(picture.world, World) if isinstance(picture.world, str) else picture.world,
         vehicles=(participant,),
     )
     dtype = np.dtype(np.float64)
@@ -129,7 +129,7 @@ PICTURES = (
     Picture(
         "Multibeam bathymetry",
         "Four lines over a reef, 512 beams over 130 degrees; soundings averaged in cells and lit "
-        "from the north-west.",
+        "from the north-west, the track in white.",
         "reef",
         {"type": "multibeam", "rate": 5},
         start=(-100.0, -60.0, 1.0),

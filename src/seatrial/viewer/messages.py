@@ -104,7 +104,16 @@ class VehicleCard(Message):
     fence: list[tuple[float, float]]
     autopilot: bool
     suite: int
+    hull: int | None
     fields: list[Part]
+
+
+class HullCard(Message):
+    """Triangles of a hull in body axes; `form` is `file`, or what it was made from."""
+
+    form: str
+    vertices: str
+    faces: str
 
 
 class WavesCard(Message):
@@ -172,6 +181,7 @@ class Hello(Message):
     outcomes: list[str]
     vehicles: list[VehicleCard]
     suites: list[list[SensorCard]]
+    hulls: list[HullCard]
     waves: WavesCard | None
     water_depth: float | None
     bottom: BottomCard | None

@@ -40,6 +40,7 @@ DType = np.dtype[Any]
 
 _BUILDERS: dict[str, Callable[[Any, Context], Built]] = {
     "imu": inertial.imu,
+    "ground_truth": inertial.ground_truth,
     "ahrs": position.ahrs,
     "compass": position.compass,
     "magnetometer": position.magnetometer,
@@ -126,7 +127,7 @@ class FittedOut:
                 vehicle=participant.vehicle,
                 channels=channels,
                 datum=(scenario.world.datum.latitude_deg, scenario.world.datum.longitude_deg),
-                orientation=_quaternion(sensor),
+                orientation=quaternion_of(sensor),
                 bottom=ranging.bottom_of(scenario.world.seabed),
                 name=participant.name,
                 numbers=numbers,
@@ -149,7 +150,7 @@ class FittedOut:
                     deviation=built.deviation,
                     rate=1.0 / period,
                     position=sensor.position,
-                    orientation=_quaternion(sensor),
+                    orientation=quaternion_of(sensor),
                     facts=built.facts,
                     payload=None if built.dense is None else built.dense.payload,
                 )
@@ -180,7 +181,7 @@ class FittedOut:
                     size=_size(built),
                     period=steps_between_samples(sensor, self._time_step),
                     interval=1.0 / sensor.rate,
-                    inertial=_type(sensor) == "imu",
+                    inertial=_type(sensor) in ("imu", "ground_truth"),
                     contacts=_looks_out(built),
                 )
             )
@@ -230,7 +231,8 @@ def _sensor_to_body(sensor: SensorSpec) -> np.ndarray[Any, np.dtype[np.float64]]
     )
 
 
-def _quaternion(sensor: SensorSpec) -> tuple[float, float, float, float]:
+def quaternion_of(sensor: SensorSpec) -> tuple[float, float, float, float]:
+    """From the sensor's axes to the body's, scalar first; right angles come out exact."""
     (cr, cp, cy), (sr, sp, sy) = _cosines_and_sines(sensor, 0.5)
     return (
         cr * cp * cy + sr * sp * sy,

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from seatrial.spec.sensors.cameras import Camera, DepthCamera, ThermalCamera
 from seatrial.spec.sensors.contacts import Ais, Radar
-from seatrial.spec.sensors.inertial import Imu
+from seatrial.spec.sensors.inertial import GroundTruth, Imu
 from seatrial.spec.sensors.machinery import Battery, Encoder, Shaft
 from seatrial.spec.sensors.optical import Lidar
 from seatrial.spec.sensors.position import Ahrs, Compass, Gnss, Lbl, Magnetometer, Modem, Usbl, Uwb
@@ -51,6 +51,7 @@ Sensor = Annotated[
     | ObstacleSonar
     | Ais
     | Radar
-    | RadarImage,
+    | RadarImage
+    | GroundTruth,
     Field(discriminator="type"),
 ]
