@@ -154,7 +154,7 @@ def test_marine_snow_stays_where_it_is_and_streaks_when_passed():
     assert np.array_equal(
         first.mesh.vertices, flakes(snow, 5, here, still, still, 2.0).mesh.vertices
     )
-    moved = flakes(snow, 5, [*here, 0.5, 0.0, 0.0], still, still, 2.0)
+    moved = flakes(snow, 5, here + np.array([0.5, 0.0, 0.0]), still, still, 2.0)
     centres = [
         np.sort(f.mesh.vertices.reshape(-1, 6, 3).mean(axis=1)[:, 0] % BOX) for f in (first, moved)
     ]
