@@ -1,4 +1,4 @@
-"""What is costly to make and kept on disk: compiled programs, designed autopilots.
+"""What is costly to make and kept on disk: programs, autopilots, descriptions that were read.
 
 An entry is a file named after its kind and key. It begins with a checksum over all that follows,
 and says inside whose it is: a damaged, cut short, renamed or foreign file is noticed, deleted and

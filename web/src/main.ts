@@ -50,6 +50,10 @@ class Page {
     this.driver = new Driver(send, () => this.vehicle);
     this.film = new Film(canvas, (film) => {
       this.bar.showFilm(false);
+      if (!film.size) {
+        say("Nothing was drawn while the film ran.", 4);
+        return;
+      }
       const address = URL.createObjectURL(film);
       save(`${this.name}.${film.type.includes("mp4") ? "mp4" : "webm"}`, address);
       setTimeout(() => URL.revokeObjectURL(address), 10_000);
@@ -81,7 +85,7 @@ class Page {
       help: () => help(),
       panel: (on) => this.showPanel(on),
     }, this.driver);
-    this.showPanel(innerWidth > 600); // on a phone the picture comes first
+    this.showPanel(innerWidth > 600 || !hello.outside); // on a phone the picture comes first
     byId("scenario").textContent = hello.scenario;
     const role = hello.role === "operator" ? "" : `, ${hello.role}`;
     byId("mode").textContent = hello.mode + (hello.may.length ? role : ", watching");

@@ -186,9 +186,9 @@ export interface Seats {
   viewers: number;
 }
 
-/** The array of a dense sensor, thinned out. `points`: rows of x, y, z (m, sensor's axes) and intensity, single precision. `raster`: bytes, 0 for nothing and 1 to 255 from low to high, rows by columns, one array after the other where several samples came at once. */
+/** The array of a dense sensor, thinned out. `points`: rows of x, y, z (m, sensor's axes) and intensity, single precision. `raster`: bytes, 0 for nothing and 1 to 255 from low to high, rows by columns, one array after the other where several samples came at once. `photo`: a JPEG file. */
 export interface Picture {
-  form: "points" | "raster";
+  form: "points" | "raster" | "photo";
   rows: number;
   columns: number;
   low: number;

@@ -103,7 +103,8 @@ export class Panel {
     const card = this.hello.vehicles[index]!;
     this.values.clear();
     this.numbers.replaceChildren();
-    const names = ["position", "depth", "speed", "heading", "roll, pitch", "wave", "status"];
+    const sea = this.hello.outside ? ["wave"] : [];
+    const names = ["position", "depth", "speed", "heading", "roll, pitch", ...sea, "status"];
     for (const name of names) {
       const value = element("dd", { "data-value": name });
       this.values.set(name, value);
@@ -112,7 +113,7 @@ export class Panel {
     this.buildActuators();
     this.buildFaults();
     for (const { chart } of this.charts) chart.destroy();
-    this.charts = seriesOf(card, index, this.layout).map((series) => {
+    this.charts = seriesOf(card, index, this.layout, this.hello.outside).map((series) => {
       const host = element("div");
       this.chartHost.append(host);
       return { chart: new Chart(host, series, this.window), series };
@@ -249,7 +250,7 @@ export class Panel {
     put("speed", `${speed.toFixed(2)} m/s, ${(speed * 1.943844).toFixed(1)} kn`);
     put("heading", `${((yaw * DEGREES + 360) % 360).toFixed(1)}°`);
     put("roll, pitch", `${(roll * DEGREES).toFixed(1)}°, ${(pitch * DEGREES).toFixed(1)}°`);
-    put("wave", this.hello.outside ? `${of("elevation")[0]!.toFixed(2)} m` : "–");
+    put("wave", `${of("elevation")[0]!.toFixed(2)} m`);
     put("status", this.hello.statuses[Math.round(of("status")[0]!)] ?? "?");
     const [states, orders] = [of("actuators"), of("command")];
     card.channels.forEach((channel, i) => {

@@ -60,7 +60,7 @@ describe("charts of a vehicle", () => {
     const channels = [channel("left", { unit: "rev/s" }), channel("rudder"), channel("right", { unit: "rev/s" })];
     const card = vehicle("a", { channels, fields: [{ name: "actuators", size: 3 }] });
     const layout = new Layout(hello([card]));
-    const found = seriesOf(card, 0, layout).filter((s) => s.title === "actuators");
+    const found = seriesOf(card, 0, layout, true).filter((s) => s.title === "actuators");
     expect(found.map((s) => [s.unit, s.names])).toEqual([["rev/s", ["left", "right"]], ["rad", ["rudder"]]]);
     expect(found[0]!.of(Float32Array.from([1, 2, 3]))).toEqual([1, 3]);
   });

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from seatrial.bridges.bridge import MOST_WAITING, Answer, Bridge, Request, Setting, Turn
-from seatrial.bridges.steering import CONTROLS, Steering, control
+from seatrial.bridges.steering import CONTROLS, SEA, Steering, control, other_sea
 from seatrial.ros.commands import MessageError
 from seatrial.ros.layout import TypeStore
 from seatrial.ros.profiles import profile_of
@@ -135,7 +135,8 @@ class Clients(Bridge):
         word = service.removeprefix("/simulation/")
         if service == "/rosapi/topics":
             answer(True, {"topics": list(self.topics), "types": list(self.topics.values())})
-        elif service != word and word in CONTROLS:
+        elif service != word and word in (*CONTROLS, SEA):
+            request = _sea(arguments) if word == SEA else control(word)
             loop = asyncio.get_running_loop()
 
             def done(why: str) -> None:
@@ -143,7 +144,7 @@ class Clients(Bridge):
                 values = {"success": not why, "message": why}
                 loop.call_soon_threadsafe(self._answered, answer, values)
 
-            self.ask(control(word), done)
+            self.ask(request, done)
         else:
             raise MessageError(f"there is no service {service[:80]!r}")
 
@@ -222,3 +223,14 @@ class Clients(Bridge):
                     await asyncio.wait_for(socket_.send_text(message), PATIENCE)
                 else:
                     await asyncio.wait_for(socket_.send_bytes(message), PATIENCE)
+
+
+def _sea(arguments: Any) -> Request:
+    """What `set_sea_state` is asked for."""
+    names = ("significant_height", "peak_period")
+    known = arguments if isinstance(arguments, dict) else {}
+    given: list[Any] = [known.get(name) for name in names]
+    if not all(isinstance(x, int | float) and not isinstance(x, bool) for x in given):
+        raise MessageError(f"`args` are {' and '.join(names)}, numbers")
+    height, period = given
+    return other_sea(float(height), float(period))

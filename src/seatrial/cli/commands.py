@@ -16,6 +16,7 @@ from seatrial.cli.bridges import (
     FoxgloveOption,
     LockStepOption,
     MavlinkOption,
+    Nmea2000Option,
     NmeaOption,
     PaceOption,
     ProfileOption,
@@ -89,6 +90,7 @@ def run(
     port: PortOption = 8520,
     browser: BrowserOption = True,
     nmea: NmeaOption = None,
+    nmea2000: Nmea2000Option = None,
     ros2: Ros2Option = False,
     domain: DomainOption = 0,
     profile: ProfileOption = "seatrial",
@@ -106,6 +108,7 @@ def run(
     """
     asked = Asked(
         nmea=nmea,
+        nmea2000=nmea2000,
         ros2=ros2,
         domain=domain,
         profile=profile,
@@ -286,7 +289,7 @@ def cache(
     clear: Annotated[bool, typer.Option("--clear", help="Delete all of it.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show, or clear, the compiled programs and designed autopilots that are kept on disk."""
+    """Show, or clear, what is kept on disk: programs, autopilots, descriptions that were read."""
     from seatrial.cli.kept import clear_cache, show_cache
 
     if clear:
@@ -485,7 +488,8 @@ def study(
     name: Annotated[
         str,
         typer.Argument(
-            help="asvlite-speed, asvlite-tank, asvlite-trends, handover, missions, colregs, outage."
+            help="asvlite-speed, asvlite-tank, asvlite-trends, handover, missions, "
+            "consistency, colregs, outage, buoyancy, hull-cards."
         ),
     ],
     out: Annotated[Path, typer.Option(help="Folder for the files of the study.")] = Path("studies"),

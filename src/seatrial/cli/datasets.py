@@ -110,6 +110,18 @@ def export(
     typer.echo(f"{out}: {exports.export(folder, to, out)} pictures")
 
 
+@dataset_app.command("sheet")
+def sheet(
+    folder: FolderArgument,
+    out: Annotated[Path, typer.Option(help="Picture to write: .jpg or .png.")],
+    frame: Annotated[int, typer.Option(help="Number of the frame.", min=0)] = 0,
+) -> None:
+    """Draw a contact sheet: the passes of a frame, or pictures of the sets in a folder."""
+    from seatrial.dataset.sheet import contact_sheet
+
+    typer.echo(str(contact_sheet(folder, out, frame)))
+
+
 @dataset_app.command("verify")
 def verify(folder: FolderArgument) -> None:
     """Read every file of a finished dataset and compare it with its checksum."""

@@ -68,14 +68,14 @@ def manifest_of(
     return {
         "format": FORMAT,
         "seatrial": __version__,
-        **described,
         "sequence": settings.sequence,
         "renderer": settings.renderer,
         "options": settings.options,
+        "cameras": [_plain(camera) for camera in cameras],
         "passes": {letter: list(FILES[letter]) for letter in settings.letters},
         "depth_range": list(DEPTH_RANGE),
         "classes": list(classes),
-        "cameras": [_plain(camera) for camera in cameras],
+        **described,
     }
 
 
@@ -99,10 +99,10 @@ class Making:
             found = read_manifest(folder)
             if found is None:
                 _refuse_other_things(folder)
+            else:
+                _refuse_another(folder, found, wanted)
             folder.mkdir(parents=True, exist_ok=True)
             self._lock = _alone(folder)
-        if found is not None:
-            _refuse_another(folder, found, wanted)
         self.manifest = found
         self._wanted = wanted
         self.journal = Journal(folder)
@@ -195,21 +195,27 @@ def _refuse_other_things(folder: Path) -> None:
 
 def _refuse_another(folder: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
     """A dataset of another scenario, or with other settings, is not mixed with this one."""
-    different = [key for key, value in wanted.items() if found.get(key) != value]
-    if not different:
+    different = _difference({k: found.get(k) for k in wanted}, wanted)
+    if different is None:
         return
-    key = different[0]
+    path, there, expected = different
     raise DatasetError(
-        f"{folder}: holds another dataset, which differs in `{key}`\n"
-        f"  found:    {_short(found.get(key))}\n"
-        f"  expected: {_short(wanted[key])}\n"
+        f"{folder}: holds another dataset, which differs in `{path}`\n"
+        f"  found:    {json.dumps(there)}\n"
+        f"  expected: {json.dumps(expected)}\n"
         "  to mend:  choose another folder with --out, or say what was said when it was begun"
     )
 
 
-def _short(value: Any) -> str:
-    text = json.dumps(value)
-    return text if len(text) < 200 else text[:199] + "…"
+def _difference(there: Any, wanted: Any, path: str = "") -> tuple[str, Any, Any] | None:
+    """Where two manifests first differ, and what stands there."""
+    if isinstance(there, dict) and isinstance(wanted, dict) and there.keys() == wanted.keys():
+        parts = [(f"{path}.{key}" if path else key, there[key], wanted[key]) for key in wanted]
+    elif isinstance(there, list) and isinstance(wanted, list) and len(there) == len(wanted):
+        parts = [(f"{path}[{i}]", *pair) for i, pair in enumerate(zip(there, wanted, strict=True))]
+    else:
+        return None if there == wanted else (path, there, wanted)
+    return next((d for p, a, b in parts if (d := _difference(a, b, p)) is not None), None)
 
 
 def write_tables(making: Making, flight: Flight, scenario: str) -> None:

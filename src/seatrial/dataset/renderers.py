@@ -65,7 +65,12 @@ def traced(stage: Stage, samples: int, seed: int) -> Draughtsman:
 
     def drawn(take: Take) -> Passes:
         found = tracer.render(
-            take.shot, samples=samples, depth=BOUNCES, passes=_TRACED, frame=take.number
+            take.shot,
+            samples=samples,
+            depth=BOUNCES,
+            passes=_TRACED,
+            frame=take.number,
+            denoise=True,
         )
         return _with_flow(stage, take, found)
 

@@ -134,7 +134,7 @@ class RayScene:
                 return
             standing, owners, materials = [], [], []
             for i, body in enumerate(self.bodies):
-                shape, material = body.mesh(), _material(body)
+                shape, material = body.mesh(), material_of(body)
                 if body.moves or body.shape == "vehicle":
                     self._moving.append(_Moving(i, body, material, Triangles(shape)))
                 else:
@@ -313,5 +313,6 @@ def _nearest(found: list[Hits], count: int) -> Hits:
     return Hits(*(part[row] for part in together))
 
 
-def _material(body: Body) -> int:
+def material_of(body: Body) -> int:
+    """Place in `materials.MATERIAL_NAMES` of what a body is made of."""
     return material_index(body.material or USUAL_MATERIAL.get(body.shape, "concrete"))

@@ -9,7 +9,7 @@ axes, so that whoever tracks features finds some. Where a pixel is larger than i
 pattern fades to its mean.
 
 A board shows its pattern on its forward face: the mean of the cells over the pixel's footprint
-there, exact for a board square to the axes of the picture.
+there, so that corners lie where they are to a few hundredths of a pixel.
 """
 
 import math

@@ -5,17 +5,17 @@ gives an irradiance of π per band, which stands for 133 klx (a solar constant o
 lm/W); colours of the sun above the air are all alike.
 
 Through the air sunlight fades by exp(−τ m), with the air mass m of Kasten and Young (1989, Applied
-Optics 28) and the optical depth τ of molecules (0.008735 λ^−4.08, λ in µm) and haze (0.04 λ^−1.3,
+Optics 28) and the optical depth τ of molecules (0.008735 λ^−4.08, λ in µm) and haze (0.02 λ^−1.3,
 Ångström's law of clean sea air). The sky is light scattered once in air of one kind (Chandrasekhar
 1960, chapter IX): towards a place of air mass m' at the angle γ from the sun
 
     L = E/4π (P_m τ_m + P_h τ_h)/τ · m' (exp(−τ m) − exp(−τ m')) / (m' − m)
 
 with Rayleigh's phase function P_m and Henyey and Greenstein's of 0.7 for haze. What is scattered
-out of the way is mostly scattered back into it: on its way scattered light is taken to fade by half
-of τ, which leaves horizons bright, and some of it to come evenly from all around. Clouds are an
-even grey that takes most of the sun's beam. Good to the eye, not to a photometer. There is no
-night: below the horizon the sun is taken to stand on it, fading over 6°.
+out of the way is mostly scattered back into it: on its way scattered light is taken to fade by less
+than half of τ, which leaves horizons bright, and some of it to come evenly from all around. Clouds
+are an even grey that takes most of the sun's beam. Good to the eye, not to a photometer. There is
+no night: below the horizon the sun is taken to stand on it, fading over 6°.
 
 Fog: contrast falls by Koschmieder, exp(−3.912 d / V), towards the colour of the horizon, the same
 in all bands. Its light is that of the horizon.
@@ -43,9 +43,9 @@ KOSCHMIEDER = 3.912
 CLEAR = 80_000.0
 """Visibility of clear air, m."""
 _HAZE_COSINE = 0.7
-_AGAIN = 0.3
+_AGAIN = 0.5
 """Light of molecules that comes evenly, over what they scatter once; an assumption."""
-_FADING = 0.5
+_FADING = 0.45
 """Share of the optical depth by which scattered light fades; an assumption."""
 _CLOUD_DEPTH = 3.0
 """Optical depth of a closed cover for the sun's beam; an assumption."""
@@ -194,7 +194,7 @@ def air_mass(sine: Array) -> Array:
 def _depths() -> tuple[Array, Array]:
     """(3,) optical depths of molecules and haze, overhead."""
     micron = 1e-3 * BANDS
-    return 0.008735 * micron**-4.08, 0.04 * micron**-1.3
+    return 0.008735 * micron**-4.08, 0.02 * micron**-1.3
 
 
 class SkyTable:

@@ -68,6 +68,10 @@ class Pipe(Spec):
     """Distance between blocks that carry it, down to the bottom; none when left out."""
     flanges: Positive | None = None
     """Distance between flanges; none when left out."""
+    bolts: Annotated[int, Field(ge=0, le=32)] = 0
+    """Around each flange."""
+    bend: Positive | None = None
+    """Radius of its middle line where it turns; a ball joins the stretches when left out."""
 
 
 class Buoy(Spec):

@@ -259,7 +259,10 @@ class _Reader:
         if key == "<<":
             raise self._error("merge keys (<<) are not used", event, path, mend="write it out")
         if not isinstance(key, str):
-            raise self._error("a key is not a word", event, path, value=key, expected="a word")
+            mend = "a number has a point, no comma: `1.5`" if isinstance(key, int) else ""
+            raise self._error(
+                "a key is not a word", event, path, value=key, expected="a word", mend=mend
+            )
         if not key.isprintable() or not key or len(key) > 200:
             raise self._error("a key cannot be printed", event, path, value=key, expected="a word")
         return key
@@ -308,7 +311,10 @@ class _Reader:
         return SpecError(Problem(message, path=path, file=self.file, line=line, **details))
 
 
-_TOP = "a mapping that begins with `kind: vehicle`, `kind: world`, `kind: scenario` or `kind: imu`"
+_TOP = (
+    "a mapping that begins with `kind: vehicle`, `kind: world`, `kind: scenario`, `kind: imu` or "
+    "`kind: lidar`"
+)
 
 
 # What the parser says -> what it means for the person who wrote the file, and what to try.

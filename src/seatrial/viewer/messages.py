@@ -232,9 +232,10 @@ class Seats(Message):
 class Picture(Message):
     """The array of a dense sensor, thinned out. `points`: rows of x, y, z (m, sensor's axes) and
     intensity, single precision. `raster`: bytes, 0 for nothing and 1 to 255 from low to high, rows
-    by columns, one array after the other where several samples came at once."""
+    by columns, one array after the other where several samples came at once. `photo`: a
+    JPEG file."""
 
-    form: Literal["points", "raster"]
+    form: Literal["points", "raster", "photo"]
     rows: int
     columns: int
     low: float

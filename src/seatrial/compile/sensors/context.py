@@ -85,7 +85,9 @@ def check_triangle(described: SensorSpec, key: str, one: str) -> None:
         )
 
 
-def tap_of(context: Context, components: int, needs: Literal["air", ""], sweeps: bool) -> Tap:
+def tap_of(
+    context: Context, components: int, needs: Literal["air", "water", ""], sweeps: bool
+) -> Tap:
     """What a sensor that looks at the world leaves in the compiled loop."""
     return Tap(
         mount=context.mount,

@@ -16,7 +16,8 @@ damper.
 A ball touches at most one solid, the nearest, one other vehicle, and the bottom.
 """
 
-from seatrial.core.contact.hull import BOTTOM, NOTHING, Contact, Load
+from seatrial.core.contact.hull import BOTTOM, NOTHING, Contact
+from seatrial.core.contact.load import Load
 from seatrial.core.contact.solve import FRICTION, Moved, pushed
 from seatrial.core.contact.surfaces import outlines, penetration, within
 

@@ -1,12 +1,9 @@
-"""A hull as something that can be touched, and what touches do to it."""
-
-from typing import NamedTuple
+"""A hull as something that can be touched."""
 
 import jax
 
 from seatrial.geometry.solids import Solids
 from seatrial.pytree import pytree
-from seatrial.spatial.vectors import Scalar, Vec3
 
 NOTHING, BOTTOM = -1, -2
 """Numbers of what a hull may touch: 0, 1, … are the bodies that are no vehicles, in their order,
@@ -38,18 +35,3 @@ class Contact:
     """When they were seen, s."""
     number: jax.Array | None = None
     """(N,) its own for those whom it touches, as `BOTTOM` says."""
-
-
-class Load(NamedTuple):
-    """What touches do to a vehicle, in the mean over a time step."""
-
-    size: Scalar
-    """Sum of the forces' sizes, N."""
-    struck: Scalar
-    """The same without those of the bottom, N."""
-    hardest: Scalar
-    """Size of the largest, N."""
-    place: Vec3
-    """Where that acts, NED, m."""
-    partner: Scalar
-    """What it comes from, as `BOTTOM` says."""

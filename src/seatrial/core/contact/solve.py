@@ -22,10 +22,10 @@ import jax
 import jax.numpy as jnp
 
 from seatrial.core.contact import symmetric
-from seatrial.core.contact.hull import BOTTOM, NOTHING, Contact, Load
+from seatrial.core.contact.hull import Contact
+from seatrial.core.contact.load import Load, together, told, told_to_mate, untouched
 from seatrial.core.contact.surfaces import (
     CANDIDATES,
-    LEAST,
     Surface,
     balls,
     bottom,
@@ -47,9 +47,9 @@ ONSET = 0.0005
 """Over which the damper comes in, m."""
 YIELD = 4.0
 """c over h k, time steps in which a dent goes back: what strikes hardly bounces."""
-ROUNDS = 5
+ROUNDS = 3
 """Of guessing who presses and how hard it rubs."""
-GRADIENTS = 10
+GRADIENTS = 6
 """Steps of conjugate gradients in each."""
 TINY = 1e-30
 """Keeps a quotient of nothing by nothing from spreading."""
@@ -85,7 +85,8 @@ class _Mate(NamedTuple):
 class _Touch(NamedTuple):
     """The balls of hulls against one surface, (P, ...) each, in the hulls' own axes."""
 
-    surface: Surface
+    partner: Scalar
+    """As `BOTTOM` says."""
     normal: Vec3
     foot: Vec3
     """Where a ball touches, from the hull's origin."""
@@ -100,6 +101,9 @@ class _Touch(NamedTuple):
     grip: Scalar
     """Most that w may be, N s/m."""
     mate: _Mate | None
+    down: Vec3 | None
+    """Between craft afloat, which push and rub each other level and at the height of their origins,
+    so that nobody is rolled over or lifted by another; None elsewhere."""
 
 
 class _Law(NamedTuple):
@@ -151,14 +155,14 @@ def pushed(
 
     def touched() -> tuple[list[Scalar], Load]:
         at = balls(model, place, turned)
-        touches = [_touch(model, moved, surface(at), dt, share) for surface in surfaces]
+        touches = [_touch(model, moved, surface(at), dt, share, afloat) for surface in surfaces]
         change, laws = _solved(symmetric.inverse(answer()), touches, moved, dt)
         return [jnp.broadcast_to(c, like.shape).astype(like.dtype) for c in change], _load(
             touches, laws, change, place, turned
         )
 
     def nothing() -> tuple[list[Scalar], Load]:
-        return [jnp.zeros_like(like)] * 6, _untouched(like)
+        return [jnp.zeros_like(like)] * 6, untouched(like)
 
     if not surfaces:
         return nothing()
@@ -166,7 +170,9 @@ def pushed(
     return found
 
 
-def _touch(model: Contact, moved: Moved, surface: Surface, dt: float, share: float) -> _Touch:
+def _touch(
+    model: Contact, moved: Moved, surface: Surface, dt: float, share: float, afloat: bool
+) -> _Touch:
     turned = moved.turned
     nx, ny, nz = turned.to_body(surface.normal)
     normal: Vec3 = (nx, ny, nz)
@@ -175,11 +181,14 @@ def _touch(model: Contact, moved: Moved, surface: Surface, dt: float, share: flo
     k: Scalar = model.stiffness
     c: Scalar = YIELD * dt * k
     grip: Scalar = jnp.inf
-    mate = None
+    mate = down = None
     if surface.mate is not None:
         assert surface.stiffness is not None
         assert surface.damping is not None
-        mate = _mate(model, moved, surface.mate, foot)
+        if afloat:
+            down = turned.down
+            foot = _level(foot, down)
+        mate = _mate(model, moved, surface.mate, foot, afloat)
         own = surface.mate >= 0
         sane = jnp.abs(jnp.stack([jnp.asarray(v) for v in moved.velocity])).max(axis=0) < SANE
         dent = jnp.where(sane & jnp.where(own, sane[mate.which], True), dent, -1.0)
@@ -198,7 +207,7 @@ def _touch(model: Contact, moved: Moved, surface: Surface, dt: float, share: flo
         free = subtract(free, _of_mate(mate, moved.velocity))
     onset = jnp.clip(dent / ONSET, 0.0, 1.0)
     return _Touch(
-        surface=surface,
+        partner=surface.partner,
         normal=normal,
         foot=foot,
         dent=dent,
@@ -207,10 +216,11 @@ def _touch(model: Contact, moved: Moved, surface: Surface, dt: float, share: flo
         drag=k * (share * dt) + c * onset,
         grip=grip,
         mate=mate,
+        down=down,
     )
 
 
-def _mate(model: Contact, moved: Moved, which: jax.Array, foot: Vec3) -> _Mate:
+def _mate(model: Contact, moved: Moved, which: jax.Array, foot: Vec3, level: bool) -> _Mate:
     there, which = which >= 0, jnp.maximum(which, 0)
 
     def of(values: Scalar) -> jax.Array:
@@ -219,6 +229,8 @@ def _mate(model: Contact, moved: Moved, which: jax.Array, foot: Vec3) -> _Mate:
     theirs = Rotation(*(of(r) for r in moved.turned))
     world = add(moved.place, moved.turned.to_world(foot))
     away = subtract(world, (of(moved.place[0]), of(moved.place[1]), of(moved.place[2])))
+    if level:
+        away = (away[0], away[1], jnp.zeros_like(jnp.asarray(away[2])))
     columns = [
         moved.turned.to_body((theirs.r00, theirs.r10, theirs.r20)),
         moved.turned.to_body((theirs.r01, theirs.r11, theirs.r21)),
@@ -228,6 +240,11 @@ def _mate(model: Contact, moved: Moved, which: jax.Array, foot: Vec3) -> _Mate:
     assert model.number is not None
     here = there.astype(jnp.result_type(world[0]))
     return _Mate(which, here, theirs.to_body(away), between, model.number)
+
+
+def _level(way: Vec3, down: Vec3) -> Vec3:
+    """What of a way is level."""
+    return subtract(way, scale(dot(way, down), down))
 
 
 def _at(velocity: Twist, foot: Vec3) -> Vec3:
@@ -257,6 +274,8 @@ def _law(touch: _Touch, slip: Vec3) -> _Law:
     push = jnp.maximum(touch.bias + touch.drag * closing, 0.0)
     push = jnp.where(touch.dent > 0.0, push, 0.0)
     along = add(slip, scale(closing, touch.normal))
+    if touch.down is not None:
+        along = _level(along, touch.down)
     most = FRICTION * push
     weight = most / (jnp.sqrt(dot(along, along) + CREEP**2) + most / touch.grip)
     pressing = push > 0.0
@@ -266,6 +285,8 @@ def _law(touch: _Touch, slip: Vec3) -> _Law:
 def _resisted(touch: _Touch, law: _Law, slip: Vec3) -> Vec3:
     """W u."""
     across = (law.drag - law.weight) * dot(touch.normal, slip)
+    if touch.down is not None:
+        slip = _level(slip, touch.down)
     return add(scale(law.weight, slip), scale(across, touch.normal))
 
 
@@ -296,6 +317,8 @@ def _block(mass: symmetric.Rows, touches: list[_Touch], laws: list[_Law], dt: fl
     for touch, law in zip(touches, laws, strict=True):
         (x, y, z), w = touch.foot, jnp.broadcast_to(law.weight, jnp.shape(touch.dent))
         row = (*touch.normal, *cross(touch.foot, touch.normal))
+        down = touch.down
+        rise = None if down is None else (*down, *cross(touch.foot, down))
         # w [1, −S(r)]ᵀ [1, −S(r)]
         turning: dict[tuple[int, int], Scalar] = {
             (0, 0): w, (1, 1): w, (2, 2): w,
@@ -307,6 +330,8 @@ def _block(mass: symmetric.Rows, touches: list[_Touch], laws: list[_Law], dt: fl
         for i in range(6):
             for j in range(i + 1):
                 term = (law.drag - law.weight) * row[i] * row[j] + turning.get((i, j), 0.0)
+                if rise is not None:
+                    term = term - w * rise[i] * rise[j]
                 matrix[i][j] = matrix[i][j] + dt * jnp.sum(term, axis=0)
     return matrix
 
@@ -380,63 +405,14 @@ def _load(
     touches: list[_Touch], laws: list[_Law], change: Twist, place: Vec3, turned: Rotation
 ) -> Load:
     """What was touched, by the forces of the last guess."""
-    found = _untouched(jnp.asarray(change.u))
+    found = untouched(jnp.asarray(change.u))
     for touch, law in zip(touches, laws, strict=True):
         force = _force(touch, law, _slip(touch, Twist(*change)))
         sizes = jnp.sqrt(dot(force, force))
         world = add(place, turned.to_world(touch.foot))
-        found = _harder(found, _told(sizes, world, touch.surface))
+        found = together(found, told(sizes, world, touch.partner))
         if touch.mate is not None:
-            found = _harder(found, _told_to_mate(touch.mate, sizes, world))
+            mate = touch.mate
+            felt = told_to_mate(sizes * mate.there, world, mate.which, mate.number)
+            found = together(found, felt)
     return found
-
-
-def _told(sizes: jax.Array, world: Vec3, surface: Surface) -> Load:
-    which = shapes.nearest_of(-sizes)
-    x, y, z = (shapes.mean_of(which, p) for p in world)
-    hardest = jnp.max(sizes, axis=0)
-    named = jnp.max(jnp.where(which, surface.partner, LEAST), axis=0)
-    size = jnp.sum(sizes, axis=0)
-    struck = jnp.zeros_like(size) if surface.partner is BOTTOM else size
-    partner = jnp.where(hardest > 0.0, named, NOTHING).astype(jnp.int32)
-    return Load(size, struck, hardest, (x, y, z), partner)
-
-
-def _told_to_mate(mate: _Mate, sizes: jax.Array, world: Vec3) -> Load:
-    """The same for the hulls that others' balls have touched."""
-    sizes = sizes * mate.there
-    none = jnp.zeros_like(sizes[0])
-    size, hardest = none.at[mate.which].add(sizes), none.at[mate.which].max(sizes)
-    which = (sizes > 0.0) & (sizes == hardest[mate.which])
-
-    def of(values: Scalar, least: float) -> jax.Array:
-        chosen = jnp.where(which, values, least)
-        return jnp.full(none.shape, least, chosen.dtype).at[mate.which].max(chosen)
-
-    touched = hardest > 0.0
-    x, y, z = (jnp.where(touched, of(p, -jnp.inf), 0.0) for p in world)
-    partner = jnp.where(touched, of(mate.number, LEAST), NOTHING).astype(jnp.int32)
-    return Load(size, size, hardest, (x, y, z), partner)
-
-
-def _harder(one: Load, other: Load) -> Load:
-    """Both together."""
-    harder = jnp.asarray(other.hardest > one.hardest)
-
-    def chosen(a: Scalar, b: Scalar) -> jax.Array:
-        return jnp.where(harder, b, a)
-
-    x, y, z = (chosen(a, b) for a, b in zip(one.place, other.place, strict=True))
-    return Load(
-        one.size + other.size,
-        one.struck + other.struck,
-        chosen(one.hardest, other.hardest),
-        (x, y, z),
-        chosen(one.partner, other.partner),
-    )
-
-
-def _untouched(like: jax.Array) -> Load:
-    zero = jnp.zeros_like(like)
-    nothing = jnp.full(like.shape, NOTHING, jnp.int32)
-    return Load(zero, zero, zero, (zero, zero, zero), nothing)

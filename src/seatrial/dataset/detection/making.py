@@ -1,6 +1,6 @@
 """The two detection sets on the disk: pictures with masks and boxes, as COCO and YOLO too."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,12 +50,13 @@ def make_detection_sets(
     height: int = 480,
     workers: int = 1,
     progress: Callable[[float], None] | None = None,
+    sets: Sequence[str] = tuple(SETS),
 ) -> list[Dataset]:
-    """Both sets, each in a folder of its own; what is there already is kept."""
+    """The sets, each in a folder of its own; what is there already is kept."""
     focal = 0.5 * width / np.tan(0.5 * FIELD_OF_VIEW)
     lens = Lens(width, height, float(focal))
     found = []
-    for k, name in enumerate(SETS):
+    for k, name in enumerate(sets):
         folder = Path(out) / name
         camera = Camera(
             folder=camera_folder(0, "M0"),
@@ -71,13 +72,13 @@ def make_detection_sets(
             mounting=_LEVEL,
         )
         described = {"scenario": f"detection, {name}", "seed": seed, "vehicles": ["camera"]}
-        settings = Settings(f"d{k}", "live", LETTERS)
+        settings = Settings(f"d{list(SETS).index(name)}", "live", LETTERS)
         making = Making(folder, manifest_of(described, settings, [camera], CLASSES))
         try:
             if making.manifest is None:
                 making.begin([])
             frames = making.missing([Frame(0, i) for i in range(images)])
-            share = None if progress is None else (lambda s, k=k: progress((k + s) / len(SETS)))
+            share = None if progress is None else (lambda s, k=k: progress((k + s) / len(sets)))
             making.draw(Sketcher(seed, name, lens), frames, workers, share)
             making.finish()
         finally:

@@ -58,6 +58,8 @@ GRAZING = 0.35
 """Reflectance of the surface above which nothing is looked for behind it."""
 MIRRORED = 150.0
 """How far from it bodies are seen in the surface, m."""
+BESIDE = 3
+"""Neighbouring pixels that share what they see mirrored."""
 FOG_HEIGHT = 250.0
 """Of the layer of fog, over which the sky is seen through it, m."""
 LAMP_STEPS = 6
@@ -98,6 +100,13 @@ def draw(
     return {name: passes[name].reshape(height, width, *passes[name].shape[1:]) for name in wanted}
 
 
+def some_of(columns: Single, rays: Rows) -> Single:
+    """Columns (3, P) of some rays that rise: a view where they follow each other."""
+    if len(rays) and int(rays[-1] - rays[0]) + 1 == len(rays):
+        return columns[:, rays[0] : rays[-1] + 1]
+    return columns.take(rays, axis=1)
+
+
 @dataclass(frozen=True)
 class _Seen:
     """What rays meet first."""
@@ -116,8 +125,8 @@ class _Seen:
 
     def places(self, rays: Rows) -> Single:
         """(3, len(rays)) where some of them end."""
-        origin = self.origin if self.origin.shape[1] == 1 else self.origin[:, rays]
-        return origin + self.direction[:, rays] * self.distance[rays]
+        origin = self.origin if self.origin.shape[1] == 1 else some_of(self.origin, rays)
+        return origin + some_of(self.direction, rays) * self.distance[rays]
 
 
 @dataclass(frozen=True)
@@ -214,15 +223,15 @@ class _View:
 
     def _above(self, seen: _Seen) -> Single:
         colour = np.empty((3, len(seen.distance)), np.float32)
-        colour[:, seen.sky] = self._sky(seen.direction[:, seen.sky])
+        colour[:, seen.sky] = self._sky(some_of(seen.direction, seen.sky))
         if len(seen.water):
             colour[:, seen.water] = self._hazy(
-                self._sea(seen), seen.distance[seen.water], seen.direction[:, seen.water]
+                self._sea(seen), seen.distance[seen.water], some_of(seen.direction, seen.water)
             )
         rays = seen.hits.ray
         if len(rays):
             solid = self.shader.in_air(seen.hits, seen.places(rays), self._albedo(seen))
-            colour[:, rays] = self._hazy(solid, seen.distance[rays], seen.direction[:, rays])
+            colour[:, rays] = self._hazy(solid, seen.distance[rays], some_of(seen.direction, rays))
         return colour
 
     def _hazy(self, colour: Single, distance: Single, direction: Single) -> Single:
@@ -257,7 +266,7 @@ class _View:
     def _sea(self, seen: _Seen) -> Single:
         """(3, W) radiance of the surface of the sea from above."""
         rays = seen.water
-        direction, place = seen.direction[:, rays], seen.places(rays)
+        direction, place = some_of(seen.direction, rays), seen.places(rays)
         facing = self.surface.facing(place[0], place[1], self._footprint(seen, rays))
         normal, variance = facing
         straight = -sum(direction[c] * normal[c] for c in range(3))
@@ -284,8 +293,8 @@ class _View:
         colour = self.stage.sky.table.radiance(direction)
         if not self.stage.rays.bodies:
             return colour
-        # Ripples break what is mirrored: every other ray tells for two.
-        some = np.arange(0, place.shape[1], 2)
+        # Ripples break what is mirrored: a ray tells for itself and those beside it.
+        some = np.arange(0, place.shape[1], BESIDE)
         way = direction[:, some]
         way = way / np.sqrt(np.sum(way * way, axis=0))
         start = place[:, some] + np.float32(0.02) * way
@@ -297,17 +306,15 @@ class _View:
             size = np.full(len(hits.ray), 0.1, np.float32)
             albedo = self.shader.albedo(hits, there, size)
             solid = self.shader.in_air(hits, there, albedo)
-            first = some[hits.ray]
-            colour[:, first] = solid
-            second = np.minimum(first + 1, place.shape[1] - 1)
-            colour[:, second] = solid
+            for k in range(BESIDE):
+                colour[:, np.minimum(some[hits.ray] + k, place.shape[1] - 1)] = solid
         return colour
 
     def _rising(
         self, seen: _Seen, rays: Rows, normal: Single, straight: Single, share: Single
     ) -> Single:
         """(3, W) what comes up to the surface from below it, towards the eye."""
-        direction = refracted(seen.direction[:, rays], normal, straight, INDEX)
+        direction = refracted(some_of(seen.direction, rays), normal, straight, INDEX)
         deep = self._veil(np.zeros(1, np.float32), np.ones(1, np.float32), None)
         found = np.broadcast_to(deep, (3, len(rays))).copy()
         water = self.stage.water
@@ -318,6 +325,22 @@ class _View:
         place, way = seen.places(rays)[:, clear], direction[:, clear]
         found[:, clear] = self._through_water(place, way, reach)
         return found
+
+    @cached_property
+    def _anything_dry(self) -> bool:
+        """Whether a body stands out of the water within what is seen from below it."""
+        here = self.shot.position[:2]
+        for body in self.stage.rays.bodies:
+            if body.shape == "vehicle":
+                return True
+            middle, _ = body.pose(self.shot.time)
+            size = max(body.radius, math.hypot(body.length, body.beam), 1.0)
+            if body.outline is not None or body.vertices is not None:
+                size = 50.0
+            high = middle[2] - max(body.height, body.radius, 1.0)
+            if high < 0.0 and float(np.hypot(*(middle[:2] - here))) < 200.0 + size:
+                return True
+        return False
 
     def _anything_within(self, reach: float) -> bool:
         """Whether there is anything under water that is near enough to the surface."""
@@ -397,12 +420,12 @@ class _View:
     def _surface_from_below(self, seen: _Seen) -> Single:
         """(3, W) the sky within Snell's window, and the deep mirrored around it."""
         rays = seen.water
-        direction, place = seen.direction[:, rays], seen.places(rays)
+        direction, place = some_of(seen.direction, rays), seen.places(rays)
         facing = self.surface.facing(place[0], place[1], self._footprint(seen, rays))
         down = -facing.normal
         cosine = np.maximum(-sum(direction[c] * down[c] for c in range(3)), 0.01)
         share = reflectance(cosine, 1.0 / INDEX)
-        reach = FAINT / float(self.stage.water.attenuation.min())
+        reach = 0.5 * FAINT / float(self.stage.water.attenuation.min())
         colour = np.zeros((3, len(rays)), np.float32)
         window = np.flatnonzero(share < 0.999)
         if len(window):
@@ -415,7 +438,12 @@ class _View:
         if len(mirror):
             way = mirrored(direction[:, mirror], down[:, mirror], cosine[mirror])
             way[2] = np.abs(way[2])
-            colour[:, mirror] += share[mirror] * self._through_water(place[:, mirror], way, reach)
+            deep = self._veil(np.zeros(1, np.float32), way[2], None)
+            # Only what is mirrored wholly, and near by, is looked for.
+            near = np.flatnonzero((share[mirror] > 0.5) & (seen.distance[rays[mirror]] < reach))
+            if len(near) and self._anything_within(reach):
+                deep[:, near] = self._through_water(place[:, mirror[near]], way[:, near], reach)
+            colour[:, mirror] += share[mirror] * deep
         return colour
 
     def _sky_from_below(self, place: Single, direction: Single, variance: Single) -> Single:
@@ -430,7 +458,7 @@ class _View:
         shine = np.exp(-apart / wide) / (np.float32(math.pi) * wide)
         for band in range(3):
             colour[band] += np.float32(sky.sun_irradiance[band]) * shine
-        if self.stage.rays.bodies:
+        if self._anything_dry:
             start = place + np.float32(5e-3) * direction
             hits = self.stage.rays.cast(
                 start.T.astype(np.float64), direction.T, self.shot.time, self.shot.others, 200.0

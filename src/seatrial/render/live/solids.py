@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from seatrial.geometry.bodies import Body, rotation_matrix
 from seatrial.geometry.grid import HeightGrid
-from seatrial.geometry.rays import BOTTOM, Hits
+from seatrial.geometry.rays import BOTTOM, Hits, material_of
 from seatrial.render.appearance import (
     BODY_CONTRAST,
     board_albedo,
@@ -36,6 +36,8 @@ SEA_ALBEDO = 0.06
 """Share of daylight that comes back from the sea, onto what faces down."""
 CLEARANCE = 2e-3
 """How far above a surface its shadow rays begin, m, and as a share of the distance."""
+SHADOWS = 1.5
+"""Optical depth of scattering down to which shadows are seen under water."""
 SHADOW = 300.0
 """How far away something may stand that casts a shadow, m."""
 
@@ -71,29 +73,51 @@ class Shader:
 
     def albedo(self, hits: Hits, place: Single, footprint: Single) -> Single:
         """(3, P) of what is met at places (3, P), in pixels of a footprint, m."""
-        colour = np.empty((3, len(hits.ray)), np.float32)
-        bodies = np.unique(hits.body)
-        for number in bodies:
-            some = np.flatnonzero(hits.body == number)
-            part = slice(None) if len(some) == len(hits.ray) else some
-            where, size = place[:, part], footprint[part]
-            normal = hits.normal[part].T
-            material = int(hits.material[some[0]])
-            if number == BOTTOM:
-                colour[:, part] = bottom_colour(material, normal, where, size)
-                continue
-            body = self.stage.rays.bodies[number]
-            own, turned = self._in_body_axes(number, where, normal)
-            even = body_colour(body, material)[:, None]
-            across, along = _on_face(own, turned)
-            colour[:, part] = even * (1.0 + BODY_CONTRAST * grain(across, along, size))
-            if body.pattern is not None:
-                front = turned[0] > 0.9
-                if front.any():
-                    rows = some[front]
-                    cosine = np.maximum(hits.cosine[rows], 0.05).astype(np.float32)
-                    colour[:, rows] = self._board(body, own[:, front], size[front], cosine)
+        normal = hits.normal.T
+        colour = self._painted.take(hits.body, axis=1)
+        floor = np.flatnonzero(hits.body == BOTTOM)
+        if len(floor):
+            part = slice(None) if len(floor) == len(hits.body) else floor
+            material = int(hits.material[floor[0]])
+            colour[:, part] = bottom_colour(
+                material, normal[:, part], place[:, part], footprint[part]
+            )
+        if len(floor) == len(hits.body):
+            return colour
+        built = np.flatnonzero(hits.body >= 0)
+        own, turned = place[:, built], normal[:, built].astype(np.float32)
+        size = footprint[built]
+        # What moves, or shows a pattern, is looked at in its own axes.
+        for number in np.intersect1d(hits.body, self._apart):
+            some = np.flatnonzero(hits.body[built] == number)
+            own[:, some], here = self._in_body_axes(number, own[:, some], turned[:, some])
+            turned[:, some] = here
+        shade = BODY_CONTRAST * grain(*_on_face(own, turned), size)
+        colour[:, built] *= 1.0 + shade
+        for number in np.intersect1d(hits.body, self._boards):
+            front = np.flatnonzero((hits.body[built] == number) & (turned[0] > 0.9))
+            if len(front):
+                body = self.stage.rays.bodies[number]
+                colour[:, built[front]] = self._board(body, own[:, front])
         return colour
+
+    @cached_property
+    def _painted(self) -> Single:
+        """(3, bodies + 2) albedo of every body; the last two places are the bottom's."""
+        bodies = self.stage.rays.bodies
+        found = np.zeros((3, len(bodies) + 2), np.float32)
+        for i, body in enumerate(bodies):
+            found[:, i] = body_colour(body, material_of(body))
+        return found
+
+    @cached_property
+    def _boards(self) -> list[int]:
+        return [i for i, b in enumerate(self.stage.rays.bodies) if b.pattern is not None]
+
+    @cached_property
+    def _apart(self) -> list[int]:
+        bodies = enumerate(self.stage.rays.bodies)
+        return [i for i, b in bodies if b.moves or b.shape == "vehicle" or b.pattern is not None]
 
     def _in_body_axes(
         self, number: int, place: Single, normal: NDArray[np.floating]
@@ -108,15 +132,37 @@ class Shader:
         local = matrix.T @ (place - middle[:, None])
         return local.astype(np.float32), (matrix.T @ normal).astype(np.float32)
 
-    @staticmethod
-    def _board(body: Body, own: Single, size: Single, cosine: Single) -> Single:
-        """(P,) albedo of the pattern, for all bands alike."""
-        wide, high = np.float32(body.beam), np.float32(body.height)
+    def _board(self, body: Body, own: Single) -> Single:
+        """(P,) albedo of the pattern at places in the body's axes, for all bands alike: the mean of
+        four quarters of a pixel, each a box as large as that quarter on the board."""
         assert body.pattern is not None
-        u, v = 0.5 - own[1] / wide, 0.5 + own[2] / high
-        # A slanted board is drawn out in one direction, unknown here: half of it in each.
-        drawn = np.asarray(size / np.sqrt(cosine), np.float32)
-        return board_albedo(body.pattern, u, v, drawn / wide, drawn / high)
+        middle, matrix = body.pose(self.shot.time)
+        camera = matrix.T @ rotation_matrix(self.shot.attitude)
+        eye = matrix.T @ (self.shot.position - middle)
+        way = own - eye[:, None]
+        axial = camera[:, 0] @ way
+        # A pixel aside turns the ray by 1/f across the axis, and moves where it meets the plane.
+        moves = []
+        for column in (1, 2):
+            aside = camera[:, column] / self.shot.lens.focal_length
+            along = aside[0] / np.where(np.abs(way[0]) > 1e-9, way[0], 1e-9)
+            moves.append(axial * (aside[:, None] - way * along))
+        (_, right_y, right_z), (_, down_y, down_z) = moves
+        wide, high = body.beam, body.height
+        size = 0.5 * (np.abs(right_y) + np.abs(down_y)), 0.5 * (np.abs(right_z) + np.abs(down_z))
+        total = np.zeros(own.shape[1], np.float32)
+        for across in (-0.25, 0.25):
+            for along in (-0.25, 0.25):
+                y = own[1] + across * right_y + along * down_y
+                z = own[2] + across * right_z + along * down_z
+                total += board_albedo(
+                    body.pattern,
+                    np.asarray(0.5 - y / wide, np.float32),
+                    np.asarray(0.5 + z / high, np.float32),
+                    np.asarray(size[0] / wide, np.float32),
+                    np.asarray(size[1] / high, np.float32),
+                )
+        return np.asarray(0.25 * total, np.float32)
 
     def in_air(self, hits: Hits, place: Single, albedo: Single) -> Single:
         """(3, P) radiance of what is met above the water."""
@@ -145,8 +191,10 @@ class Shader:
         depth = np.maximum(place[2], 0.0)
         sun = self.sun_in_water
         facing = np.maximum(sum(normal[c] * np.float32(sun[c]) for c in range(3)), 0.0)
-        if shadows and float(depth.min(initial=np.inf)) * float(water.scattering.min()) < 3.0:
-            facing *= self._lit(hits, place, facing, sun)
+        if shadows:
+            # Deeper, so much of the beam has been scattered that there are no shadows.
+            sharp = depth < SHADOWS / float(water.scattering.min())
+            facing *= self._lit(hits, place, facing * sharp, sun)
         up = np.float32(0.75) - np.float32(0.25) * normal[2]
         beam, even = self.daylight
         slant = -1.0 / sun[2]

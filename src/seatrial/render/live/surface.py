@@ -11,8 +11,8 @@ and whose slopes fall with 1/k in each direction, so that every octave has the s
 variance. They tilt the surface and do not lift it. What is smaller than a pixel is not drawn; its
 variance is told, so that glints and reflections are spread by it.
 
-A ray is followed in steps of its height above the surface over its rate of descent at worst, with
-the steepest slope of the sea as a bound, so that no crest is jumped over.
+A ray is followed in steps of its height above the surface over its rate of descent, with a face of
+the waves of twice their mean slope coming towards it, so that hardly a crest is jumped over.
 """
 
 import math
@@ -37,8 +37,12 @@ SHORTEST = 2.5
 """Steps of a grid in the shortest wave that it holds."""
 ROWS = 6
 """Of a grid that are made together."""
-STEPS = 10
+STEPS = 8
 """In which rays are followed to the surface."""
+PAUSE = 2
+"""Step after which those that are there are left."""
+CLOSE = 3e-3
+"""Height above the surface at which a ray is there, m: its last step brings it nearer still."""
 TILE = 5.0
 """Side of the tile of ripples, m."""
 RIPPLES = 256
@@ -69,8 +73,8 @@ class Surface:
     one; None for a flat sea."""
     top: float
     """Highest of it, m."""
-    steepest: float
-    """Slope of it."""
+    steep: float
+    """Slope that its faces hardly pass."""
     lost: tuple[float, float]
     """Variance of the slopes that each grid leaves out."""
     ripples: NDArray[np.complex64] | None
@@ -103,35 +107,43 @@ class Surface:
                 level = np.where(down * depth < 0.0, -depth / down, np.inf)
             return np.asarray(np.where(level <= reach, level, np.inf), np.float32)
         x, y = origin[0] - np.float32(self.middle[0]), origin[1] - np.float32(self.middle[1])
-        side = np.where(self.height(x, y) + depth > 0.0, np.float32(-1.0), np.float32(1.0))
-        towards = down * side
-        # A ray whose band of waves lies behind it meets nothing.
+        # On which side of the surface the camera is; all of a picture's rays begin together.
+        wet = float(self.height(x[:1], y[:1])[0] + depth[0]) > 0.0
+        side = np.float32(-1.0 if wet else 1.0)
         top = np.float32(self.top)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            enter = np.where(towards > 1e-6, (-side * depth - top) / towards, np.inf)
-            leave = np.where(towards > 1e-6, (-side * depth + top) / towards, np.inf)
-        within = np.abs(depth) < top
-        enter = np.where(within, 0.0, enter)
-        leave = np.where(towards > 1e-6, leave, np.where(within, np.float32(4.0 * HALVES[1]), -1.0))
-        meets = (leave >= 0.0) & (enter <= reach)
-        rays = np.flatnonzero(meets)
+        towards = side * down
+        within = float(np.abs(depth).min()) < self.top
+        # Level rays and those that lead away meet waves only from within their band.
+        rays = np.flatnonzero(towards > (-0.2 if within else 1e-6))
         found = np.full(down.shape[0], np.inf, np.float32)
         if not len(rays):
             return found
-        at = np.maximum(enter[rays], 0.0)
+        if origin.shape[1] > 1:
+            x, y, depth = x[rays], y[rays], depth[rays]
         dx, dy, dz = (row[rays] for row in direction)
-        x, y, depth, side = (np.broadcast_to(row, found.shape)[rays] for row in (x, y, depth, side))
-        level = np.sqrt(np.maximum(1.0 - dz * dz, 0.0))
-        rate = 1.0 / (np.float32(self.steepest) * level + np.maximum(dz * side, 0.0) + 1e-4)
-        for _ in range(STEPS):
+        falls = side * dz
+        at = np.maximum((-side * depth - top) / np.maximum(falls, 1e-6), 0.0)
+        if within:
+            at = np.where(np.abs(depth) < top, np.float32(0.0), at)
+        rate = 1.0 / (np.float32(self.steep) * np.sqrt(1.0 - dz * dz) + np.maximum(falls, 0.0))
+        whole, going = at, np.arange(len(at))
+        for step in range(STEPS):
             above = -side * (depth + at * dz + self.height(x + at * dx, y + at * dy))
-            at = at + np.maximum(above, 0.0) * rate
-        # The last step is the tangent's: what is left is close to the surface, or grazes it.
-        above = -side * (depth + at * dz + self.height(x + at * dx, y + at * dy))
-        descent = np.maximum(dz * side, 0.02)
-        at = at + np.clip(above / descent, -1.0, 8.0)
-        gone = (at > leave[rays] + 1e-3) & (towards[rays] <= 1e-6)
-        found[rays] = np.where(gone | (at > reach), np.inf, np.maximum(at, 1e-3))
+            if step < STEPS - 1:
+                at = at + np.maximum(above, 0.0) * rate
+            else:
+                # The last step is the tangent's: what is left is close to it, or grazes it.
+                at = at + np.clip(above / np.maximum(side * dz, 0.02), -1.0, 8.0)
+            if step == PAUSE:
+                # Steep rays are there after a few steps.
+                going = np.flatnonzero(above > CLOSE)
+                whole = at
+                at, dx, dy, dz, rate = (row[going] for row in (at, dx, dy, dz, rate))
+                if len(x) > 1:
+                    x, y, depth = x[going], y[going], depth[going]
+        whole[going] = at
+        gone = (falls <= 1e-6) & (whole > 4.0 * HALVES[1])
+        found[rays] = np.where(gone | (whole > reach), np.inf, np.maximum(whole, 1e-3))
         return found
 
     def facing(self, x: Single, y: Single, footprint: Single) -> Facing:
@@ -167,7 +179,7 @@ def surface_at(ocean: Ocean, place: Array, t: float) -> Surface:
     wanted = cox_munk(speed) if speed > 0.0 else 0.0
     if waves is None:
         variance = wanted
-        grids, top, steepest, lost = None, 0.0, 0.0, (0.0, 0.0)
+        grids, top, steep, lost = None, 0.0, 0.0, (0.0, 0.0)
     else:
         columns = (waves.amplitude, waves.wavenumber, waves.direction, waves.phase, waves.observed)
         a, k, mu, phase, omega = (np.asarray(part, np.float64) for part in columns)
@@ -183,10 +195,10 @@ def surface_at(ocean: Ocean, place: Array, t: float) -> Surface:
             halves.append(_grid(place, step, a[held], k[held], mu[held], angle[held]))
         grids = np.concatenate([part.reshape(3, -1) for part in halves], axis=1)
         top = 1.05 * float(np.abs(grids[0]).max()) + 1e-3
-        steepest = 1.1 * float(np.sqrt(np.max(grids[1] ** 2 + grids[2] ** 2)))
+        steep = 2.0 * math.sqrt(float(resolved.sum()))
         lost = (missing[0], missing[1])
     ripples = None if variance < 1e-5 else _ripples(variance, towards, t)
-    return Surface(place, grids, top, steepest, lost, ripples, variance)
+    return Surface(place, grids, top, steep, lost, ripples, variance)
 
 
 def _grid(place: Array, step: float, a: Array, k: Array, mu: Array, angle: Array) -> Single:

@@ -12,8 +12,7 @@ import sys
 from functools import cache
 from glob import glob
 from importlib.util import find_spec
-from types import ModuleType
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from seatrial.errors import SeatrialError
 
@@ -64,7 +63,7 @@ class Backend(NamedTuple):
         return self.kind != "scalar"
 
 
-def mitsuba() -> ModuleType:
+def mitsuba() -> Any:
     """The package, with its variant chosen."""
     chosen = backend()  # before the import, at which Dr.Jit looks for LLVM
     import mitsuba as module

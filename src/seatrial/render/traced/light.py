@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
+from seatrial.render.optics import reflectance
 from seatrial.render.picture import Light, Stage
 from seatrial.render.sea import sea_at
 from seatrial.render.sky import ILLUMINANCE, SUN, SUN_RADIUS, Sky
@@ -108,16 +109,6 @@ EVEN = Daylight(np.array([0.0, 0.0, -1.0]), np.zeros(3), np.ones((*SKY_NODES, 3)
 """A radiance of 1 from all around."""
 
 
-def fresnel(cosine: Array, index: float) -> Array:
-    """Share that is reflected, of unpolarised light that enters a medium of a relative index."""
-    c = np.clip(cosine, 0.0, 1.0)
-    squared = 1.0 - (1.0 - c * c) / (index * index)
-    t = np.sqrt(np.maximum(squared, 0.0))
-    s = (c - index * t) / np.maximum(c + index * t, 1e-12)
-    p = (index * c - t) / np.maximum(index * c + t, 1e-12)
-    return np.where(squared <= 0.0, 1.0, 0.5 * (s * s + p * p))
-
-
 def in_air(sky: Sky) -> Daylight:
     """Sun and sky above the water."""
     table = np.moveaxis(sky.radiance(_directions()), 0, -1)
@@ -132,7 +123,7 @@ def in_water(
     sky = stage.sky
     towards = refracted(sky.sun_direction[:, None])[:, 0]
     up = -sky.sun_direction[2]
-    through = (1.0 - fresnel(np.array(up), INDEX)) * up / max(-towards[2], 1e-6)
+    through = (1.0 - reflectance(np.array(up), INDEX)) * up / max(-towards[2], 1e-6)
     table = np.moveaxis(below_surface(_directions(), sky, stage.water), 0, -1)
     irradiance = sky.sun_irradiance * float(through)
     gathered = None
@@ -157,7 +148,7 @@ def below_surface(towards: Array, sky: Sky, water: Medium, normal: Array | None 
         else normal
     )
     cosine = np.clip(np.sum(towards * n, axis=0), 0.0, 1.0)
-    share = 1.0 - fresnel(cosine, 1.0 / INDEX)
+    share = 1.0 - reflectance(cosine, 1.0 / INDEX)
     sine2 = INDEX**2 * (1.0 - cosine**2)
     out = INDEX * (towards - cosine * n) + np.sqrt(np.maximum(1.0 - sine2, 0.0)) * n
     out[2] = np.minimum(out[2], -1e-3)  # what would leave a slope downwards grazes the sea
@@ -171,7 +162,7 @@ def below_surface(towards: Array, sky: Sky, water: Medium, normal: Array | None 
 def sun_through(towards: Array, sky: Sky, normal: Array) -> Array:
     """(3, ...) radiance of the sun's disc seen through slopes of the surface, from below."""
     cosine = np.clip(np.sum(towards * normal, axis=0), 0.0, 1.0)
-    share = 1.0 - fresnel(cosine, 1.0 / INDEX)
+    share = 1.0 - reflectance(cosine, 1.0 / INDEX)
     sine2 = INDEX**2 * (1.0 - cosine**2)
     out = INDEX * (towards - cosine * normal) + np.sqrt(np.maximum(1.0 - sine2, 0.0)) * normal
     angle = np.clip(np.einsum("i...,i->...", out, sky.sun_direction), -1.0, 1.0)

@@ -1,7 +1,8 @@
 """Bodies and bottoms as meshes of Mitsuba, with smooth normals and coordinates for patterns.
 
 Coordinates are metres: on a bottom north and east, with some of the depth so that cliffs are not
-drawn out; on a body those of the two axes across the largest component of each face's normal.
+drawn out; on a body those of the two axes across the largest component of each face's normal, and
+around a cylinder as on paper that is rolled onto it.
 """
 
 from typing import Any, NamedTuple
@@ -60,8 +61,8 @@ def built(
         has_vertex_texcoords=coordinates is not None,
     )
     for attribute, values in (attributes or {}).items():
-        rows = np.asarray(values, np.float32).reshape(len(mesh.vertices), -1)
-        made.add_attribute(attribute, rows.shape[1], rows.ravel())
+        flat = np.asarray(values, np.float32).ravel()
+        made.add_attribute(attribute, len(flat) // len(mesh.vertices), flat)
     given = {"vertex_positions": mesh.vertices, "vertex_normals": normals}
     given["vertex_texcoords"] = coordinates
     parameters = mi.traverse(made)
@@ -83,6 +84,13 @@ def body_mesh(body: Body, mesh: Mesh, look: Look, place: int) -> Any:
     rows = np.repeat(np.arange(len(own.faces)), 3)
     at = own.vertices[own.faces.ravel()]
     coordinates = np.stack([at[np.arange(len(at)), across[rows, k]] for k in (0, 1)], axis=1)
+    if body.shape in ("cylinder", "circle"):
+        around = np.arctan2(at[:, 1], at[:, 0])
+        first = np.repeat(around[::3], 3)  # a face across the seam keeps to one side of it
+        around = first + np.mod(around - first + np.pi, 2.0 * np.pi) - np.pi
+        side = along[rows] != 2
+        rolled = np.stack([body.radius * around, at[:, 2]], axis=1)
+        coordinates = np.where(side[:, None], rolled, coordinates)
     coordinates += 1.618 * np.array([place % 97, place % 89])
     return built(
         f"body {place}", Mesh(mesh.vertices[corners], triangles), look, creased(mesh), coordinates

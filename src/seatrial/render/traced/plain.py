@@ -48,7 +48,8 @@ def albedo(shapes: Shapes, view: View, samples: int, seed: int) -> Picture:
         "integrator": {"type": "aov", "aovs": "albedo:albedo"},
         **{f"shape{k}": shape for k, shape in enumerate(shapes())},
     }
-    return _rendered(plan, samples, seed)[..., -3:]
+    # A texture that is squeezed to nothing far away has no colour.
+    return np.nan_to_num(_rendered(plan, samples, seed)[..., -3:])
 
 
 def follow(

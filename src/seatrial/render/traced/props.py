@@ -11,12 +11,14 @@ from seatrial.geometry.bodies import Body, rotation_matrix
 from seatrial.geometry.materials import MATERIAL_NAMES
 from seatrial.geometry.rays import USUAL_MATERIAL
 from seatrial.ocean import current as currents
+from seatrial.render.appearance import WHITE
+from seatrial.render.optics import cox_munk
 from seatrial.render.picture import Stage
 from seatrial.render.traced import meshes, surfaces
 from seatrial.render.traced.backend import mitsuba
 from seatrial.render.traced.background import sea_mesh
 from seatrial.render.traced.meshes import Look
-from seatrial.render.traced.ripples import resolved_slope, slope_variance, wind_speed
+from seatrial.render.traced.ripples import resolved_slope, wind_speed
 from seatrial.render.traced.snow import Snow, flakes
 from seatrial.render.traced.split import Shapes
 from seatrial.render.traced.truth import Truth
@@ -80,7 +82,7 @@ class Props:
         """The waves of the instant, from above."""
         ocean, water = self._stage.ocean, self._stage.water
         back = REFLECTED * water.backscatter / (water.absorption + water.backscatter)
-        rough = max(slope_variance(wind_speed(ocean)) - resolved_slope(ocean), SMOOTHEST)
+        rough = max(cox_munk(wind_speed(ocean)) - resolved_slope(ocean), SMOOTHEST)
         look = self._look("sea", lambda: surfaces.sea_plan(back, rough), black, None)
         mesh, normals = sea_mesh(ocean, view)
         return [meshes.built("sea", mesh, look, normals)]
@@ -123,7 +125,7 @@ class Props:
                 *(black, exterior),
             )
             return [meshes.body_mesh(body, mesh, look, index)]
-        white = np.full(3, surfaces.WHITE)
+        white = np.full(3, WHITE)
         margin = self._look("board", lambda: surfaces.even_plan(white), black, exterior)
         face = self._look(("face", index), lambda: surfaces.board_plan(pattern), black, exterior)
         return [

@@ -3,11 +3,7 @@
 The list of a sea ends at waves of some metres. Shorter ones are taken from the equilibrium range,
 in which every octave of wavelengths has the same mean square slope (Phillips 1985, Journal of Fluid
 Mechanics 156), travel by ω² = g k and fill up what the waves of the list leave of the slopes that
-Cox and Munk (1954, Journal of the Optical Society of America 44) saw in sun glitter:
-
-    mss = 0.003 + 0.00512 U₁₀
-
-They are drawn from a seed, on a square that repeats.
+are seen in sun glitter (`optics.cox_munk`). They are drawn from a seed, on a square that repeats.
 """
 
 from dataclasses import dataclass
@@ -17,6 +13,7 @@ from numpy.typing import NDArray
 
 from seatrial.conventions import GRAVITY
 from seatrial.ocean import Ocean
+from seatrial.render.optics import cox_munk
 from seatrial.seeding import generator
 
 Array = NDArray[np.float64]
@@ -26,13 +23,8 @@ TILE = 24.0
 NODES = 256
 LONGEST, SHORTEST = 4.0, 0.2
 """Wavelengths, m."""
-CALM = 0.003
-PER_WIND = 0.00512
-
-
-def slope_variance(wind: float) -> float:
-    """Mean square slope of a sea under a wind at 10 m, m/s."""
-    return CALM + PER_WIND * wind
+LEAST = 6e-4
+"""Mean square slope of ripples where the waves of the list leave none."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +70,7 @@ def ripples(ocean: Ocean, seed: int, t: float) -> Ripples | None:
     """Short waves of an instant; None on a sea without wind and waves."""
     if ocean.wind is None and ocean.waves is None:
         return None
-    left = slope_variance(wind_speed(ocean)) - resolved_slope(ocean)
+    left = cox_munk(wind_speed(ocean)) - resolved_slope(ocean)
     k1 = 2.0 * np.pi * np.fft.fftfreq(NODES, TILE / NODES)
     north, east = np.meshgrid(k1, k1, indexing="ij")
     k = np.hypot(north, east)
@@ -90,4 +82,4 @@ def ripples(ocean: Ocean, seed: int, t: float) -> Ripples | None:
     wave = amplitude * (drawn[0] + 1j * drawn[1]) * np.exp(-1j * np.sqrt(GRAVITY * k) * t)
     slope = np.stack([np.fft.ifft2(1j * q * wave).real for q in (north, east)])
     variance = np.mean(slope[0] ** 2 + slope[1] ** 2)
-    return Ripples(slope * np.sqrt(max(left, 0.2 * CALM) / variance))
+    return Ripples(slope * np.sqrt(max(left, LEAST) / variance))

@@ -23,6 +23,7 @@ from seatrial.render.picture import Passes, Shot, Stage
 from seatrial.render.traced import light, plain
 from seatrial.render.traced.backend import Backend, backend
 from seatrial.render.traced.background import background, fogged
+from seatrial.render.traced.denoise import denoised
 from seatrial.render.traced.props import Props
 from seatrial.render.traced.ripples import ripples
 from seatrial.render.traced.snow import Snow
@@ -71,12 +72,14 @@ class Tracer:
         aperture: Aperture = PINHOLE,
         frame: int = 0,
         velocity: Array | None = None,
+        denoise: bool = False,
     ) -> Passes:
         """Passes by name.
 
         `samples` paths per pixel of at most `depth` meetings with water and surfaces; `frame` is
         the number in a sequence, from which the random numbers come, and `velocity` (3,) that of
-        the camera, NED, m/s, for streaks of marine snow.
+        the camera, NED, m/s, for streaks of marine snow. With `denoise` colour, direct and indirect
+        light go through Open Image Denoise.
         """
         unknown = sorted(set(passes) - set(PASSES))
         if unknown:
@@ -89,7 +92,8 @@ class Tracer:
             found["shadow"] = truth.shadow()
         if set(TRACED) & set(passes):
             drawn = self._drawn(view, truth, samples, depth, frame, velocity)
-            found |= {name: made for name, made in drawn.items() if name in passes}
+            clean = denoised if denoise else np.asarray
+            found |= {name: clean(made) for name, made in drawn.items() if name in passes}
         dry = self._props.at(view, truth, None, sea=False)
         if "uniform" in passes:
             split = self._follow(
@@ -127,8 +131,9 @@ class Tracer:
             *(self._props.at(view, truth, velocity), view, water, light.beams(shot.lights), day),
             *(samples, depth, self._number(frame)),
         )
-        behind = background(stage, view, short)
-        colour = split.surface + split.direct + split.indirect + split.clear * behind
+        colour = split.surface + split.direct + split.indirect
+        if day is not None:
+            colour += split.clear * background(stage, view, short)
         if not view.under_water:
             colour = fogged(colour, truth, stage.sky)
         return {"colour": colour, "direct": split.direct, "indirect": split.indirect}

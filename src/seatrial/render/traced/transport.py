@@ -34,6 +34,8 @@ ROULETTE = 3
 """Meetings after which weak paths may end."""
 KEEP = 0.95
 """Greatest chance of going on."""
+LAMPLIGHT = 8.0
+"""Distance from the camera, m, beyond which paths end the more often at night."""
 ABSENT = 1e6
 """Distance of a horizon, m, that stands for none."""
 
@@ -60,8 +62,11 @@ def follow(
         dr.opaque(mi.UInt64, seed),
     )
     dr.eval(*sums)
-    parts = (np.array(part).reshape(3, view.height, view.width) for part in sums)
-    return Split(*(np.moveaxis(p / np.float32(samples), 0, 2) for p in parts))
+    parts = [np.array(part, np.float32).reshape(3, view.height, view.width) for part in sums]
+    surface, direct, indirect, clear = (
+        np.ascontiguousarray(np.moveaxis(p, 0, 2) / np.float32(samples)) for p in parts
+    )
+    return Split(surface, direct, indirect, clear)
 
 
 class _Camera(NamedTuple):
@@ -195,7 +200,9 @@ class _Light(NamedTuple):
         cosine = dr.clip(-along.z, 0.0, 1.0)
         place = mi.Point2f(azimuth - dr.floor(azimuth), (cosine * (rows - 1.0) + 0.5) / rows)
         found = self.sky.eval(place)
-        return dr.select(along.z < 0.0, mi.Color3f(*found[:3]), mi.Color3f(self.daylight.below))
+        return dr.select(
+            along.z < 0.0, mi.Color3f(*found[:3]), mi.Color3f(*map(float, self.daylight.below))
+        )
 
 
 @dr.syntax  # type: ignore[untyped-decorator]
@@ -289,8 +296,12 @@ def _kernel(scene: Any, camera: Any, light: Any, samples: Any, depth: Any, seed:
         met += 1
         top = dr.max(weight)
         chance = dr.select(met > ROULETTE, dr.minimum(top, KEEP), 1.0)
+        if dr.hint(light.sky is None, mode="scalar"):
+            # By lamps alone: where a path is far from them, little light is left to find.
+            away = dr.squared_norm(here - camera.origin)
+            chance *= dr.minimum(LAMPLIGHT * LAMPLIGHT / dr.maximum(away, 1e-6), 1.0)
         ends = gone | (met >= depth) | (top <= 0.0) | (random.next_float32() >= chance)
-        weight /= dr.maximum(chance, 1e-6)
+        weight /= dr.maximum(chance, 1e-9)
         fresh = ends
         left = dr.select(ends, left - 1, left)
         active = left > 0

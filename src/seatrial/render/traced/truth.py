@@ -145,15 +145,16 @@ class Truth:
             whole += strength
             arrives += strength * free
         sky = self.stage.sky
-        sun = sky.sun_direction
-        if self.view.under_water:
-            sun = refracted(sun[:, None])[:, 0]
-        depth = np.maximum(at[:, 2], 0.0) / max(-sun[2], 0.05)
-        strength = np.mean(sky.sun_irradiance * np.exp(-np.outer(depth, water)), axis=1)
-        strength *= np.maximum(normal @ sun, 0.0)
-        free = self._free(at, np.broadcast_to(sun, at.shape), np.full(len(at), REACH))
-        whole += strength
-        arrives += strength * free
+        if np.any(sky.sun_irradiance > 0.0):
+            sun = sky.sun_direction
+            if self.view.under_water:
+                sun = refracted(sun[:, None])[:, 0]
+            depth = np.maximum(at[:, 2], 0.0) / max(-sun[2], 0.05)
+            strength = np.mean(sky.sun_irradiance * np.exp(-np.outer(depth, water)), axis=1)
+            strength *= np.maximum(normal @ sun, 0.0)
+            free = self._free(at, np.broadcast_to(sun, at.shape), np.full(len(at), REACH))
+            whole += strength
+            arrives += strength * free
         share = np.zeros(len(self.instance), np.float32)
         dark = whole <= 1e-9
         share[solid] = np.where(dark, 0.0, arrives / np.where(dark, 1.0, whole))

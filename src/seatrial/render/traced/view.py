@@ -5,7 +5,7 @@ is sharp; a point elsewhere is spread over a disc (Hecht 2017, Optics, section 5
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from seatrial.geometry.bodies import rotation_matrix
 from seatrial.render.lens import pixel_rays
-from seatrial.render.picture import Shot
+from seatrial.render.picture import Lens, Shot
 
 Array = NDArray[np.float64]
 
@@ -67,16 +67,20 @@ class View:
         """Whether the camera is below the mean level of the sea."""
         return bool(self.position[2] > 0.0)
 
-    @cached_property
+    @property
     def corners(self) -> Array:
         """(H + 1, W + 1, 2) right and down over forward, of rays through corners of pixels."""
-        lens = self.shot.lens
-        rays = pixel_rays(lens.width + 1, lens.height + 1, lens.focal_length, lens.distortion)
-        if rays is None:
-            raise ValueError("this distortion folds the picture over within its frame")
-        return (rays[:, 1:] / rays[:, :1]).reshape(lens.height + 1, lens.width + 1, 2)
+        return _corners(self.shot.lens)
 
     @cached_property
     def rays(self) -> Array:
         """(H W, 3) unit vectors through the middles of the pixels, in the world."""
         return np.asarray(self.shot.lens.rays @ self.axes.T)
+
+
+@lru_cache(maxsize=8)
+def _corners(lens: Lens) -> Array:
+    rays = pixel_rays(lens.width + 1, lens.height + 1, lens.focal_length, lens.distortion)
+    if rays is None:
+        raise ValueError("this distortion folds the picture over within its frame")
+    return (rays[:, 1:] / rays[:, :1]).reshape(lens.height + 1, lens.width + 1, 2)

@@ -97,7 +97,7 @@ class Camera:
             pictures = self._pictures(views, i, exposure.time, preview["depth"])
             light = self._light(stage, views, i, shot, surface, exposure.time, pictures)
             share = self.chip.share(light, exposure)
-            values[i] = exposure.time, exposure.gain, min(float(share.mean()), 1.0)
+            values[i] = exposure.time, exposure.gain, float(np.minimum(share, 1.0).mean())
             random = stream(views.keys[i], int(views.number[i]))
             payload[i] = developed(self.chip.noise(share, exposure, random))
         return Expanded(values, np.ones(count, np.bool_), payload)

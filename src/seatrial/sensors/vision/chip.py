@@ -69,7 +69,7 @@ class Chip:
         stop = (SUNNY_STOP / self.f_number) ** 2
         # What is brighter than most (the sun, its glints) is left to burn out.
         luminance = light @ np.array([0.2126, 0.7152, 0.0722], np.float32)
-        mean = float(np.minimum(luminance, np.quantile(luminance, 0.97)).mean())
+        mean = float(np.minimum(luminance, np.quantile(luminance, 0.9)).mean())
         wanted = self.brightness * SUNNY_TIME / (stop * max(mean, 1e-12))
         time = float(np.clip(wanted, SHORTEST, self.time))
         return Exposure(time, float(np.clip(wanted / time, 1.0, self.gain)))
