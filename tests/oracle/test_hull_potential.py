@@ -215,9 +215,10 @@ def test_free_decay_loses_the_energy_that_is_radiated(box):
 
 
 @pytest.mark.usefixtures("x64")
-def test_a_box_that_was_nudged_lies_still_after_an_hour_where_it_was():
+def test_a_box_that_was_pressed_down_lies_still_after_an_hour_where_it_was():
+    """Heave alone: with pitch it would radiate more ahead than astern, and coast on that."""
     model = craft.compiled(craft.barge(hull=BOX))
-    first = craft.state(model, position=(0, 0, 0.02), euler=(0.0, 0.01, 0.0))
+    first = craft.state(model, position=(0, 0, 0.02))
     first = State(first.position, first.attitude, first.velocity, first.actuators,
                   (jnp.zeros(model.memory_forces[0].states),))  # fmt: skip
     _, position, _, velocity, _ = craft.simulate(
