@@ -2,10 +2,10 @@
 
     python judges/hostile.py
 
-Runs speak at all ports at once, the page's among them, while each of them is attacked in turn. After
-every attack a friend must be served there; in the end the run must still go on. That its recording
-has the same bytes as without the attack is for the tests of each bridge. The two autopilots hold
-their runs, so that they have runs of their own.
+Runs speak at all ports at once, the page's among them, while each of them is attacked in turn.
+After every attack a friend must be served there; in the end the run must still go on. That its
+recording has the same bytes as without the attack is for the tests of each bridge. The two
+autopilots hold their runs, so that they have runs of their own.
 """
 
 import itertools
