@@ -11,6 +11,7 @@ import time as wall_clock
 import webbrowser
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -20,6 +21,7 @@ from seatrial.compile.control.controllers import prepare
 from seatrial.compile.scenario import compile_scenario, described_by
 from seatrial.compile.surroundings.weather import weather_of, with_weather
 from seatrial.compile.variations import with_overrides
+from seatrial.compile.vehicles.shapes import recorded_shapes
 from seatrial.engine.engine import Engine
 from seatrial.engine.frames import Sink
 from seatrial.engine.plan import Plan
@@ -247,8 +249,9 @@ def _recorded(what: object) -> bool:
 def _playback(what: Any) -> Playback:
     run = what.recording if isinstance(what, Run) else what
     recording = run if isinstance(run, Recording) else read(run)
+    header = recording.header
     return Playback(
-        recording.header,
+        replace(header, shapes=lambda: recorded_shapes(header.description)),
         recording.scene,
         recording.summary,
         recording.dataset,

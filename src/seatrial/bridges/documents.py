@@ -67,12 +67,7 @@ def _sensor(
         parts.append(_topic(store, topic, samples))
     if payload is not None and info.payload is not None:
         layout = payload_layout(store, info, payload[1])
-        shape = " × ".join(str(n) for n in info.payload.shape)
-        parts.append(
-            f"### `{payload[0]}`\n\n`{layout.typename}`, {layout.size:,} bytes: the stamp at byte "
-            f"{layout.stamp}, {shape} numbers of {info.payload.dtype} ({info.payload.unit}) from "
-            f"byte {len(layout.before)} on."
-        )
+        parts.append(f"### `{payload[0]}`\n\n`{layout.typename}`, {layout.told()}.")
     spoken = _sentences(header, info, samples)
     if spoken:
         parts.append("### NMEA 0183\n\n```text\n" + "".join(spoken) + "```")

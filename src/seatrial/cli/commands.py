@@ -25,6 +25,7 @@ from seatrial.cli.bridges import (
     replay_recording,
     run_with_bridges,
 )
+from seatrial.cli.datasets import dataset_app
 from seatrial.cli.fmu import export_fmu
 from seatrial.errors import Problem, SpecError, SpecWarning
 
@@ -38,6 +39,7 @@ for group, name in (
     (groups.waves_app, "waves"),
     (groups.sensors_app, "sensors"),
     (groups.seabed_app, "seabed"),
+    (dataset_app, "dataset"),
 ):
     app.add_typer(group, name=name)
 PortOption = Annotated[int, typer.Option(help="Port of the page.", min=0, max=65535)]
@@ -287,7 +289,7 @@ def cache(
     clear: Annotated[bool, typer.Option("--clear", help="Delete all of it.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show, or clear, the compiled programs and designed autopilots that are kept on disk."""
+    """Show, or clear, what is kept on disk: programs, autopilots, descriptions that were read."""
     from seatrial.cli.kept import clear_cache, show_cache
 
     if clear:
@@ -486,7 +488,8 @@ def study(
     name: Annotated[
         str,
         typer.Argument(
-            help="asvlite-speed, asvlite-tank, asvlite-trends, handover, missions, colregs, outage."
+            help="asvlite-speed, asvlite-tank, asvlite-trends, handover, missions, "
+            "consistency, colregs, outage, buoyancy, hull-cards."
         ),
     ],
     out: Annotated[Path, typer.Option(help="Folder for the files of the study.")] = Path("studies"),

@@ -19,7 +19,7 @@ from seatrial.engine.output.outlets import Outlets
 from seatrial.engine.plan import Plan
 from seatrial.errors import Problem, SeatrialError, SpecError
 from seatrial.ocean.sea_states import SEA_STATES
-from seatrial.signals import RELEASE, Command, Measurements, Setpoint
+from seatrial.signals import RELEASE, Command, Measurements, Setpoint, join
 from seatrial.viewer.guests import Guests, Order
 from seatrial.viewer.helm import Helm, helms_of
 from seatrial.viewer.messages import (
@@ -33,12 +33,15 @@ from seatrial.viewer.messages import (
     Stick,
     Waypoint,
 )
-from seatrial.viewer.pictures import newest, samples_of
+from seatrial.viewer.pictures import grows, newest, samples_of
 from seatrial.viewer.stage import TICK, Answer, Stage
 from seatrial.viewer.states import Rows, parts_of, rows_of
 from seatrial.viewer.weather import Changing, Maker, known
 from seatrial.viewer.workshop import Workshop
 from seatrial.viewer.world import STATUSES, drawn_bodies, hello_of, vehicle_card
+
+BLOCKS_KEPT = 16
+"""Of samples: what a fast run brings between two messages to a page."""
 
 _MAY = tuple(name for name in REQUESTS if name != "seek")
 
@@ -77,8 +80,11 @@ class Live(Stage):
         }
         """Of every vehicle its fleet, and its number there."""
         self._infos = {v.name: v for v in engine.plan.header.vehicles}
-        self._measured: dict[tuple[int, str], Measurements] = {}
-        """By fleet and sensor what the last block with samples brought."""
+        self._measured: dict[tuple[int, str], tuple[Measurements, ...]] = {}
+        """By fleet and sensor what the last blocks with samples brought."""
+        every = [sensor for info in self._infos.values() for sensor in info.sensors]
+        self._lasting = {s.name: s.payload is None or grows(s) for s in every}
+        """Sensors of which more than the latest block is kept; of large pictures only the last."""
         self._gatherer: Gatherer | None = None
         self._outlets: Outlets | None = None
         self._begin()
@@ -129,7 +135,8 @@ class Live(Stage):
         for g, group in enumerate(block.frames.groups):
             for sensor, taken in group.measurements.items():
                 if len(taken.time):
-                    self._measured[g, sensor] = taken
+                    kept = self._measured.get((g, sensor), ()) if self._lasting[sensor] else ()
+                    self._measured[g, sensor] = (*kept, taken)[-BLOCKS_KEPT:]
         if self._gatherer is not None and self._outlets is not None:
             for frames in self._gatherer.add(block):
                 self._outlets.write(frames)
@@ -138,14 +145,14 @@ class Live(Stage):
         return block
 
     def samples(self, vehicle: str, sensor: str, after: float) -> Samples | None:
-        """Of the last block that brought any."""
+        """Of the last blocks that brought any."""
         fleet, number = self._places.get(vehicle, (-1, -1))
-        taken = self._measured.get((fleet, sensor))
-        if taken is None:
+        kept = [part for part in self._measured.get((fleet, sensor), ()) if part.time[-1] > after]
+        if not kept:
             return None
-        own = taken.pick(number)
-        new = newest(own, after, np.inf)
         info = next(s for s in self._infos[vehicle].sensors if s.name == sensor)
+        own = join([part.pick(number) for part in kept])
+        new = newest(info, own, after, np.inf)
         return samples_of(self.run, vehicle, info, own.cut(new)) if len(new) else None
 
     def _hear(self) -> bool:
