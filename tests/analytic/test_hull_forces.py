@@ -185,8 +185,16 @@ def test_pressure_and_velocity_of_the_patch_are_those_of_the_ocean_in_shallow_wa
     assert np.array(moving) == pytest.approx(np.array(truth), rel=0.01, abs=1e-8)
 
 
-def test_a_mesh_hull_floats_where_its_linear_model_does_and_stays_there_for_an_hour():
-    described = craft.barge(gravity_depth=0.1, hull=BARGE | {"hydrostatics": "mesh", "panel": 2.0})
+@pytest.mark.parametrize(
+    "forces",
+    [
+        {"hydrostatics": "mesh"},
+        {"hydrostatics": "voxel", "voxel": 0.25},
+        {"hydrostatics": "mesh", "hydrodynamics": "surface"},
+    ],
+)
+def test_a_hull_floats_where_its_linear_model_does_and_stays_there_for_an_hour(forces):
+    described = craft.barge(gravity_depth=0.1, hull=BARGE | {"panel": 2.0} | forces)
     model = craft.compiled(described)
     at = craft.state(model)
     assert craft.acceleration(model, craft.calm(), at) == pytest.approx(np.zeros(6), abs=1e-9)

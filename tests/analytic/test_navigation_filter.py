@@ -1,5 +1,7 @@
 """The error-state filter against its own equations: derivatives, algebra, gates, delays."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -426,3 +428,19 @@ def test_a_receiver_under_water_is_not_missed_and_one_that_stays_silent_above_it
     # Five seconds until it can be expected, three of silence.
     assert list(found).index(watching.SILENT) == 4 + 5 + 3
     assert watching.UNHEARD in found[4:9]
+
+
+def test_what_a_vehicle_knows_by_itself_is_taken_in_once_in_a_lull():
+    floats = places.Depth(
+        *map(jnp.asarray, ([0.0, 0.0, 0.0], 0.0, 1.0, 0.1)), judged(0.999, 1), slow()
+    )
+    filter = dataclasses.replace(matched(()), aids=(floats,), known=("floating",))
+    filter = dataclasses.replace(filter, lull=jnp.asarray(3))
+    state, everyone = _state(filter), jnp.ones(1, bool)
+    variance = [float(state.covariance[2, 2, 0])]
+    for _ in range(4):
+        state = eskf.aid_by_knowledge(filter, state, None, 0.1, everyone)
+        variance.append(float(state.covariance[2, 2, 0]))
+    assert variance[1] < variance[0]
+    assert variance[1] == variance[2] == variance[3]
+    assert variance[4] < variance[3]

@@ -2,6 +2,8 @@
 
 import asyncio
 import base64
+import dataclasses
+import io
 import json
 import time
 from dataclasses import replace
@@ -9,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from chromium import serving
+from PIL import Image
 from websockets.asyncio.client import connect
 
 import seatrial as st
@@ -114,6 +117,25 @@ def test_depths_keep_their_order_and_what_is_too_far_is_nothing():
     assert (shades[1], shades[-1]) == (1, 255)
     depth = found.low + (shades[1:] - 1.0) / 254.0 * (found.high - found.low)
     assert np.max(np.abs(depth - image.ravel()[1:])) < 0.2
+
+
+def test_photos_and_masks_are_told_as_files():
+    flat = np.zeros((1, 40, 60, 3), np.uint8)
+    flat[..., 2] = 200
+    camera = dataclasses.replace(
+        info(PayloadInfo("image", (40, 60, 3), "uint8", "1")), type="camera"
+    )
+    found = picture(camera, flat)
+    shown = np.asarray(Image.open(io.BytesIO(base64.b64decode(found.data))))
+    assert (found.form, found.rows, found.columns) == ("photo", 40, 60)
+    assert np.abs(shown.astype(int) - flat[0]).max() < 6
+    masks = np.full((1, 60, 60), 2, np.uint16)
+    masks[0, :30, :30] = 0
+    sensor = dataclasses.replace(camera, payload=PayloadInfo("image", (60, 60), "uint16", "1"))
+    told = picture(sensor, masks)
+    colours = np.asarray(Image.open(io.BytesIO(base64.b64decode(told.data)))).astype(int)
+    assert colours[15, 15].max() < 12  # nothing is black
+    assert np.ptp(colours[45, 45]) > 60  # the others have a colour
 
 
 def test_a_small_target_stays_when_an_echogram_is_thinned_out():

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from samples import SCENARIO, VEHICLE, good_documents
 from seatrial.errors import SpecError
+from seatrial.spec import loading
 from seatrial.spec.base import Spec
 from seatrial.spec.library import FOLDERS, library_file, library_names
 from seatrial.spec.loading import dump, load, load_text
@@ -363,3 +364,83 @@ def test_the_direct_filter_does_without_dynamics_also_when_it_is_written_out_and
     described = load_text(text, Scenario)
     assert described.vehicles[-1].navigation.dynamics is None
     assert load_text(dump(described), Scenario) == described
+
+
+# ── Kept ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    """An empty cache, and a scenario that names a world of its own."""
+    monkeypatch.setenv("SEATRIAL_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    world = tmp_path / "pond.yaml"
+    world.write_text("kind: world\nname: pond\ncurrent: {speed: 0.1, towards: 0.0}\n")
+    scenario = tmp_path / "trial.yaml"
+    scenario.write_text(
+        "kind: scenario\nname: trial\nduration: 10\nworld: pond.yaml\n"
+        "vehicles: [{name: boat, vehicle: otter}]\n"
+    )
+    return scenario, world
+
+
+def read_anew(monkeypatch):
+    """How often a YAML file is parsed from here on."""
+    files = []
+    usual = loading.read_file
+    monkeypatch.setattr(loading, "read_file", lambda path: files.append(path.name) or usual(path))
+    return files
+
+
+def test_a_description_is_read_once(kept, monkeypatch):
+    scenario, _ = kept
+    first = loading.load(scenario)
+    files = read_anew(monkeypatch)
+    again = loading.load(scenario)
+    assert files == []
+    assert again == first
+    assert again._source == first._source
+    assert again.problem(("duration",), "is wrong").line == 3
+    assert again.world.problem(("current", "speed"), "is wrong").file.endswith("pond.yaml")
+
+
+@pytest.mark.parametrize("changed", ["trial.yaml", "pond.yaml"])
+def test_a_change_of_any_file_is_seen(kept, monkeypatch, changed):
+    scenario, world = kept
+    loading.load(scenario)
+    scenario.write_text(scenario.read_text().replace("duration: 10", "duration: 20"))
+    world.write_text(world.read_text().replace("0.1", "0.2"))
+    found = loading.load(scenario)
+    assert (found.duration, found.world.current.speed) == (20.0, 0.2)
+    (scenario if changed == scenario.name else world).write_text("kind: nonsense\n")
+    with pytest.raises(SpecError, match="unknown kind"):
+        loading.load(scenario)
+
+
+def test_a_file_that_has_gone_is_missed(kept):
+    scenario, world = kept
+    loading.load(scenario)
+    world.unlink()
+    with pytest.raises(SpecError, match="no such file"):
+        loading.load(scenario)
+
+
+def test_another_folder_is_another_description(kept, monkeypatch, tmp_path):
+    scenario, world = kept
+    loading.load("trial.yaml")
+    other = tmp_path / "elsewhere"
+    other.mkdir()
+    monkeypatch.chdir(other)
+    (other / "trial.yaml").write_text(scenario.read_text().replace("10", "30"))
+    (other / "pond.yaml").write_text(world.read_text())
+    assert loading.load("trial.yaml").duration == 30.0
+
+
+def test_a_damaged_entry_is_not_believed(kept, tmp_path):
+    scenario, _ = kept
+    first = loading.load(scenario)
+    for entry in (tmp_path / "cache").glob("description-*"):
+        content = bytearray(entry.read_bytes())
+        content[len(content) // 2] ^= 1
+        entry.write_bytes(content)
+    assert loading.load(scenario) == first

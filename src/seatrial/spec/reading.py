@@ -6,6 +6,7 @@ YAML library, because that is the only way to know every line, to refuse what co
 (tags) and to stop before a small file grows into a large one (aliases, deep nesting).
 """
 
+import hashlib
 import re
 from collections.abc import Iterator
 from pathlib import Path as FilePath
@@ -110,7 +111,12 @@ def read_text(content: bytes | str, file: str) -> tuple[dict[str, Any], Source]:
                 mend="delete it, or write it as an escape in a double-quoted string",
             )
         ) from None
-    return data, Source(file, reader.lines)
+    return data, Source(file, reader.lines, checksum(raw))
+
+
+def checksum(content: bytes) -> str:
+    """By which a file is known to be the one that was read."""
+    return hashlib.blake2b(content, digest_size=20).hexdigest()
 
 
 def _decode(raw: bytes, file: str) -> str:

@@ -17,9 +17,10 @@ from seatrial.engine.frames import Act, RunHeader, RunSummary, Sink
 from seatrial.engine.output.gathering import Gatherer
 from seatrial.engine.output.outlets import Outlets
 from seatrial.engine.plan import Plan
-from seatrial.errors import Problem, SpecError
+from seatrial.errors import Problem, SeatrialError, SpecError
 from seatrial.ocean.sea_states import SEA_STATES
 from seatrial.signals import RELEASE, Command, Measurements, Setpoint, join
+from seatrial.viewer.guests import Guests, Order
 from seatrial.viewer.helm import Helm, helms_of
 from seatrial.viewer.messages import (
     REQUESTS,
@@ -55,13 +56,14 @@ class Live(Stage):
         sink: Callable[[], Sink] | None = None,
         maker: Maker | None = None,
         whole: bool = False,
+        guests: Guests | None = None,
     ) -> None:
         """`sink` makes the recorder of a run, and a reset begins another recording; `maker` makes
         plans of other weather and seeds, where the plan has a description. A `whole` run ends where
         its scenario does, and needs a sink."""
         super().__init__([b for b in drawn_bodies(engine.plan.scene) if b.moves])
         self._engine, self._controllers, self._sink = engine, controllers, sink
-        self._whole = whole
+        self._whole, self.guests = whole, guests
         self.summary: RunSummary | None = None
         """Of the last recording that was closed."""
         self._maker, self._workshop = maker, Workshop()
@@ -109,12 +111,16 @@ class Live(Stage):
         self._measured.clear()
         self._last_act.clear()
         self.ended = False
+        if self.guests is not None:
+            self.guests.begin(self._engine)
         self._block = self._advance(plan.schedule.controls)
 
     def _advance(self, periods: int) -> Block:
         """Go on by some control periods, as far as nobody outside must be heard before."""
         engine = self._engine
         periods = min(periods, engine.block, self._changing.periods or periods)
+        if self.guests is not None and self.guests.present:
+            periods = 1
         if self._whole:  # the last frame tells the orders of the period that it begins
             last = (self._plan.frames - 1) * self._plan.schedule.controls + 1
             periods = max(1, min(periods, last - engine.periods))
@@ -134,6 +140,8 @@ class Live(Stage):
         if self._gatherer is not None and self._outlets is not None:
             for frames in self._gatherer.add(block):
                 self._outlets.write(frames)
+        if self.guests is not None and self.guests.present:
+            self.guests.tell(engine, block.frames)
         return block
 
     def samples(self, vehicle: str, sensor: str, after: float) -> Samples | None:
@@ -150,7 +158,34 @@ class Live(Stage):
     def _hear(self) -> bool:
         """What is asked for, and what was asked for before and is ready now."""
         ready = self._workshop.collect()
-        return super()._hear() or ready
+        return bool(super()._hear() + self._hear_guests() + ready)
+
+    def _hear_guests(self) -> bool:
+        """What programs ask for; who asked is told what became of it."""
+        heard = [] if self.guests is None else self.guests.heard()
+        for asked, who, answer in heard:
+            refused: list[str] = []
+            if isinstance(asked, Order):
+                try:
+                    self._order(asked, who)
+                except SeatrialError as error:
+                    refused.append(str(error))
+            else:
+                self._take(asked, who, refused.append)
+            answer("; ".join(refused))
+        return bool(heard)
+
+    def _order(self, order: Order, who: str) -> None:
+        name, command = order.vehicle, order.command
+        how = "a program" if order.command.channels or order.command.setpoint else ""
+        anew = how != self._taken.get(name, "")
+        if anew:  # what was held in another way is not held any more
+            command = replace(command, release="all")
+        self._engine.order({name: command})
+        self._taken[name] = how
+        if anew:
+            self.tell(name, f"steered by {how}" if how else "given back", kind="act", who=who)
+        self._note(Act(self.time, who, "order", order.value))
 
     def _reach(self, time: float) -> bool:
         engine, began, changed = self._engine, wall_clock.perf_counter(), False
@@ -229,7 +264,7 @@ class Live(Stage):
     def _note(self, act: Act) -> None:
         vehicle = str(act.value.get("vehicle", ""))
         key = (act.who, act.what, vehicle)
-        if act.what in ("stick", "channels"):
+        if act.what in ("stick", "channels", "order"):
             if self._last_act.get(key) == act.value:
                 return
             self._last_act[key] = act.value

@@ -4,6 +4,8 @@ A cloud of a million points or an image of a thousand rows is thinned out here; 
 all of it.
 """
 
+import base64
+import io
 import math
 from typing import Any
 
@@ -20,6 +22,8 @@ MOST_PINGS = 100
 """The same, of a sensor whose picture grows ping by ping: a fast run leaves no gaps in it."""
 MOST_POINTS = 6000
 MOST_ROWS, MOST_COLUMNS = 320, 512
+MOST_PHOTO = 720
+"""Rows and columns of a photo."""
 
 Array = NDArray[np.float64]
 
@@ -58,8 +62,34 @@ def _picture(info: SensorInfo, payload: NDArray[Any]) -> Picture:
     if kind in ("cloud", "scan"):
         last = np.asarray(payload[-1], np.float64)
         return _points(_cloud(info, last) if kind == "scan" else last[:, :4])
+    if info.type == "camera" and info.payload.unit != "m":
+        return _photo(_coloured(payload[-1]))
     levels = np.asarray(payload if grows(info) else payload[-1:], np.float64)
     return _raster(levels.reshape(*levels.shape[:3]), info)
+
+
+def _coloured(image: NDArray[Any]) -> NDArray[np.uint8]:
+    """(rows, columns, 3) of a picture as it is, of normals, or of masks with a colour each."""
+    steps = -(-image.shape[0] // MOST_PHOTO), -(-image.shape[1] // MOST_PHOTO)
+    image = image[:: max(steps), :: max(steps)]
+    if image.ndim == 2:
+        # Thirds of a turn by the golden ratio: neighbours in number are far apart in colour.
+        hue = 2.0 * np.pi * 0.618034 * image.astype(np.float64)[..., None]
+        shades = 128.0 + 100.0 * np.cos(hue + np.array([0.0, 2.1, 4.2]))
+        return np.where(image[..., None] > 0, shades, 0.0).astype(np.uint8)
+    if image.dtype == np.uint8:
+        return image
+    return np.rint(127.5 + 127.5 * image).astype(np.uint8)
+
+
+def _photo(image: NDArray[np.uint8]) -> Picture:
+    from PIL import Image
+
+    file = io.BytesIO()
+    Image.fromarray(np.ascontiguousarray(image)).save(file, "JPEG", quality=85)
+    rows, columns, _ = image.shape
+    data = base64.b64encode(file.getvalue()).decode()
+    return Picture(form="photo", rows=rows, columns=columns, low=0.0, high=1.0, data=data)
 
 
 def _cloud(info: SensorInfo, scan: Array) -> Array:

@@ -1,4 +1,4 @@
-// Pictures of dense sensors on a canvas: fans, all-round screens, waterfalls, depths and clouds.
+// Pictures of dense sensors on a canvas: fans, all-round screens, waterfalls, photos and clouds.
 
 import { element } from "../dom";
 import type { SensorCard } from "../messages";
@@ -28,7 +28,7 @@ const DEPTH: Ramp = [[255, 245, 190], [248, 160, 70], [190, 60, 90], [80, 30, 12
 const NOTHING: Colour = [8, 16, 24];
 
 export function rampOf(type: string): Ramp {
-  if (type === "depth_camera") return DEPTH;
+  if (type === "depth_camera" || type === "camera") return DEPTH;
   return type === "radar_image" ? GREEN : AMBER;
 }
 
@@ -112,6 +112,7 @@ export class SensorPicture {
   private readonly cells = element("canvas");
   private pings: Ping[] = [];
   private around: (Ping | undefined)[] = [];
+  private latest: HTMLImageElement | null = null;
 
   constructor(
     readonly canvas: HTMLCanvasElement,
@@ -155,6 +156,19 @@ export class SensorPicture {
       default:
         this.depths(raster);
     }
+  }
+
+  /** A JPEG file, drawn when it is decoded; of several that are on their way the last. */
+  photo(data: string): void {
+    const image = new Image();
+    this.latest = image;
+    image.onload = () => {
+      if (this.latest !== image) return;
+      this.canvas.width = image.width;
+      this.canvas.height = image.height;
+      this.g.drawImage(image, 0, 0);
+    };
+    image.src = `data:image/jpeg;base64,${data}`;
   }
 
   /** Fit the canvas to a picture so wide and high, and draw in its pixels. */

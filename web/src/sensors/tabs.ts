@@ -134,7 +134,8 @@ export class SensorTabs {
     this.state.textContent = `${card.type.replaceAll("_", " ")}, ${card.rate} Hz, last at ${last.toFixed(2)} s`;
     const { picture } = samples;
     if (picture && this.picture) {
-      if (picture.form === "points") this.picture.points(new Float32Array(numbersOf(picture.data)));
+      if (picture.form === "photo") this.picture.photo(picture.data);
+      else if (picture.form === "points") this.picture.points(new Float32Array(numbersOf(picture.data)));
       else {
         const shades = new Uint8Array(numbersOf(picture.data));
         const pings = Math.max(Math.round(shades.length / (picture.rows * picture.columns)), 1);

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from seatrial.compile.autonomy.aids import (
     KNOWN,
+    LULL,
     MEMORY,
     NEVER,
     Makers,
@@ -45,6 +46,10 @@ Array = NDArray[np.float64]
 WARMING = 10.0
 """How far an IMU is from the temperature at which it was calibrated, K."""
 
+
+LEAST_WIDTH = 0.1
+"""Of the spectrum of a sea, also of a regular one, which is met at other frequencies on other
+courses."""
 
 # What is left where a description says that there is no error.
 _LEAST_FORCE, _LEAST_RATE = 1e-4, 1e-6
@@ -127,8 +132,9 @@ def build_navigator(
             aids.append(makers.dynamics(described.dynamics, twin, control_period))
         waves = None if sea is None else makers.waves(sea)
         filter = _error_state(
-            described, errors, common, tuple(aids), known, twin, imu, latitude, waves
-        )
+            described, errors, common, tuple(aids), known, twin, imu, latitude, waves,
+            max(1, round(LULL / control_period)),
+        )  # fmt: skip
     return NavigationSetup(filter, place, tuple(places), known, tuple(aid.groups for aid in aids))
 
 
@@ -137,7 +143,7 @@ def _sea(ocean: Ocean, floats: bool) -> Sea | None:
 
     Each wave fades as e^(−kz); κ is that of their sum where it matters, a tenth of the length of
     the mean wave below the surface. There, or at the surface for a craft that floats, their
-    frequency is taken.
+    frequency is taken, and the width of their spectrum.
     """
     if ocean.waves is None:
         return None
@@ -150,8 +156,10 @@ def _sea(ocean: Ocean, floats: bool) -> Sea | None:
     faded = energy * np.exp(-2.0 * number * depth)
     left = float(faded.sum()) / variance
     felt = energy if floats else faded
-    squared = float(felt @ np.asarray(ocean.waves.omega, np.float64) ** 2 / felt.sum())
-    return Sea(variance, -math.log(left) / (2.0 * depth), math.sqrt(squared))
+    omega = np.asarray(ocean.waves.omega, np.float64)
+    first, second = (float(felt @ omega**n / felt.sum()) for n in (1, 2))
+    width = math.sqrt(max(second / first**2 - 1.0, LEAST_WIDTH**2))
+    return Sea(variance, -math.log(left) / (2.0 * depth), math.sqrt(second), width)
 
 
 def first_estimate(
@@ -205,10 +213,13 @@ class _Inertial:
     rate_bias: float
     """rad/s."""
     sample_rate: float
-    crooked: tuple[float, float]
-    """Share of a force and of a rate that goes to the wrong axis."""
-    scale: tuple[float, float]
-    """Share by which they are felt too large."""
+    crooked: float
+    """Share of a force that is felt on the wrong axis or in the wrong size."""
+    leaks: tuple[float, float, float]
+    """Of the gyroscopes: by which angle they sit wrong, by which share their scales are off, and
+    how far their axes are from square (`aiding.leaked`)."""
+    pulled: float
+    """Rate that a specific force pretends, (rad/s)/(m/s²)."""
     still: int
     """Identical samples in a row after which it counts as frozen."""
 
@@ -218,11 +229,13 @@ class _Inertial:
         less, so the filter is cautious. What turns gravity into a constant error counts as bias."""
         if imu.errors is None or imu.fidelity == "ideal":
             return _Inertial(
-                _LEAST_FORCE, _LEAST_RATE, 1e-6, 1e-8, 1e-3, 1e-5, info.rate, (0, 0), (0, 0), NEVER
+                _LEAST_FORCE, _LEAST_RATE, 1e-6, 1e-8, 1e-3, 1e-5, info.rate, 0.0, (0, 0, 0), 0.0,
+                NEVER,
             )  # fmt: skip
         force, rate = imu.errors.accelerometer, imu.errors.gyroscope
         full = imu.fidelity == "full"
         crooked = (force.scale, force.misalignment, force.misalignment, force.frame)
+        askew = rate.misalignment / math.sqrt(2.0)  # half of the angles turn, half of them shear
         steps = (force.resolution, rate.resolution) if full else (None, None)
         repeats = [
             longest_repeat(info.deviation[3 * i], step or 0.0, 3, info.rate)
@@ -236,11 +249,9 @@ class _Inertial:
             force_bias=_bias(force, [GRAVITY * c for c in crooked] if full else [], full),
             rate_bias=_bias(rate, [GRAVITY * rate.g_sensitivity] if full else [], full),
             sample_rate=info.rate,
-            crooked=(
-                math.hypot(force.misalignment, force.frame) if full else 0.0,
-                math.hypot(rate.misalignment, rate.frame) if full else 0.0,
-            ),
-            scale=(force.scale, rate.scale) if full else (0.0, 0.0),
+            crooked=math.hypot(force.misalignment, force.frame, force.scale) if full else 0.0,
+            leaks=(math.hypot(rate.frame, askew), rate.scale, askew) if full else (0.0, 0.0, 0.0),
+            pulled=rate.g_sensitivity if full else 0.0,
             still=min(repeats),
         )
 
@@ -308,6 +319,7 @@ def _error_state(
     imu: Imu,
     latitude: float,
     waves: Waves | None,
+    lull: int,
 ) -> state.Filter:
     deviation = np.concatenate(
         [
@@ -315,7 +327,7 @@ def _error_state(
             [errors.force_bias] * 3,
             [errors.rate_bias] * 3,
             [max(described.current, 1e-6)] * 3,
-            np.maximum([errors.crooked[1], errors.crooked[1], errors.scale[1]], 1e-7),
+            np.repeat(np.maximum(errors.leaks, 1e-7), 3),
         ]
     )
     turning = None
@@ -329,10 +341,11 @@ def _error_state(
         rate_noise=constant(errors.rate * math.sqrt(errors.sample_rate)),
         accelerometer_walk=constant(errors.force_walk),
         gyroscope_walk=constant(errors.rate_walk),
-        accelerometer_crooked=constant(math.hypot(errors.crooked[0], errors.scale[0])),
-        gyroscope_crooked=constant(math.hypot(errors.crooked[1], errors.scale[1])),
+        accelerometer_crooked=constant(errors.crooked),
+        gyroscope_pulled=constant(errors.pulled),
         current_walk=constant(np.full(3, described.current_walk)),
         deviation=constant(deviation),
+        lull=constant(lull, np.int32),
         still=constant(errors.still, np.int32),
         aids=aids,
         known=known,

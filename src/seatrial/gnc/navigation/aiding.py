@@ -6,7 +6,7 @@ number d · (R w) has the row w_world × d in the attitude. Angular rates are th
 less their bias and less L(ω) m, what a wrong scale and crooked axes make of them (`leaked`), and
 err by −δb_g − L(ω) δm.
 
-Behind these 21 come the slow errors of the sensors themselves, each a first-order Gauss–Markov
+Behind these 27 come the slow errors of the sensors themselves, each a first-order Gauss–Markov
 process ẋ = −x/τ + noise: the drift of a satellite receiver, the deviation of a compass, scale,
 mounting and bias of a log. An error that stays is one with τ → ∞. As white noise they would have to
 be so large that nothing could be told from them; as states they are known for what they are
@@ -29,7 +29,7 @@ from seatrial.spatial.vectors import Scalar, Vec3, scale, vec3
 
 POSITION, VELOCITY, ATTITUDE, ACCELEROMETER, GYROSCOPE, CURRENT, TURNING = 0, 3, 6, 9, 12, 15, 18
 """First rows of the parts of the error state."""
-SIZE = 21
+SIZE = 27
 """Of the error state without the slow errors of the sensors."""
 
 AXES: tuple[Vec3, Vec3, Vec3] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -170,24 +170,33 @@ def spread(first: int, v: Vec3) -> Row:
 
 
 def leaked(m: Any, rate: Any) -> tuple[Any, Any, Any]:
-    """What crooked gyroscopes add to the rates p q r: (m_x r, m_y r, m_z r − m_x p − m_y q).
+    """What crooked gyroscopes add to the rates ω = (p, q, r): a × ω + d ∘ ω + S ω, m = (a, d, s).
 
-    A unit that sits at an angle feels rolling and pitching as yawing, as much as yawing as rolling
-    and pitching. Without that the filter would take the heading's swaying in waves for a tilt.
+    The unit sits at an angle a, its scales are off by d, and its axes are not square, S having the
+    elements s beside its diagonal (s_x between y and z). A vehicle that rolls and pitches in waves
+    turns what its gyroscopes leak into a drift of the tilt that comes back with every wave: noise
+    can stand for its size, not for that.
     """
+    (ax, ay, az), (dx, dy, dz), (sx, sy, sz) = ((m[i], m[i + 1], m[i + 2]) for i in (0, 3, 6))
     p, q, r = rate[0], rate[1], rate[2]
-    return m[0] * r, m[1] * r, m[2] * r - m[0] * p - m[1] * q
+    return (
+        dx * p + (sz - az) * q + (sy + ay) * r,
+        (sz + az) * p + dy * q + (sx - ax) * r,
+        (sy - ay) * p + (sx + ax) * q + dz * r,
+    )
 
 
-def leaking(d: Any, rate: Any) -> tuple[Any, Any, Any]:
+def leaking(d: Any, rate: Any) -> tuple[Any, ...]:
     """The transpose: how d · `leaked` changes with m."""
-    p, q, r = rate[0], rate[1], rate[2]
-    return d[0] * r - d[2] * p, d[1] * r - d[2] * q, d[2] * r
+    (x, y, z), (p, q, r) = (d[0], d[1], d[2]), (rate[0], rate[1], rate[2])
+    turned = (z * q - y * r, x * r - z * p, y * p - x * q)
+    return (*turned, x * p, y * q, z * r, y * r + z * q, x * r + z * p, x * q + y * p)
 
 
 def rates(lever: Vec3, motion: Motion) -> Row:
     """Row of −d · ω with d = `lever`: of the biases of the gyroscopes, and of what turning adds."""
-    return spread(GYROSCOPE, lever) | spread(TURNING, leaking(lever, motion.angular))
+    leaks = leaking(lever, motion.angular)
+    return spread(GYROSCOPE, lever) | {TURNING + i: leak for i, leak in enumerate(leaks)}
 
 
 def attitude_error(true: jax.Array, believed: jax.Array) -> jax.Array:

@@ -98,7 +98,7 @@ def begin(filter: Filter, start: Estimate, count: int) -> NavState:
         accelerometer_bias=zero,
         gyroscope_bias=zero,
         current=start.current.astype(dtype) + zero,
-        turning=zero,
+        turning=jnp.zeros((SIZE - TURNING, count), dtype),
         slow=jnp.zeros((size - SIZE, count), dtype),
         covariance=jnp.eye(size, dtype=dtype)[:, :, None] * variance,
         sample=jnp.concatenate([stack(turned.to_body(still), zero), velocity[3:]]),
@@ -111,6 +111,7 @@ def begin(filter: Filter, start: Estimate, count: int) -> NavState:
             kalman.closed_gate(len(aid.groups), sum(aid.groups), count) for aid in filter.aids
         ),
         memory=memory,
+        periods=jnp.zeros(count, jnp.int32),
     )
 
 
@@ -235,20 +236,30 @@ def update(
 def aid_by_knowledge(
     filter: Filter, state: NavState, orders: jax.Array | None, dt: float, usable: jax.Array
 ) -> NavState:
-    """Take in what the vehicle knows without a sensor, once every control period `dt`.
+    """Take in what the vehicle knows without a sensor; to be called every control period `dt`.
 
     A surface craft floats. The twin runs under the vehicle's orders (A, N), and its velocity is
-    taken in; orders are not needed without a twin. While the IMU is lost the vehicle is taken to be
+    taken in; orders are not needed without a twin. Both err with the waves, so that what they say
+    is new only every `filter.lull` periods. While the IMU is lost the vehicle is taken to be
     upright.
     """
     bridged = state.missing > HOLDS
+    due = usable & (state.periods % filter.lull == 0)
+    state = state._replace(periods=state.periods + usable)
+
+    def taken(state: NavState, index: int, values: jax.Array) -> NavState:
+        after: NavState = jax.lax.cond(
+            jnp.any(due), lambda s: update(filter, s, index, values, due), lambda s: s, state
+        )
+        return after
+
     for index, name in enumerate(filter.known, start=filter.sensors):
         if name == "dynamics":
             assert filter.twin is not None
             assert orders is not None
             memory = filter.twin.advance(state.memory, estimate(filter, state), orders, dt)
             state = state._replace(memory=jnp.where(usable, memory, state.memory))
-            state = update(filter, state, index, filter.twin.velocity(state.memory), usable)
+            state = taken(state, index, filter.twin.velocity(state.memory))
         elif name == "level":
             none = jnp.zeros((2, usable.shape[0]), state.covariance.dtype)
             state = jax.lax.cond(
@@ -258,8 +269,7 @@ def aid_by_knowledge(
                 state,
             )
         else:
-            level = jnp.zeros((1, usable.shape[0]), state.covariance.dtype)
-            state = update(filter, state, index, level, usable)
+            state = taken(state, index, jnp.zeros((1, usable.shape[0]), state.covariance.dtype))
     return state
 
 
@@ -315,7 +325,7 @@ def spread(state: NavState) -> jax.Array:
 
 
 def inject(state: NavState, correction: jax.Array) -> NavState:
-    """Nominal state with an error (21 + K, N) put into it; its covariance stays."""
+    """Nominal state with an error (27 + K, N) put into it; its covariance stays."""
     turn = from_rotation_vector(vec3(correction[ATTITUDE : ATTITUDE + 3]))
     return state._replace(
         position=state.position + correction[POSITION : POSITION + 3],
@@ -324,7 +334,7 @@ def inject(state: NavState, correction: jax.Array) -> NavState:
         accelerometer_bias=state.accelerometer_bias + correction[ACCELEROMETER : ACCELEROMETER + 3],
         gyroscope_bias=state.gyroscope_bias + correction[GYROSCOPE : GYROSCOPE + 3],
         current=state.current + correction[CURRENT : CURRENT + 3],
-        turning=state.turning + correction[TURNING : TURNING + 3],
+        turning=state.turning + correction[TURNING:SIZE],
         slow=state.slow + correction[SIZE:],
     )
 

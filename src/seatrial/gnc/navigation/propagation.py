@@ -6,7 +6,15 @@ import jax
 import jax.numpy as jnp
 
 from seatrial.conventions import GRAVITY
-from seatrial.gnc.navigation.aiding import ACCELEROMETER, GYROSCOPE, SIZE, leaked, leaking
+from seatrial.gnc.navigation.aiding import (
+    ACCELEROMETER,
+    CURRENT,
+    GYROSCOPE,
+    SIZE,
+    TURNING,
+    leaked,
+    leaking,
+)
 from seatrial.gnc.navigation.state import Filter, NavState
 from seatrial.gnc.navigation.strapdown import felt
 from seatrial.spatial.rotations import Rotation, rotation
@@ -46,12 +54,12 @@ class Transition(NamedTuple):
         return jnp.concatenate([rows[:-6], c * x + s * y, c * y - s * x])
 
     def apply(self, columns: jax.Array) -> jax.Array:
-        """Φ times a matrix (21 + K, M, N)."""
+        """Φ times a matrix (27 + K, M, N)."""
         rest = self.turned(self.decay[:, None] * columns[SIZE:])
         return jnp.concatenate([self._moved(columns), columns[MOVED:SIZE], rest])
 
     def carry(self, P: jax.Array, noise: jax.Array) -> jax.Array:
-        """Φ P Φᵀ with `noise` (21 + K, N) on the diagonal: only position, velocity and attitude
+        """Φ P Φᵀ with `noise` (27 + K, N) on the diagonal: only position, velocity and attitude
         move, so that of the rest nothing is computed but the decay of the slow errors, and the
         turning of the waves'."""
         left = jnp.concatenate([jnp.ones((SIZE - MOVED, *self.decay.shape[1:])), self.decay])
@@ -70,7 +78,8 @@ class Transition(NamedTuple):
 
     def _moved(self, columns: jax.Array) -> jax.Array:
         """The first nine rows of Φ times a matrix."""
-        p, v, theta, force, rate, _, m = (columns[i : i + 3] for i in range(0, SIZE, 3))
+        p, v, theta, force, rate = (columns[i : i + 3] for i in range(0, CURRENT, 3))
+        m = columns[TURNING:SIZE]
         dt = self.step
         tilt = jnp.stack(arrays(cross(vec3(theta), self.force)))
         pull = tilt - jnp.stack(arrays(self.rotation.to_world(vec3(force))))
@@ -105,7 +114,7 @@ def noise_of(
     bridged: jax.Array,
     doubted: jax.Array,
 ) -> jax.Array:
-    """Variance that one period adds to every error, (21 + K, N).
+    """Variance that one period adds to every error, (27 + K, N).
 
     Errors in proportion to the motion are gone with it after half a wave: as white noise of the
     same weight, σ² 2τ with τ = `SWING`. Those of a turn or a list, in which gravity and the turn
@@ -116,10 +125,9 @@ def noise_of(
     like = jnp.zeros((3, *step.shape), filter.deviation.dtype)
     pulled = sample[0] ** 2 + sample[1] ** 2 + (sample[2] + GRAVITY) ** 2
     leaned = jnp.sum(leaning**2, axis=0)
-    turned = sample[3] ** 2 + sample[4] ** 2
     lasts = SWING * pulled + LEAN * leaned
     force = jnp.sqrt(filter.accelerometer_noise**2 + 2.0 * filter.accelerometer_crooked**2 * lasts)
-    rate = jnp.sqrt(filter.gyroscope_noise**2 + 2.0 * SWING * filter.gyroscope_crooked**2 * turned)
+    rate = jnp.sqrt(filter.gyroscope_noise**2 + 2.0 * filter.gyroscope_pulled**2 * lasts)
     force, rate = jnp.where(bridged, JOLTS, force), jnp.where(bridged, SWINGS, rate)
     return jnp.concatenate(
         [
@@ -129,7 +137,7 @@ def noise_of(
             _anew(filter, ACCELEROMETER, filter.accelerometer_walk, doubted) * step + like,
             _anew(filter, GYROSCOPE, filter.gyroscope_walk, doubted) * step + like,
             filter.current_walk[:, None] ** 2 * step + like,
-            like,
+            *(like,) * 3,
             filter.slow("walk")[:, None] ** 2 * step,
         ]
     )
@@ -142,11 +150,12 @@ def _anew(filter: Filter, first: int, walk: jax.Array, doubted: jax.Array) -> ja
 
 
 def aged(rows: jax.Array, state: NavState, age: jax.Array | float) -> jax.Array:
-    """Rows (D, 21 + K, N) for the error of now, which was Φ(−age) of itself at the measurement."""
+    """Rows (D, 27 + K, N) for the error of now, which was Φ(−age) of itself at the measurement."""
     turned = rotation(state.attitude)
     force = turned.to_world(vec3(state.sample[:3] - state.accelerometer_bias))
     columns = rows.swapaxes(0, 1)
-    p, v, theta, b, g, current, m = (columns[i : i + 3] for i in range(0, SIZE, 3))
+    p, v, theta, b, g, current = (columns[i : i + 3] for i in range(0, TURNING, 3))
+    m = columns[TURNING:SIZE]
     pull = (0.5 * age * age) * p - age * v
     back = jnp.stack(arrays(turned.to_body(vec3(pull))))
     turn = jnp.stack(arrays(turned.to_body(vec3(theta))))

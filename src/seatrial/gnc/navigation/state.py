@@ -51,12 +51,14 @@ class Filter:
     accelerometer_crooked: jax.Array
     """Wrong scale and crooked axes, as a share: what of a specific force other than that of rest is
     felt on the wrong axis or in the wrong size."""
-    gyroscope_crooked: jax.Array
-    """The same for rates of roll and pitch; those of yaw have states of their own."""
+    gyroscope_pulled: jax.Array
+    """Rate that such a specific force pretends, (rad/s)/(m/s²)."""
     current_walk: jax.Array
     """(3,) density of the current's random walk, (m/s²)/√Hz."""
     deviation: jax.Array
-    """(21,) standard deviation of every error at the start."""
+    """(27,) standard deviation of every error at the start."""
+    lull: jax.Array
+    """Control periods after which what the vehicle knows without a sensor tells something new."""
     still: jax.Array
     """Identical inertial samples in a row after which the IMU counts as frozen."""
     aids: tuple[Aid, ...]
@@ -105,11 +107,11 @@ class NavState(NamedTuple):
     current: jax.Array
     """(3, N) NED, m/s."""
     turning: jax.Array
-    """(3, N) rate that the gyroscopes add for each rad/s of yaw rate (`aiding.leaked`)."""
+    """(9, N) how crooked the gyroscopes are (`aiding.leaked`)."""
     slow: jax.Array
     """(K, N) slow errors of the sensors, then what waves do to the water."""
     covariance: jax.Array
-    """(21 + K, 21 + K, N) of the error: position, velocity, attitude, biases, current, turning,
+    """(27 + K, 27 + K, N) of the error: position, velocity, attitude, biases, current, turning,
     slow."""
     sample: jax.Array
     """(6, N) the last inertial sample in body axes, or what stands for one that is lost."""
@@ -126,6 +128,8 @@ class NavState(NamedTuple):
     """Of every aid."""
     memory: jax.Array
     """(M, N) of the twin."""
+    periods: jax.Array
+    """(N,) control periods so far."""
 
 
 class Heard(NamedTuple):

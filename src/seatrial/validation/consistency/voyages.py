@@ -1,0 +1,271 @@
+"""Vehicles that sail by the truth, and the filters that run over what their sensors measured.
+
+Each set of sensors is sailed by many vehicles at once, every one in a sea and with errors of its
+own. Looked at is what the filter works with, the place of the IMU in the world: horizontal
+position, depth, velocity, tilt (the errors of attitude about north and east) and heading.
+"""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.compile.autonomy.navigation import NavigationSetup, build_navigator, first_estimate
+from seatrial.compile.scenario import plan_of
+from seatrial.compile.surroundings.world import build_ocean
+from seatrial.engine.batch import run_batch
+from seatrial.errors import SpecWarning
+from seatrial.gnc.navigation import consistency, dispatch, offline
+from seatrial.gnc.navigation.aiding import attitude_error
+from seatrial.gnc.navigation.watching import REJECTED
+from seatrial.record.memory import MemoryRecorder
+from seatrial.signals import Measurements
+from seatrial.spatial.rotations import rotation
+from seatrial.spatial.vectors import vec3
+from seatrial.spec.loading import load_text
+from seatrial.spec.navigation import Navigation
+from seatrial.spec.scenario import Scenario
+from seatrial.spec.sensors.position import Usbl
+
+Array = NDArray[np.float64]
+
+SEA = (
+    "{name: sea, seabed: {depth: 40}, current: {speed: 0.3, towards_deg: 160}, "
+    "waves: {spectrum: sea_state, code: 3, towards_deg: 45}, wind: {speed: 6, towards_deg: 120}}"
+)
+FRAME = 0.1
+"""s."""
+LOOKS = 50
+"""Inertial samples from one look at the errors to the next."""
+SETTLED = 60.0
+"""From when on errors count, s."""
+
+PARTS = {"position": (0, 1), "depth": (2,), "velocity": (3, 4, 5), "tilt": (6, 7), "heading": (8,)}
+"""Rows of the error state."""
+
+SURFACE = (
+    "mission: [{do: survey, area: [[20, 0], [140, 0], [140, 90], [20, 90]], spacing: 30, "
+    "speed: 1.5, acceptance: 6}]"
+)
+DIVES = (
+    "start: {position: [0, 0, 10], speed: 1.5}\n"
+    "    mission: [{do: survey, area: [[40, 0], [240, 0], [240, 120], [40, 120]], spacing: 40, "
+    "depth: 10, speed: 1.5, acceptance: 12}]"
+)
+WORKS = (
+    "start: {position: [0, 0, 5]}\n"
+    "    mission: [{do: goto, waypoints: [[12, 0, 5], [12, 12, 6], [0, 12, 5], [0, 0, 5], "
+    "[12, 0, 5], [12, 12, 6], [0, 12, 5], [0, 0, 5]], speed: 0.3, acceptance: 1}]"
+)
+BASIN = (
+    "mission: [{do: goto, waypoints: [[-4, -10], [8, -5], [9, 9], [-8, 4], [-4, -10], [8, -5], "
+    "[9, 9], [-8, 4]], speed: 0.4, acceptance: 2.5}]"
+)
+BESIDE = Usbl(type="usbl", name="usbl", rate=0.5, transponder=(4.0, 0.0, 38.0))
+"""What bounds the position of a ROV beside its ship."""
+MISSIONS = {
+    "otter": SURFACE,
+    "wamv": SURFACE,
+    "wamv_azimuth": SURFACE,
+    "sookshma": BASIN,
+    "remus100": DIVES,
+    "remus100_mss": DIVES,
+    "remus100_x": DIVES,
+    "bluerov2": WORKS,
+    "bluerov2_heavy": WORKS,
+    "sf30k": WORKS,
+}
+"""Of every library vehicle that has an IMU."""
+
+
+@dataclass(frozen=True)
+class Sailed:
+    """What vehicles measured, beside the truth; vehicles on the last axis."""
+
+    navigator: NavigationSetup
+    names: tuple[str, ...]
+    """Of the IMU and the sensors behind the aids."""
+    measured: tuple[Measurements, ...]
+    truth: dict[str, Array]
+    """Frames first."""
+    seeds: tuple[int, ...]
+
+
+class Spread(NamedTuple):
+    """Errors of one part of the state beside what is stated of them."""
+
+    nees: float
+    """Over its degrees of freedom: 1 on average."""
+    inside: float
+    """Share within the region that holds 95 %."""
+    error: float
+    """Rms, m, m/s or rad."""
+    stated: float
+    """Rms of the standard deviations."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """How true a filter's sigma is."""
+
+    parts: dict[str, Spread]
+    nis: dict[str, float]
+    """Mean over the degrees of freedom, by sensor or by sensor and number of the group."""
+    known: dict[str, float]
+    """The same of what the vehicle knows without a sensor."""
+    alarms: int
+    """How often a sensor was found rejected, frozen, stale or silent, of all vehicles."""
+    hours: float
+
+
+def sail(vehicle: str, fidelity: str, seeds: range, duration: float) -> Sailed:
+    """A vehicle of the library under every seed, by the truth, with sensors of one fidelity."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SpecWarning)
+        scenarios = [_scenario(vehicle, fidelity, seed, duration) for seed in seeds]
+        plans = [plan_of(scenario) for scenario in scenarios]
+    kept = [MemoryRecorder() for _ in plans]
+    run_batch(plans, [[one] for one in kept])
+    recordings = [one.recording() for one in kept]
+    participant, header = scenarios[0].vehicles[0], recordings[0].header
+    infos = tuple(header.vehicles[0].sensors)
+    with jax.enable_x64(True):
+        navigator = build_navigator(
+            Navigation(),
+            participant.fitted,
+            infos,
+            participant.vehicle,
+            build_ocean(scenarios[0].world, seeds[0], np.dtype(np.float64)),
+            FRAME,
+            0.0,
+        )
+    names = tuple(infos[i].name for i in (navigator.imu, *navigator.aids))
+    data = [recording.vehicle("craft") for recording in recordings]
+    truth = {
+        key: np.stack([d[key].values for d in data], axis=-1)
+        for key in ("position", "attitude", "velocity", "angular_velocity", "command")
+    } | {"time": data[0]["time"].values}
+    measured = tuple(_together([r.samples("craft", name) for r in recordings]) for name in names)
+    return Sailed(navigator, names, measured, truth, tuple(seeds))
+
+
+def _scenario(vehicle: str, fidelity: str, seed: int, duration: float) -> Scenario:
+    scenario = load_text(
+        f"""
+kind: scenario
+name: consistency
+seed: {seed}
+duration: {duration}
+frame_period: {FRAME}
+stop_when_done: false
+world: {SEA}
+vehicles:
+  - name: craft
+    vehicle: {vehicle}
+    feedback: truth
+    {MISSIONS[vehicle]}
+""",
+        Scenario,
+    )
+    craft = scenario.vehicles[0]
+    carried = craft.fitted
+    if MISSIONS[vehicle] == WORKS:
+        carried = (*carried, BESIDE)
+    sensors = tuple(one.model_copy(update={"fidelity": fidelity}) for one in carried)
+    return scenario.model_copy(
+        update={"vehicles": (craft.model_copy(update={"sensors": sensors}),)}
+    )
+
+
+def _together(parts: list[Measurements]) -> Measurements:
+    arrays = {
+        name: np.stack([getattr(part, name) for part in parts], axis=1)
+        for name in ("arrival", "values", "valid", "fault")
+    }
+    return Measurements(parts[0].time, **arrays)
+
+
+def judge(sailed: Sailed) -> Judged:
+    """Run the filters, and compare what they say with the truth."""
+    with jax.enable_x64(True):
+        return _judge(sailed)
+
+
+def _judge(sailed: Sailed) -> Judged:
+    filter, truth = sailed.navigator.filter, sailed.truth
+    imu, *aids = sailed.measured
+    moving = np.concatenate([truth["velocity"][0], truth["angular_velocity"][0]])
+    names = tuple(f"craft_{seed}" for seed in sailed.seeds)
+    start = first_estimate(
+        Navigation(), truth["position"][0], truth["attitude"][0], moving, sailed.seeds[0], names
+    )
+    feeds = tuple(offline.feed(imu, aid, live=True) for aid in aids)
+    samples, valid, feeds, orders = jax.tree.map(
+        jnp.asarray, (*offline.inertial(imu), feeds, truth["command"])
+    )
+    dt = float(imu.time[1] - imu.time[0])
+    track = offline.run(filter, start, samples, valid, dt, feeds, orders, round(FRAME / dt), LOOKS)
+    looks = imu.time[LOOKS - 1 :: LOOKS][: len(track.state.position)]
+    late = (looks > SETTLED) & (looks < truth["time"][-1])
+    state = jax.tree.map(lambda a: np.asarray(a)[late], track.state)
+    errors = _errors(np.asarray(filter.arm), state, truth, looks[late])
+    parts = {}
+    for name, rows in PARTS.items():
+        e, P = errors[:, rows], state.covariance[:, rows][:, :, rows]
+        nees = consistency.nees(e, P)
+        most = consistency.threshold(len(rows), 0.95)
+        stated = np.einsum("tiin->tin", P)
+        parts[name] = Spread(
+            float(nees.mean()) / len(rows),
+            float(np.mean(nees < most)),
+            float(np.sqrt(np.mean(e**2))),
+            float(np.sqrt(stated.mean())),
+        )
+    health = jax.jit(jax.vmap(lambda s: dispatch.health(filter, s)))(state)
+    found = np.asarray(health) >= REJECTED
+    hours = len(sailed.seeds) * float(looks[late][-1] - SETTLED) / 3600.0
+    alarms = int(np.sum(found[0]) + np.sum(found[1:] & ~found[:-1]))
+    nis = _nis(sailed, track.nis, imu.time > SETTLED)
+    known = {name: nis.pop(name) for name in sailed.navigator.known if name in nis}
+    return Judged(parts, nis, known, alarms, hours)
+
+
+def _errors(arm: Array, state: Any, truth: dict[str, Array], at: Array) -> Array:
+    """(T, 9, N) true less believed, at times between frames."""
+    before = np.clip(np.searchsorted(truth["time"], at) - 1, 0, None)
+    share = ((at - truth["time"][before]) / FRAME)[:, None, None]
+
+    def between(key: str) -> Array:
+        whole = truth[key]
+        return np.asarray(whole[before] + share * (whole[before + 1] - whole[before]))
+
+    attitude = between("attitude")
+    attitude /= np.linalg.norm(attitude, axis=1, keepdims=True)
+    true, believed = (np.moveaxis(a, 1, 0) for a in (attitude, state.attitude))
+    turned = rotation(jnp.asarray(true))
+    there = np.stack(turned.to_world(vec3(jnp.asarray(arm))), axis=1)
+    around = np.cross(between("angular_velocity"), arm[None, :, None], axis=1)
+    moving = np.moveaxis(between("velocity") + around, 1, 0)
+    velocity = np.stack(turned.to_world(vec3(jnp.asarray(moving))), axis=1)
+    tilt = np.moveaxis(np.asarray(attitude_error(jnp.asarray(true), jnp.asarray(believed))), 0, 1)
+    return np.concatenate(
+        [between("position") + there - state.position, velocity - state.velocity, tilt], axis=1
+    )
+
+
+def _nis(sailed: Sailed, nis: tuple[Any, ...], late: NDArray[np.bool_]) -> dict[str, float]:
+    found = {}
+    names = [*sailed.names[1:], *sailed.navigator.known]
+    for name, values, sizes in zip(names, nis, sailed.navigator.freedom, strict=True):
+        for group, freedom in enumerate(sizes):
+            gate = consistency.threshold(freedom, Navigation().gate)
+            there = np.asarray(values)[late[: len(values)], group]
+            verdict = consistency.judge_nis(there, freedom, gate)
+            if verdict is not None:
+                key = name if len(sizes) == 1 else f"{name} {group + 1}"
+                found[key] = verdict.mean / (0.5 * sum(verdict.band))
+    return found
