@@ -5,6 +5,7 @@
 
 import html
 import secrets
+import signal
 import socket
 import threading
 import time as wall_clock
@@ -85,11 +86,16 @@ class Page:
 
     def wait(self) -> None:
         """Stay until Ctrl-C, or until a run to its end has come there; raises what made it fail."""
+        here = threading.current_thread() is threading.main_thread()
+        # heard here and by nobody else: a recording is closed before the program ends
+        usual = signal.signal(signal.SIGINT, signal.default_int_handler) if here else None
         with suppress(KeyboardInterrupt):
             while not self.stage.over.wait(0.2):
                 pass
             wall_clock.sleep(LINGERING)
         self.close()
+        if here:
+            signal.signal(signal.SIGINT, usual)
         if self.stage.failure is not None:
             raise self.stage.failure
 

@@ -215,6 +215,39 @@ def test_an_interrupted_run_is_closed_as_stopped(tmp_path):
     assert summary.status == "stopped"
 
 
+INTERRUPTED_ELSEWHERE = """
+import os, signal, sys, time
+from seatrial import cli
+from seatrial.cli import commands
+
+def deaf(how: str):
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(60)
+    except BaseException as error:
+        if how == "turned":
+            raise RuntimeError("the class could not be built") from error
+    time.sleep(60)
+
+commands.app.command("deaf")(deaf)
+sys.argv = ["seatrial", "deaf", sys.argv[1]]
+cli.main()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a POSIX signal")
+@pytest.mark.parametrize("how", ["swallowed", "turned"])
+def test_an_interrupt_is_heard_by_those_who_catch_everything(how):
+    """As pydantic does while it builds a class, and XLA while it compiles beside a pool."""
+    ended = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_ELSEWHERE, how],
+        capture_output=True,
+        text=True,
+        timeout=50,
+    )
+    assert (ended.returncode, ended.stderr) == (130, "interrupted\n")
+
+
 INTERRUPTED_COMPILER = """
 import os, signal, sys, threading, time
 from seatrial import cli, programs

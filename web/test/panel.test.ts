@@ -131,6 +131,8 @@ describe("what charts show", () => {
     expect(high - low).toBeGreaterThan(0.2);
     expect(span(-2, 2)[1]).toBeCloseTo(2.2);
     expect(span(null, null)).toEqual([0, 1]);
+    expect(span(512, 512)[1]).toBeCloseTo(563.2);
+    expect(span(0, 0)).toEqual([-1, 1]);
   });
 });
 

@@ -2,19 +2,41 @@
 
 import gc
 import os
+import signal
 import sys
+import threading
 import warnings
+from types import FrameType
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
 
+PATIENCE = 0.7
+"""After which a Ctrl-C that somebody else caught ends the process all the same, s."""
+
+_interrupted = threading.Event()
+
 
 def main() -> None:
     """Entry point: errors that a person can mend go to stderr with exit code 2, no stack trace."""
+    signal.signal(signal.SIGINT, _interrupt)
     # Modules stay to the end: looking for garbage among them takes a tenth of every start.
     gc.set_threshold(50_000, 20, 50)
     # Nor do the descriptions' classes need plugins, for which pydantic asks every package there is.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    try:
+        _obey()
+    except SystemExit as ending:
+        if ending.code == INTERRUPTED:  # XLA may be compiling beside us: nobody waits for it
+            _leave()
+        raise
+    except BaseException:
+        if _interrupted.is_set():  # whatever became of it on its way
+            _leave()
+        raise
+
+
+def _obey() -> None:
     from seatrial.cli.commands import app
     from seatrial.errors import SeatrialError
 
@@ -25,9 +47,23 @@ def main() -> None:
     except SeatrialError as error:
         print(error, file=sys.stderr)
         raise SystemExit(2) from None
-    except SystemExit as ending:
-        if ending.code == INTERRUPTED:  # XLA may be compiling beside us: nobody waits for it
-            print("interrupted", file=sys.stderr, flush=True)
-            sys.stdout.flush()
-            os._exit(INTERRUPTED)
-        raise
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """Ctrl-C where nobody takes care of it: heard also by those who catch everything.
+
+    Classes that are being built turn it into errors of their own, others swallow it, and XLA lets
+    nobody in. Nothing is half written then: whoever writes defers Ctrl-C, see
+    `interrupt_at_leisure`, or hears it himself, as the page does.
+    """
+    _interrupted.set()
+    leaving = threading.Timer(PATIENCE, _leave)
+    leaving.daemon = True
+    leaving.start()
+    raise KeyboardInterrupt
+
+
+def _leave() -> None:
+    print("interrupted", file=sys.stderr, flush=True)
+    sys.stdout.flush()
+    os._exit(INTERRUPTED)

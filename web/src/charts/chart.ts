@@ -206,7 +206,8 @@ export function decimals(step: number): number {
 export function span(low: number | null, high: number | null): [number, number] {
   if (low === null || high === null) return [0, 1];
   const [middle, half] = [0.5 * (low + high), 0.5 * (high - low)];
-  const wide = Math.max(1.1 * half, 1e-4 * Math.abs(middle), 1e-6);
+  const still = 0.1 * Math.abs(middle) || 1; // what does not change at all lies in the middle
+  const wide = half ? Math.max(1.1 * half, 1e-4 * Math.abs(middle), 1e-6) : still;
   return [middle - wide, middle + wide];
 }
 
