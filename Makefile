@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo web browser screenshots test test-all lint format bench reference site wheel installed oldest corpus learning harbour judges clean
+.PHONY: help demo web browser screenshots test test-all lint format bench reference site wheel installed oldest corpus learning harbour pictures hostile gpsd fastdds web-clients judges clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -87,8 +87,24 @@ learning: $(STAMP) ## Stable-Baselines3 learns to hold a heading from scratch
 harbour: $(STAMP) ## five minutes of LiDAR, radar and depth camera: memory, and a run that is killed
 	@$(BIN)/python judges/harbour.py
 
+pictures: $(STAMP) ## COLMAP reconstructs a rendered reef and the camera's way over it
+	@$(BIN)/python judges/pictures.py
+
+hostile: $(STAMP) ## garbage, floods and slow peers on every port: each of them goes on serving
+	@$(BIN)/python judges/hostile.py
+
+gpsd: $(STAMP) ## Debian's gpsd takes the NMEA stream of a run
+	@$(BIN)/python judges/gpsd.py
+
+fastdds: $(STAMP) ## C++ with Debian's Fast DDS hears, steers and asks services of a run
+	@$(BIN)/python judges/ros2.py
+
+web-clients: $(STAMP) ## roslibjs, Foxglove's client and canboatjs, of npm, at a run
+	@$(BIN)/python judges/web_clients.py
+
 judges: $(STAMP) ## what a release passes beside test-all: long, and needs the package index
-	@$(BIN)/python judges/table.py installed oldest site corpus learning harbour
+	@$(BIN)/python judges/table.py installed oldest site corpus learning harbour pictures \
+	  hostile gpsd fastdds web-clients
 
 clean: ## delete everything that the targets above made
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
@@ -103,6 +119,7 @@ $(STAMP): pyproject.toml
 	@echo "Installing seatrial into $(VENV); this happens once and takes a minute or two."
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@$(BIN)/python -m compileall -q src # an editable install is not, and some environments never write it
 	@touch $@
 
 $(VENV)/.docs: $(STAMP)

@@ -61,6 +61,7 @@ def start(scenario: str, cache: str) -> dict[str, object]:
     """One start in a fresh process."""
     environment = os.environ | {"SEATRIAL_CACHE_DIR": cache}
     environment.pop("JAX_COMPILATION_CACHE_DIR", None)
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package is compiled
     began = time.monotonic()
     command = [sys.executable, "-c", CHILD, scenario]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

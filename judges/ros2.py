@@ -5,7 +5,8 @@
 The packages are downloaded and unpacked below the folder, `fastdds/peer.cpp` is compiled with them.
 The run publishes odometry, IMU and clouds of 6 MB; the peer answers every odometry with an actuator
 command that carries its number. Nothing may be lost on reliable topics, and every order that the
-recording shows must be one that was sent, in order.
+recording shows must be one that was sent, in order. A second one calls the services as
+`rmw_fastrtps` does: pause, step, resume, reset, and another sea, which the recording must show.
 """
 
 import json
@@ -39,10 +40,10 @@ LIDAR = {
 }
 
 
-def compiled(root: Path, folder: Path) -> Path:
-    """The peer."""
+def compiled(root: Path, folder: Path, name: str) -> Path:
+    """One of the peers."""
     libraries = next(root.glob("usr/lib/*/libfastrtps.so")).parent
-    source, program = Path(__file__).parent / "fastdds" / "peer.cpp", folder / "peer"
+    source, program = Path(__file__).parent / "fastdds" / f"{name}.cpp", folder / name
     includes = [f"-I{root}/usr/include", f"-I{root}/usr/include/{libraries.name}"]
     places = [
         "-Wl,--disable-new-dtags",
@@ -56,9 +57,34 @@ def compiled(root: Path, folder: Path) -> Path:
     return program
 
 
+def services(root: Path, folder: Path) -> dict[str, bool]:
+    """Ask them all."""
+    program, bridge = compiled(root, folder, "asker"), Ros2Bridge(DOMAIN + 1)
+    otter = {"name": "otter", "vehicle": "otter"}
+    described = st.Scenario(seed=3, duration=15.0, world="sea-state-4", vehicles=[otter])
+    with subprocess.Popen([program, str(DOMAIN + 1)], stdout=subprocess.PIPE, text=True) as peer:
+        assert peer.stdout is not None
+        peer.stdout.readline()
+        finished = run_bridged(described, [bridge], pace=1.0, out=folder / "asked.mcap")
+        answers = json.loads(peer.stdout.readline())
+    print(answers, dict(bridge.counts))
+    height = 4.0 * float(finished.dataset.wave_elevation.std())
+    print(f"significant height of the recording: {height:.2f} m (0.3 m of sea and 0.8 m of swell)")
+    return {
+        "services that can be done are": all(
+            answers[name] == 1 for name in ("pause", "step", "again", "resume", "reset", "sea")
+        ),
+        "one that cannot be is refused": answers["absurd"] == 0,
+        "the sea is another": "significant_height: 0.3" in finished.header.description
+        and height < 1.5,
+    }
+
+
 def main(folder: Path) -> None:
     """Run both, compare."""
-    program = compiled(unpack(PACKAGES, folder), folder)
+    root = unpack(PACKAGES, folder)
+    asked = services(root, folder)
+    program = compiled(root, folder, "peer")
     sensors = [{"type": "imu", "name": "imu", "rate": 50, "errors": "adis16448"}]
     sensors += [
         {"type": "lidar", "name": "lidar", "rate": 1, "position": [0, 0, -1], "model": LIDAR}
@@ -94,6 +120,7 @@ def main(folder: Path) -> None:
         "orders in order": bool(np.all(np.diff(kept) >= 0)) and len(kept) > 0.9 * odometry,
         "nothing garbled": not bridge.counts["garbled"] and not bridge.counts["refused"],
     }
+    checks |= asked
     for check, passed in checks.items():
         print("passed" if passed else "FAILED", check)
     if not all(checks.values()):

@@ -13,6 +13,9 @@ from sampling import HERE, TURNS, in_turn
 
 ROOT = Path(__file__).resolve().parents[1]
 
+# The path tracer of plain code runs wherever the suite does, and draws the same bytes everywhere.
+os.environ.setdefault("SEATRIAL_TRACER", "scalar")
+
 # Deadlines would make a busy machine fail a test. Derandomised, a failure is there for everyone.
 settings.register_profile(
     "seatrial",

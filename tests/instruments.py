@@ -7,13 +7,14 @@ import jax.numpy as jnp
 import numpy as np
 
 import craft
-from seatrial.compile.sensors import acoustic, machinery, optical, ranging, water
+from seatrial.compile.sensors import acoustic, cameras, machinery, optical, ranging, water
 from seatrial.compile.sensors.context import Context
 from seatrial.compile.vehicles.actuators import channels_of, expand
 from seatrial.geometry.rays import RayScene
 from seatrial.sensors.look import Look
 from seatrial.sensors.noise import draws
 from seatrial.sensors.sensor import Mount
+from seatrial.spec.sensors import cameras as cameras_spec
 from seatrial.spec.sensors import machinery as machinery_spec
 from seatrial.spec.sensors import optical as optical_spec
 from seatrial.spec.sensors import position as position_spec
@@ -34,7 +35,9 @@ BUILDERS = {
     "usbl": (position_spec.Usbl, acoustic.usbl),
     "modem": (position_spec.Modem, acoustic.modem),
     "lidar": (optical_spec.Lidar, optical.lidar),
-    "depth_camera": (optical_spec.DepthCamera, optical.depth_camera),
+    "depth_camera": (cameras_spec.DepthCamera, cameras.depth_camera),
+    "camera": (cameras_spec.Camera, cameras.camera),
+    "thermal_camera": (cameras_spec.ThermalCamera, cameras.thermal_camera),
     "obstacle_sonar": (ranging_spec.ObstacleSonar, ranging.obstacle_sonar),
     "altimeter": (ranging_spec.Altimeter, ranging.altimeter),
 }

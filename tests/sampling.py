@@ -17,6 +17,8 @@ TURNS = 4
 
 LONG_FILES = [
     "oracle/test_hull_potential",
+    "oracle/test_hull_drift",
+    "oracle/test_traced_kernel",
     "analytic/test_hull_forces",
     "scenarios/test_hulls",
     "analytic/test_hull_mending",
@@ -96,7 +98,9 @@ LONG_FILES = [
     "analytic/test_acoustic_positioning",
     "analytic/test_contact",
     "scenarios/test_touching",
+    "scenarios/test_pipelines",
     "scenarios/test_optical",
+    "scenarios/test_datasets",
     "scenarios/test_seabed_world",
     "scenarios/test_sonar_runs",
     "analytic/test_terrain_sensors",
@@ -104,6 +108,8 @@ LONG_FILES = [
     "scenarios/test_library_worlds",
     "bridges/test_autopilots",
     "bridges/test_rosbridge",
+    "page/test_guests",
+    "bridges/test_bridged_runs",
     "browser/test_instruments",
 ]
 """Those that took more than nine seconds of processor time, the longest first, as far as the

@@ -107,6 +107,8 @@ def parse_command(block: Block, line: str) -> None:
     command: Any = typer.main.get_command(app)
     context = None
     while hasattr(command, "commands"):
+        if words[0] not in command.commands and hasattr(command, "default"):
+            words = [command.default, *words]
         assert words[0] in command.commands, f"{block.place}: no command `{words[0]}`"
         context = command.make_context(
             "seatrial", words[:1], parent=context, resilient_parsing=True

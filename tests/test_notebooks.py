@@ -4,10 +4,14 @@ Cells tagged `parameters` hold the size of a study; here it is small.
 """
 
 import json
+import urllib.error
+import urllib.request
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from seatrial.viewer import server
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "notebooks"
 SMALL = {"RUNS": 4, "DURATION": 2.0}
@@ -48,3 +52,15 @@ def test_the_study_scatters_with_the_seed_and_follows_the_mass(tmp_path: Path, m
     assert names["found"].sizes["run"] == SMALL["RUNS"]
     assert float(names["end"].std("run").max()) > 0.0
     assert names["slope"] < 0.0, "a heavier boat gathers way more slowly"
+
+
+def test_the_page_shows_a_finished_run_and_one_that_goes_on(tmp_path: Path, monkeypatch):
+    (tmp_path / "index.html").write_text("<p>page</p>")
+    monkeypatch.setattr(server, "STATIC", tmp_path)  # whether the real one is built or not
+    names = run("watching", tmp_path, monkeypatch)
+    assert names["run"].status == "completed"
+    assert names["passed"] > 0.0
+    for shown in (names["page"], names["live"]):
+        assert shown.url in shown._repr_html_()
+        with pytest.raises(urllib.error.URLError):  # it is closed
+            urllib.request.urlopen(shown.url)

@@ -16,7 +16,7 @@ from seatrial.engine.frames import RunHeader, RunSummary, Sink
 from seatrial.engine.plan import Plan
 from seatrial.errors import Problem, SpecError
 from seatrial.record.choose import recorder
-from seatrial.record.many import FramesKeeper, joined_runs
+from seatrial.record.many import FramesKeeper, RunsStore, joined_runs
 from seatrial.record.memory import MemoryRecorder
 from seatrial.record.reader import Recording, read
 from seatrial.spec.scenario import Scenario
@@ -101,6 +101,7 @@ def run_many(
     seeds: Iterable[int] | None = None,
     vary: Mapping[str, Sequence[Any]] | None = None,
     duration: float | None = None,
+    out: str | Path | None = None,
     progress: Callable[[float], None] | None = None,
     controllers: Mapping[str, AnyController] | None = None,
     allow_code: bool = False,
@@ -113,7 +114,8 @@ def run_many(
 
     Beside what a run's dataset has, every run has its `seed`, what was varied, and `status`,
     `ended_at`, `distance` and the indices of every vehicle. A run that ended early has NaN after
-    its end. Measurements are not kept.
+    its end. Measurements are not kept. With `out`, a folder whose name ends in `.zarr`, runs are
+    written as they end and read back where they are looked at: memory does not grow with them.
 
     >>> found = st.run_many("otter-turning-circle", seeds=range(3), duration=1.0)
     >>> found.sizes["run"], found.status.values.tolist()
@@ -135,10 +137,20 @@ def run_many(
             )
         )
     plans = (plan_of(one, None, duration, compiled) for one in chosen)
-    kept = [FramesKeeper() for _ in chosen]
-    endings = batching.run_batch(plans, [[one] for one in kept], progress)
     facts = {"seed": [one.seed for one in chosen], **varied}
-    return joined_runs(kept, [ending.summary for ending in endings], facts)
+    store = None if out is None else RunsStore(Path(out))
+    kept = [FramesKeeper() for _ in chosen]
+    written = 0
+
+    def ended(count: int) -> None:
+        nonlocal written
+        if store is not None:
+            store.add(kept[written:count])
+            written = count
+
+    endings = batching.run_batch(plans, [[one] for one in kept], progress, ended)
+    summaries = [ending.summary for ending in endings]
+    return joined_runs(kept, summaries, facts) if store is None else store.finish(summaries, facts)
 
 
 def run(

@@ -9,6 +9,7 @@ that of `seatrial run`, byte for byte.
 import time as wall_clock
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
@@ -30,7 +31,7 @@ from seatrial.bridges.bridge import (
 )
 from seatrial.compile.control.controllers import prepare
 from seatrial.compile.scenario import described_by
-from seatrial.compile.variations import runs_of
+from seatrial.compile.surroundings.weather import weather_of, with_weather
 from seatrial.engine.engine import Engine
 from seatrial.engine.exchange.controllers import ControllerError, Controllers
 from seatrial.engine.exchange.deliveries import Deliveries, Measured
@@ -109,7 +110,7 @@ class Bridged:
         self._bridges = list(bridges)
         self._paced_by = [b for b in bridges if lock_step or b.paces]
         for bridge in bridges:  # one that cannot serve refuses before anything is compiled
-            bridge.open(_setting(plan))
+            bridge.open(setting_of(plan))
         self._plan, self._engine = plan, Engine(plan, stepped=True)
         self._failure: ControllerError | None = None
         self._paused, self._steps = False, 0
@@ -255,9 +256,11 @@ class Bridged:
 
     def _reset(self, sea: Sea | None) -> None:
         if sea is not None:
-            changed = {f"world.waves.{name}": [value] for name, value in vars(sea).items()}
-            described = runs_of(described_by(self._plan), None, changed)[0][0]
-            plan = prepare(described, None, False)[0]
+            described = described_by(self._plan)
+            height, period = sea.significant_height, sea.peak_period
+            before = weather_of(described.world)
+            weather = replace(before, wave_height=height, wave_period=period)
+            plan = prepare(with_weather(described, weather), None, False)[0]
             self._finish(stopped=True)
             with self._engine:  # its threads end
                 self._plan, self._engine = plan, Engine(plan, stepped=True)
@@ -265,7 +268,7 @@ class Bridged:
             self._finish(stopped=True)
             self._engine.reset()
         for bridge in self._bridges:
-            bridge.open(_setting(self._plan))
+            bridge.open(setting_of(self._plan))
         self._begin()
 
     # ── Beginning and end ─────────────────────────────────────────────────────────────────────
@@ -298,7 +301,8 @@ class Bridged:
         return summary
 
 
-def _setting(plan: Plan) -> Setting:
+def setting_of(plan: Plan) -> Setting:
+    """What those outside are told before the first turn of a run."""
     return Setting(
         header=plan.header,
         scene=plan.scene,

@@ -1,4 +1,4 @@
-"""What is costly to make and kept on disk: compiled programs, designed autopilots.
+"""What is costly to make and kept on disk: programs, autopilots, descriptions that were read.
 
 An entry is a file named after its kind and key. It begins with a checksum over all that follows,
 and says inside whose it is: a damaged, cut short, renamed or foreign file is noticed, deleted and
@@ -120,6 +120,14 @@ def load(kind: str, key: str) -> bytes | None:
     return content
 
 
+def size(kind: str, key: str) -> int:
+    """Bytes that an entry takes; 0 where there is none."""
+    try:
+        return _path(kind, key).stat().st_size
+    except (OSError, RuntimeError):
+        return 0
+
+
 def recall(kind: str, key: str, name: str, make: Callable[[], T]) -> T:
     """What was kept under a key as Python made it, or else what is made now, and kept."""
     content = load(kind, key)
@@ -187,9 +195,9 @@ def summary() -> dict[tuple[str, str], tuple[int, int]]:
 
 
 def clear() -> tuple[int, int]:
-    """Delete every entry; returns how many there were and their bytes."""
+    """Delete every entry and every mesh; returns how many there were and their bytes."""
     count = size = 0
-    for path, status in _files():
+    for path, status in (*_files(), *_files(".stl")):
         with contextlib.suppress(OSError):
             path.unlink()
             count, size = count + 1, size + status.st_size

@@ -40,3 +40,7 @@ MaterialName = Literal[
     "mud", "sand", "gravel", "rock", "concrete", "steel", "aluminium", "wood", "plastic", "rubber"
 ]
 """What a bottom or a body may be made of; `geometry.materials` has their numbers."""
+
+WaterTypeName = Literal["I", "IA", "IB", "II", "III", "1C", "3C", "5C", "7C", "9C", "fjord"]
+"""Jerlov's types of water, oceanic and coastal, each from the clearest on, and a fjord's;
+`render.water` has what they do to light."""

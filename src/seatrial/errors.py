@@ -88,6 +88,10 @@ class RecordingError(SeatrialError):
     """
 
 
+class DatasetError(SeatrialError):
+    """A dataset that cannot be made, gone on with or read."""
+
+
 def format_path(path: Sequence[str | int]) -> str:
     """Render ('vehicles', 0, 'start') as vehicles[0].start."""
     text = ""

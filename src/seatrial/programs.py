@@ -28,6 +28,7 @@ import jax
 from seatrial import cache, fingerprint
 
 KIND = "program"
+OUTCOME = "outcome"
 
 MOST_HELD = 20_000_000
 """Bytes of programs, as they are written, that a process holds on to; the one not used for longest
@@ -76,6 +77,32 @@ def compile_program(function: Any, *args: Any) -> Any:
     except fingerprint.FingerprintError:
         counts["compiled"] += 1
         return _compile(function, args)
+    program = _program(key, function, args)
+    _foresight.note(key)
+    return program
+
+
+def outcome(function: Any, *args: Any) -> Any:
+    """What a jitted function gives, where that is little and its program takes long to load.
+
+    It is kept on disk by the values of the arguments. A process that has the program calls it: of
+    many runs in one process only the first leaves its outcome behind.
+    """
+    dynamic = _dynamic(function, args)
+    try:
+        key = _key(function, args)
+        exact = fingerprint.digest(key, fingerprint.tree(dynamic, fingerprint.contents))
+    except fingerprint.FingerprintError:
+        return call(function, *args)
+
+    def make() -> Any:
+        return jax.device_get(_program(key, function, args)(*dynamic))
+
+    known = key in _loaded or not fingerprint.is_current()
+    return make() if known else cache.recall(OUTCOME, exact, _name(function), make)
+
+
+def _program(key: str, function: Any, args: tuple[Any, ...]) -> Any:
     with _lock_of(key):  # of several threads that want a program one makes it
         program = _at_hand(key)
         if program is None:
@@ -89,26 +116,28 @@ def compile_program(function: Any, *args: Any) -> Any:
                     program = _compile(function, args)
                 size = _save(key, _name(function), program)
             _hold(key, program, size)
-    _foresight.note(key)
     return program
 
 
 def foresee(occasion: str) -> None:
     """Load, beside other work, the programs that were asked for after this was said last time.
 
-    Loading a large program takes a second in which Python can plan what to call it with.
+    Loading a large program takes a second in which Python can plan what to call it with. The
+    largest is what a start waits for, so it comes first and has a core to itself.
     """
-    for key in [k for k in _foresight.begin(occasion) if k not in _loaded]:
-        threading.Thread(target=_load_ahead, args=(key,)).start()
+    keys = [key for key in _foresight.begin(occasion) if key not in _loaded]
+    keys.sort(key=lambda key: -cache.size(KIND, key))
+    threading.Thread(target=_load_ahead, args=(keys,)).start()
 
 
-def _load_ahead(key: str) -> None:
-    with _lock_of(key), jax.enable_x64(True):  # the setting belongs to a thread
-        if key not in _loaded:
-            program, size = _load(key)
-            if program is not None:
-                _hold(key, program, size)
-                _ahead.add(key)
+def _load_ahead(keys: list[str]) -> None:
+    for key in keys:
+        with _lock_of(key), jax.enable_x64(True):  # the setting belongs to a thread
+            if key not in _loaded:
+                program, size = _load(key)
+                if program is not None:
+                    _hold(key, program, size)
+                    _ahead.add(key)
 
 
 def forget() -> None:
@@ -121,9 +150,12 @@ def forget() -> None:
 
 def call(function: Any, *args: Any) -> Any:
     """Compile, or load, and call at once."""
+    return compile_program(function, *args)(*_dynamic(function, args))
+
+
+def _dynamic(function: Any, args: tuple[Any, ...]) -> list[Any]:
     static = function._jit_info.static_argnums
-    dynamic = (a for i, a in enumerate(args) if i not in static)
-    return compile_program(function, *args)(*dynamic)
+    return [a for i, a in enumerate(args) if i not in static]
 
 
 def _lock_of(key: str) -> threading.Lock:

@@ -86,7 +86,10 @@ class PayloadInfo:
     unit: str
     """As in CF conventions; `1` for a pure number."""
     fields: tuple[str, ...] = ()
-    """Names along the last axis, for example `x y z intensity` of a cloud."""
+    """Names along the last axis, for example `x y z intensity` of a cloud; of a picture of classes
+    the name of each."""
+    encoding: str = ""
+    """How a picture is compressed in messages: `png`, `jpeg:90`; not at all when empty."""
 
 
 @dataclass(frozen=True)

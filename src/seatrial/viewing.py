@@ -11,6 +11,7 @@ import time as wall_clock
 import webbrowser
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -20,11 +21,13 @@ from seatrial.compile.control.controllers import prepare
 from seatrial.compile.scenario import compile_scenario, described_by
 from seatrial.compile.surroundings.weather import weather_of, with_weather
 from seatrial.compile.variations import with_overrides
+from seatrial.compile.vehicles.shapes import recorded_shapes
 from seatrial.engine.engine import Engine
 from seatrial.engine.frames import Sink
 from seatrial.engine.plan import Plan
 from seatrial.engine.weather import Weather
 from seatrial.errors import Problem, SpecError
+from seatrial.guests import RosbridgeGuests
 from seatrial.record.choose import recorder
 from seatrial.record.memory import MemoryRecorder
 from seatrial.record.reader import Recording, read
@@ -181,7 +184,7 @@ def run_in_view(
         return memory if out is None else recorder(out, vehicles)
 
     engine = Engine(plan, stepped=True)
-    stage = Live(engine, controllers, sink, _Maker(plan), whole=True)
+    stage = Live(engine, controllers, sink, _Maker(plan), whole=True, guests=RosbridgeGuests())
     stage.speed = pace
     began = wall_clock.perf_counter()
     page = Page(stage, host, port, links)
@@ -220,7 +223,8 @@ def stage_of(
     sink = None if out is None else lambda: recorder(out, vehicles)
     if sink is not None:  # a name that cannot be used is refused before the page opens
         sink()
-    return Live(Engine(plan, stepped=True), controllers, sink, _Maker(plan))
+    engine = Engine(plan, stepped=True)
+    return Live(engine, controllers, sink, _Maker(plan), guests=RosbridgeGuests())
 
 
 def for_drill(scenario: Scenario) -> Scenario:
@@ -245,8 +249,9 @@ def _recorded(what: object) -> bool:
 def _playback(what: Any) -> Playback:
     run = what.recording if isinstance(what, Run) else what
     recording = run if isinstance(run, Recording) else read(run)
+    header = recording.header
     return Playback(
-        recording.header,
+        replace(header, shapes=lambda: recorded_shapes(header.description)),
         recording.scene,
         recording.summary,
         recording.dataset,

@@ -12,7 +12,7 @@ import craft
 from craft import RHO, G
 from seatrial.compile.surroundings.contact import balls
 from seatrial.core import contact
-from seatrial.core.environment import surroundings
+from seatrial.core.step import stepped
 from seatrial.geometry.bodies import Body, Fender
 from seatrial.geometry.grid import height_grid
 from seatrial.geometry.solids import build_solids
@@ -106,10 +106,11 @@ def on_slope(model, angle, depth=20.0):
     return craft.state(model, (0, 0, depth - into), euler=(0, -angle, 0))
 
 
-def test_a_box_on_a_slope_stays_below_the_angle_of_friction_and_slides_above_it():
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit"])
+def test_a_box_on_a_slope_stays_below_the_angle_of_friction_and_slides_above_it(integrator):
     steep, gentle = math.radians(40.0), math.radians(15.0)
     a = (400.0 - RHO * 0.2) * G / 400.0
-    model = craft.compiled(crate(), slope(steep))
+    model = craft.compiled(crate(), slope(steep), integrator=integrator)
     _, position, attitude, _, _ = craft.simulate(
         model, slope(steep), on_slope(model, steep), 2.0, 0.01, every=10
     )
@@ -121,22 +122,32 @@ def test_a_box_on_a_slope_stays_below_the_angle_of_friction_and_slides_above_it(
     _, position, _, _, _ = craft.simulate(
         model, slope(gentle), on_slope(model, gentle), 2.0, 0.01, every=10
     )
-    # friction that is rounded lets it creep
-    assert np.linalg.norm(position[-1] - position[0]) < 0.08
+    # friction that is rounded lets it creep, by less than a tenth of a millimetre per second
+    assert np.linalg.norm(position[-1] - position[10]) < 1e-4
 
 
 def test_a_keel_that_is_lifted_at_one_end_turns_the_hull():
     ocean = with_solids(
-        craft.calm(), Body("rock", "sphere", radius=0.5, position=np.array([0.9, 0.0, 5.65]))
+        craft.calm(), Body("rock", "sphere", radius=0.5, position=np.array([0.9, 0.0, 5.69]))
     )
     model = craft.compiled(crate(volume=400.0 / RHO), ocean)
-    load = craft.wrench(model, ocean, craft.state(model, (0, 0, 5)))
-    assert load[2] < -100.0  # up
-    lever = load[4] / -load[2]
-    assert lever == pytest.approx(0.9, abs=0.15)
-    assert load[4] > 0.0  # bow up
-    far = craft.state(model, (-30.0, 0.0, 5.0))
-    assert np.abs(craft.wrench(model, ocean, far)).max() < 1e-9
+    mass = np.asarray(model.inertia.rigid_body)
+
+    def impulse(position):
+        after = one_step(model, ocean, craft.state(model, position))
+        return mass @ np.asarray(after.state.velocity)
+
+    up = impulse((0, 0, 5))
+    assert up[2] < -1.0
+    lever = up[4] / -up[2]
+    assert 0.6 < lever < 0.9  # the rock's top, less what friction does as the bow swings up
+    assert up[4] > 0.0  # bow up
+    assert np.abs(impulse((-30.0, 0.0, 5.0))).max() < 1e-9
+
+
+def one_step(model, ocean, state, dt=0.02):
+    with jax.enable_x64(True):
+        return stepped(model, ocean, state, jnp.zeros(0), jnp.float64(0.0), dt)
 
 
 WALL = Body("wall", "box", length=1.0, beam=40.0, height=9.0, position=np.array([5.5, 0.0, 4.5]))
@@ -185,19 +196,16 @@ def test_the_load_tells_place_and_partner():
     model = craft.compiled(crate(volume=400.0 / RHO), ocean)
 
     def told(position):
-        with jax.enable_x64(True):
-            at = craft.state(model, position)
-            around = surroundings(model, ocean, at, jnp.float64(0.0))
-            pose = around.position, around.rotation, around.velocity
-            return contact.load(model.contact, ocean, *pose, jnp.float64(0.0))
+        return one_step(model, ocean, craft.state(model, position)).load
 
     wall = told((4.01, 0, 5))
     assert int(wall.partner) == 0
     assert float(wall.place[0]) == pytest.approx(5.01, abs=1e-6)
-    assert float(wall.force[0]) == pytest.approx(-float(wall.size), rel=1e-6)
+    assert float(wall.size) == float(wall.struck) > 0.0
     bottom = told((0, 0, 7.81))
     assert int(bottom.partner) == contact.BOTTOM
     assert float(bottom.place[2]) == pytest.approx(8.01, abs=1e-6)
+    assert float(bottom.struck) == 0.0 < float(bottom.size)
     assert int(told((0, 0, 3.0)).partner) == contact.NOTHING
 
 

@@ -13,7 +13,7 @@ from scipy.linalg import expm
 import craft
 from seatrial.compile.autonomy.twin import DynamicsTwin
 from seatrial.core.forces.memory import memory_at_rest
-from seatrial.core.step import step_with_rates
+from seatrial.core.step import stepped
 from seatrial.core.types import State
 from seatrial.engine.compiled.launch import Start, launch
 from seatrial.gnc.types import Estimate
@@ -199,9 +199,7 @@ def test_a_vehicle_without_memory_carries_none():
     first = craft.state(model, (0, 0, 4))
     assert first.memory == () == memory_at_rest(model.memory_forces, first.velocity)
     assert len(jax.tree.leaves(first)) == 4
-    later, rates = step_with_rates(
-        model, craft.calm(), first, jnp.zeros((0,)), jnp.float64(0.0), 0.1
-    )
+    later, rates, _ = stepped(model, craft.calm(), first, jnp.zeros((0,)), jnp.float64(0.0), 0.1)
     assert isinstance(later, State)
     assert (later.memory, rates.shape) == ((), (6,))
     assert math.isfinite(float(later.velocity[0]))

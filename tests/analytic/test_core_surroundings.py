@@ -124,7 +124,9 @@ def test_sinking_craft_comes_to_rest_on_the_bottom():
     _, position, _, velocity, _ = craft.simulate(model, ocean, first, 30.0, 0.01, every=10)
     keel = position[-1, 2] + 0.3
     assert keel == pytest.approx(8.0, abs=1e-4)
-    assert np.abs(velocity[-1]).max() < 1e-6
+    np.testing.assert_allclose(position[-1], position[-50], rtol=0, atol=1e-12)
+    # what the drag takes off a free step, of third order in it, is told as a velocity
+    assert np.abs(velocity[-1]).max() < 1e-5
     assert position[:, 2].max() + 0.3 < 8.1  # no deep dent on impact
 
 

@@ -119,8 +119,14 @@ def two_sided(mesh):
 
 def soup(mesh):
     corners = mesh.vertices[mesh.faces]
-    wobble = np.random.default_rng(1).normal(0.0, 1e-8, corners.shape)
+    wobble = np.random.default_rng(1).normal(0.0, 1.5e-6, corners.shape)
     return Mesh((corners + wobble).reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3))
+
+
+def with_debris(mesh):
+    """A triangle that was left lying far below the keel."""
+    corners = np.array([[20.0, 0.0, 3.0], [20.1, 0.0, 3.0], [20.0, 0.1, 3.0]])
+    return merged([mesh, Mesh(corners, np.array([[0, 1, 2]]))])
 
 
 def with_deckhouse(mesh):
@@ -134,6 +140,7 @@ DAMAGED = {
     "some flipped": (some_flipped, "face outwards", 1e-6),
     "copies": (two_sided, "copies", 1e-6),
     "soup": (soup, "", 1e-5),
+    "debris": (with_debris, "enclose nothing", 1e-6),
     "non-manifold": (bulkhead, "walls inside", 1e-6),
     "open deck": (open_deck, "flat deck", 1e-5),
 }
@@ -145,6 +152,7 @@ def test_damage_is_mended_and_told(tmp_path, damage):
     mesh = boat()
     found = read_hull(write(tmp_path / "hull.ply", harm(mesh)), DISPLACED)
     assert volume(found.mesh) == pytest.approx(volume(mesh), rel=tolerance)
+    assert np.ptp(found.mesh.vertices, axis=0) == pytest.approx(np.ptp(mesh.vertices, axis=0), 1e-3)
     assert told in " ".join(found.notes)
     floating = float_hull(found.mesh, DISPLACED, np.array([-0.1, 0.0, -0.1]))
     assert floating.stable

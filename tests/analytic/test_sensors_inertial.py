@@ -8,6 +8,7 @@ from scipy.spatial.transform import Rotation
 
 import motions
 from seatrial.conventions import GRAVITY
+from seatrial.sensors.inertial.truth import GroundTruth
 from strapdown import integrate
 
 TIMES = np.linspace(0.0, 12.0, 97)
@@ -226,3 +227,24 @@ def test_rotation_of_the_thesis_integrates_back_to_half_a_circle_and_its_wrong_l
     wrong = samples.at[:, :3].set(believed + np.array([0, 0, GRAVITY]))
     missed = np.array(integrate(start, wrong, times[1]).position)[-1] - found[-1]
     assert np.linalg.norm(missed) > 0.5
+
+
+def test_ground_truth_tells_place_axes_velocity_and_what_an_ideal_sensor_feels():
+    motion = motions.spinning_helix()
+    arm, turned = motions.ARM, motions.ODD
+    mount = motions.mount(arm, turned)
+    x, y, z, w = turned.as_quat()
+    sensor = GroundTruth(mount, jnp.array([[w], [x], [y], [z]]))
+    look = motion.look(TIMES)
+    values = np.array(sensor.measure(jnp.zeros((0, len(TIMES))), look, jnp.zeros(0)).values).T
+
+    def place(t):
+        return motion.position(t) + motion.rotation(t) @ jnp.asarray(arm)
+
+    axes = over_time(motion.rotation) @ turned.as_matrix()
+    told = Rotation.from_quat(np.roll(values[:, 3:7], -1, axis=1)).as_matrix()
+    velocity = over_time(lambda t: motions.rate_of(place, t))
+    np.testing.assert_allclose(values[:, :3], over_time(place), atol=1e-12)
+    np.testing.assert_allclose(told, axes, atol=1e-12)
+    np.testing.assert_allclose(values[:, 7:10], np.einsum("tij,ti->tj", axes, velocity), atol=1e-12)
+    np.testing.assert_allclose(values[:, 10:], motions.feel(look, mount), atol=1e-12)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import jax
 import jax.numpy as jnp
@@ -203,6 +204,19 @@ def test_a_sounder_that_looks_up_hears_no_bottom():
     built = fit("echo_sounder", ocean, rate=5.0, fidelity="ideal")
     found = built.dense.expand(views((0.0, 0.0, 10.0), (0.0, math.pi, 0.0)), ocean)
     assert not found.valid.any()
+
+
+def test_an_echo_sounder_meets_a_slope_in_double_precision_whichever_thread_asks():
+    """The setting belongs to a thread, and samples are expanded by many."""
+    ocean, place = plane(), np.array([81.1, -37.3, 2.2])
+    dense = fit("echo_sounder", ocean, rate=5.0, fidelity="ideal").dense
+    views = Views(
+        place[None], np.array([[1.0, 0, 0, 0]]), np.array([0]), np.zeros((1, 2), np.uint32)
+    )
+    with ThreadPoolExecutor(1) as pool:
+        found = pool.submit(dense.expand, views, ocean).result()
+    expected = down_to_the_plane(place, np.array([0.0, 0.0, 1.0]))
+    assert found.values[0, 0] == pytest.approx(expected, abs=1e-9)
 
 
 # --- obstacle sonar ------------------------------------------------------------------------------

@@ -262,7 +262,7 @@ def test_mavlink_flies_a_vehicle_by_its_own_sensors(bridged, plan, tmp_path):
     assert bridge.counts["heard"] >= 60
 
 
-def test_a_second_autopilot_and_garbage_do_not_disturb_the_first(bridged):
+def test_silent_peers_a_second_autopilot_and_garbage_do_not_disturb_the_first(bridged):
     bridge = MavlinkBridge("0")
     answered = []
 
@@ -271,11 +271,13 @@ def test_a_second_autopilot_and_garbage_do_not_disturb_the_first(bridged):
         dialect.robust_parsing = True
         with contextlib.suppress(ConnectionError), contextlib.ExitStack() as stack:
             place = ("127.0.0.1", port_of(bridge))
+            silent = stack.enter_context(socket.create_connection(place, timeout=30))
+            silent.recv(65_536)  # it has the place, and gives it up to one who speaks
             peer = stack.enter_context(socket.create_connection(place, timeout=30))
             data = peer.recv(65_536)
-            second = stack.enter_context(socket.create_connection(place, timeout=30))
-            second.settimeout(30)
             while data:
+                if len(answered) == 5:
+                    stack.enter_context(socket.create_connection(place, timeout=30))
                 for message in dialect.parse_buffer(data) or ():
                     if message.get_type() == "HIL_SENSOR":
                         answer = common.MAVLink_hil_actuator_controls_message(0, [0.0] * 16, 1, 1)
@@ -290,5 +292,5 @@ def test_a_second_autopilot_and_garbage_do_not_disturb_the_first(bridged):
     assert bridged(bridge).status == "completed"
     peer.join(30)
     assert len(answered) >= 60
-    assert bridge.counts["refused"] == 1
+    assert bridge.counts["refused"] >= 2
     assert bridge.counts["garbled"] >= 60

@@ -21,6 +21,7 @@ def typed(monkeypatch, capsys, *arguments):
         (["--pace", "2"], "nobody outside would be heard"),
         (["--nmea", "serial"], "no place to speak at"),
         (["--nmea", "ghost@pty:"], "there is no vehicle `ghost`"),
+        (["--nmea2000", "ghost@pty:"], "--nmea2000 otter@tcp"),
         (["--ros2", "--profile", "ros1"], "there is no profile `ros1`"),
         (["--ros2", "--domain", "999"], "232"),
         (["--rosbridge", "70000"], "65535"),

@@ -10,6 +10,7 @@ import pytest
 import seatrial as st
 from seatrial.bridges.bridge import Control, Order, SetFault, Setting, Turn
 from seatrial.bridges.steering import Steering
+from seatrial.bridging import setting_of
 from seatrial.engine.frames import (
     ActuatorInfo,
     Frames,
@@ -262,10 +263,59 @@ def test_the_imu_of_panisim_keeps_forward_starboard_down(plan, profile, sign):
     assert (rate.x, rate.y, rate.z) == (4.0, sign * 5.0, sign * 6.0)
 
 
-def test_vrx_s_names(plan):
-    topics = set(Streams(plan.header, PROFILES["vrx"]).topics)
-    assert {
-        "/otter/sensors/imu/imu/data",
-        "/otter/sensors/gps/gps/fix",
-        "/otter/sensors/position/ground_truth_odometry",
-    } <= topics
+PANISIM = {
+    "odometry_sim": "nav_msgs/msg/Odometry",
+    "odometry": "nav_msgs/msg/Odometry",
+    "vessel_state": "std_msgs/msg/Float64MultiArray",
+    "imu/data": "sensor_msgs/msg/Imu",
+    "uwb": "geometry_msgs/msg/PoseWithCovarianceStamped",
+    "Rudder_1/encoder": "sensor_msgs/msg/JointState",
+    "gps": "sensor_msgs/msg/NavSatFix",
+}
+"""What its manual lists, below `/sookshma_00`; it says nothing of an encoder's message."""
+
+VRX = {
+    "sensors/imu/imu/data": "sensor_msgs/msg/Imu",
+    "sensors/gps/gps/fix": "sensor_msgs/msg/NavSatFix",
+    "sensors/position/ground_truth_odometry": "nav_msgs/msg/Odometry",
+    "sensors/lidars/lidar_wamv_sensor/points": "sensor_msgs/msg/PointCloud2",
+    "sensors/cameras/front_left_camera_sensor/image_raw": "sensor_msgs/msg/Image",
+    "sensors/cameras/front_left_camera_sensor/camera_info": "sensor_msgs/msg/CameraInfo",
+}
+"""Below `/wamv`."""
+
+
+def published(vehicle, profile, *more):
+    """Topics of a library vehicle and their types; of a sensor beside its own, too."""
+    name = vehicle.partition("_")[0]
+    library = st.load(vehicle)
+    own = [s.model_dump(exclude_unset=True) for s in library.sensors]
+    one = {"name": name, "vehicle": vehicle, "sensors": [*own, *more]}
+    plan = st.compile_scenario(st.Scenario(duration=1.0, world="harbour", vehicles=[one]))
+    streams = Streams(plan.header, PROFILES[profile])
+    steering = Steering(setting_of(plan), streams.namespaces, PROFILES[profile])
+    return {topic: kind for topic, (kind, _) in streams.topics.items()}, steering.topics
+
+
+def test_panisim_s_topics_have_its_names_and_types():
+    said, heard = published("sookshma", "panisim", {"type": "gnss", "name": "gnss", "rate": 1})
+    for name, kind in PANISIM.items():
+        assert said[f"/sookshma_00/{name}"] == kind
+    assert heard["/sookshma_00/actuator_cmd"] == "interfaces/msg/Actuator"
+
+
+def test_vrx_s_topics_have_its_names_and_types():
+    lidar = {"kind": "lidar", "name": "l", "beams": 2, "columns": 8, "range": 50}
+    lidar |= {"lowest_deg": -5, "highest_deg": 5, "reference_range": 20}
+    above = {"position": [0, 0, -1.5]}
+    said, heard = published(
+        "wamv",
+        "vrx",
+        {"type": "lidar", "name": "lidar_wamv", "rate": 5, "model": lidar} | above,
+        {"type": "depth_camera", "name": "front_left_camera", "rate": 5} | above,
+    )
+    for name, kind in VRX.items():
+        assert said[f"/wamv/{name}"] == kind
+    for side in ("left", "right"):
+        assert heard[f"/wamv/thrusters/{side}/thrust"] == "std_msgs/msg/Float64"
+        assert heard[f"/wamv/thrusters/{side}/pos"] == "std_msgs/msg/Float64"

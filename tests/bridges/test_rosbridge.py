@@ -234,10 +234,14 @@ def test_a_browser_s_page_from_elsewhere_is_kept_out_and_floods_are_outlived(
     def attack():
         for origin in ("http://evil.example", "null"):
             try:
-                connect(address, origin=origin, open_timeout=30).close()
+                with connect(address, origin=origin, open_timeout=30):
+                    pass
             except (WebSocketException, OSError):
                 refused.append(origin)
-        with connect(address, open_timeout=30), connect(address, open_timeout=30) as bad:
+        with connect(address, open_timeout=30) as good, connect(address, open_timeout=30) as bad:
+            # The run stands still meanwhile, so that it is not over before the attack is.
+            good.send('{"op": "call_service", "service": "/simulation/pause"}')
+            good.recv(timeout=30)
             try:
                 for _ in range(300):
                     bad.send("garbage" * 100)
@@ -246,6 +250,7 @@ def test_a_browser_s_page_from_elsewhere_is_kept_out_and_floods_are_outlived(
                 bad.recv(timeout=5)
             except (WebSocketException, OSError, TimeoutError):
                 pass
+            good.send('{"op": "call_service", "service": "/simulation/resume"}')
             over.wait(30)
 
     attacker = threading.Thread(target=attack)

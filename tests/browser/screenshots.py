@@ -34,6 +34,7 @@ class View:
 
 
 DIVER = {
+    "name": "wreck",
     "seed": 4,
     "duration": 120,
     "world": "wreck-site",
@@ -61,6 +62,7 @@ DIVER = {
     ],
 }
 HARBOUR = {
+    "name": "harbour",
     "seed": 1,
     "duration": 300,
     "world": "harbour",
@@ -91,6 +93,7 @@ HARBOUR = {
     ],
 }
 SWARM = {
+    "name": "swarm",
     "seed": 1,
     "duration": 60,
     "time_step": 0.04,
@@ -140,7 +143,7 @@ VIEWS = {
     "playback": View(
         "otter-survey",
         150.0,
-        "camera=chase&around=0.4&above=0.5&distance=16&sun=day&time=95",
+        "camera=chase&around=2.3&above=0.3&distance=9&sun=day&time=95",
         "document.querySelector('#charts').scrollIntoView()",
         recorded=True,
     ),

@@ -79,7 +79,7 @@ def test_the_vessel_is_drawn_where_the_server_says(opened, browser):
     assert drawn[0] == at
     assert np.allclose(drawn[1:], [told[0], -told[2], told[1]], atol=1e-6)
     text = browser.until("document.querySelector('[data-value=position]').textContent")
-    assert text.startswith(f"{told[0]:.1f} N")
+    assert text == f"N {told[0]:.1f} m, E {told[1]:.1f} m"
 
 
 def test_the_drawn_water_is_the_water_of_the_physics(opened, browser, plan):

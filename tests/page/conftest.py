@@ -22,7 +22,8 @@ class Counter(Stage):
         self.hello = Hello(
             mode="live", control=True, may=list(REQUESTS), scenario="counter", seed=1, start=0.0,
             duration=60.0,
-            frame_period=0.1, statuses=["running"], outcomes=[], vehicles=[], suites=[], waves=None,
+            frame_period=0.1, statuses=["running"], outcomes=[], vehicles=[], suites=[],
+            hulls=[], waves=None,
             water_depth=None, bottom=None, bodies=[], wind_speed=0.0,
         )  # fmt: skip
 

@@ -2,12 +2,16 @@
 
 import asyncio
 import base64
+import dataclasses
+import io
 import json
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from chromium import serving
+from PIL import Image
 from websockets.asyncio.client import connect
 
 import seatrial as st
@@ -51,11 +55,30 @@ def numbers(found, kind):
 def test_only_valid_samples_that_are_new_are_told_and_not_too_many():
     some = taken(50)
     some.valid[49] = False
-    assert newest(some, 4.25, np.inf).tolist() == [43, 44, 45, 46, 47, 48]
-    assert newest(some, -1.0, 0.21).tolist() == [0, 1, 2]
-    assert len(newest(some, -1.0, np.inf)) == MOST_SAMPLES
-    told = samples_of(3, "otter", info(), some.cut(newest(some, 4.75, np.inf)))
+    assert newest(info(), some, 4.25, np.inf).tolist() == [43, 44, 45, 46, 47, 48]
+    assert newest(info(), some, -1.0, 0.21).tolist() == [0, 1, 2]
+    assert len(newest(info(), some, -1.0, np.inf)) == MOST_SAMPLES
+    told = samples_of(3, "otter", info(), some.cut(newest(info(), some, 4.75, np.inf)))
     assert (told.run, told.times, told.values) == (3, pytest.approx([4.8]), [[48.0]])
+
+
+def test_a_picture_that_grows_ping_by_ping_misses_none_in_a_fast_run():
+    kind = PayloadInfo("echogram", (1, 4), "float32", "dB re 1 uPa")
+    some = taken(3 * MOST_SAMPLES, np.zeros((3 * MOST_SAMPLES, 1, 4), "f4"))
+    assert len(newest(info(kind), some, -1.0, np.inf)) == 3 * MOST_SAMPLES
+
+
+def test_a_radars_noise_stays_black_and_its_target_does_not():
+    rng = np.random.default_rng(3)
+    screen = -100.0 + rng.normal(size=(1, 90, 128)).astype("f4")
+    screen[0, 30, 60] += 40.0
+    found = picture(
+        replace(info(PayloadInfo("image", (90, 128), "float32", "dBm")), type="radar_image"), screen
+    )
+    shades = numbers(found, "u1")
+    assert np.median(shades) == 1
+    assert np.quantile(shades, 0.99) < 40
+    assert shades[30 * 128 + 60] > 200
 
 
 def test_what_is_no_number_is_told_as_none():
@@ -94,6 +117,25 @@ def test_depths_keep_their_order_and_what_is_too_far_is_nothing():
     assert (shades[1], shades[-1]) == (1, 255)
     depth = found.low + (shades[1:] - 1.0) / 254.0 * (found.high - found.low)
     assert np.max(np.abs(depth - image.ravel()[1:])) < 0.2
+
+
+def test_photos_and_masks_are_told_as_files():
+    flat = np.zeros((1, 40, 60, 3), np.uint8)
+    flat[..., 2] = 200
+    camera = dataclasses.replace(
+        info(PayloadInfo("image", (40, 60, 3), "uint8", "1")), type="camera"
+    )
+    found = picture(camera, flat)
+    shown = np.asarray(Image.open(io.BytesIO(base64.b64decode(found.data))))
+    assert (found.form, found.rows, found.columns) == ("photo", 40, 60)
+    assert np.abs(shown.astype(int) - flat[0]).max() < 6
+    masks = np.full((1, 60, 60), 2, np.uint16)
+    masks[0, :30, :30] = 0
+    sensor = dataclasses.replace(camera, payload=PayloadInfo("image", (60, 60), "uint16", "1"))
+    told = picture(sensor, masks)
+    colours = np.asarray(Image.open(io.BytesIO(base64.b64decode(told.data)))).astype(int)
+    assert colours[15, 15].max() < 12  # nothing is black
+    assert np.ptp(colours[45, 45]) > 60  # the others have a colour
 
 
 def test_a_small_target_stays_when_an_echogram_is_thinned_out():
@@ -175,6 +217,19 @@ def test_a_page_gets_the_samples_of_the_sensor_that_it_watches(engine):
     ahead = points[np.abs(points[:, 1]) < 1.0]
     assert np.all((ahead[:, 0] > 8.0) & (ahead[:, 0] < 15.5))  # the quay
     assert late <= 1  # what was on its way
+
+
+def test_a_fast_run_tells_the_samples_of_several_blocks_and_the_last_picture(engine):
+    engine.reset()
+    live = Live(engine, Controllers({}))
+    for _ in range(6):
+        live._advance(5)
+    told = live.samples("otter", "compass", 0.0)
+    assert len(told.times) > 1
+    assert np.allclose(np.diff(told.times), 0.1)  # none is missing
+    assert told.times[0] < told.times[-1] - 0.3
+    assert live.samples("otter", "scanner", 0.0).picture.form == "points"
+    assert live.samples("otter", "compass", told.times[-1]) is None
 
 
 def test_a_recording_shows_the_samples_of_the_moment(plan, tmp_path):

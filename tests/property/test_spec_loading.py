@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from samples import SCENARIO, VEHICLE, good_documents
 from seatrial.errors import SpecError
+from seatrial.spec import loading
 from seatrial.spec.base import Spec
 from seatrial.spec.library import FOLDERS, library_file, library_names
 from seatrial.spec.loading import dump, load, load_text
@@ -214,6 +215,80 @@ def test_a_message_says_what_to_do(good: str, bad: str, words: str):
     assert message.count("tug.yaml:") == 1, "one mistake, one message"
 
 
+TRIAL = """kind: scenario
+name: trial
+seed: 1
+duration: 60
+world: calm
+vehicles:
+  - name: boat
+    vehicle: otter
+    start: {position: [0, 0, 0], heading_deg: 0}
+    mission:
+      - {do: goto, waypoints: [[40, 0], [40, 40]], speed: 1.0}
+    faults:
+      - {target: left, kind: power_loss, start: 10}
+"""
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "line", "words"),
+    [
+        ("  - name: boat", "\t- name: boat", 7, "a tab stands where|indent with spaces"),
+        ("kind: scenario", "kind: scenari", 1, "unknown kind|did you mean `scenario`?"),
+        ("duration: 60", "duration: 10 min", 4, "text where a number|write `duration_min: 10`"),
+        ("duration: 60", "duration: -5", 4, "out of range|above 0"),
+        ("duration: 60", "duration: yes", 4, "text where a number belongs"),
+        ("seed: 1", "seed: one", 3, "text where a whole number belongs"),
+        ("seed: 1", "seed: 1.5", 3, "a number where a whole number belongs"),
+        ("seed: 1", "seed: 1\nseed: 2", 4, "given twice|the first is in line 3"),
+        ("seed: 1", "seed: 1\nrecord: run.mcap", 4, "unknown key `record`|one of the keys kind"),
+        ("seed: 1", "seed: 1\ntime_step: 5", 4, "out of range|at most 1"),
+        ("world: calm", "world: sea_state_4", 5, "no world called|did you mean `sea-state-4`?"),
+        ("world: calm", "world: {name: w, wind: 5}", 5, "a number where a mapping|keys speed"),
+        ("  - name: boat\n    vehicle", "  boat:\n    vehicle", 6, "a mapping where a list|`- `"),
+        ("vehicle: otter", "vehicle: ./plover.yaml", 8, "there is no such file"),
+        ("vehicle: otter", "vehicle: otter\n    count: 0", 9, "out of range|at least 1"),
+        ("heading_deg: 0", "heading: 270", 9, "out of range|`heading_deg: 270`"),
+        ("position: [0, 0, 0]", "position: [0, 0]", 9, "holds 2 entries|a list of 3 numbers in m"),
+        ("position: [0, 0, 0]", "position: harbour", 9, "text where a list belongs"),
+        ("do: goto", "do: go_to", 11, "unknown do|did you mean `goto`?"),
+        ("[[40, 0], [40, 40]]", "[40, 0]", 11, "a number where a list|a list of its own"),
+        ("[40, 40]]", "[40, 40]", 11, "closing bracket is missing|close the list"),
+        ("waypoints", "waypoint", 11, "unknown key `waypoint`|did you mean `waypoints`?"),
+        ("waypoints", "waypoints_deg", 11, "`deg` is not a unit|`waypoints` is in m"),
+        ("speed: 1.0", "speed: 2 kn", 11, "text where a number|write `speed_kn: 2`"),
+        ("speed: 1.0", "speed: 1,5", 11, "a key is not a word|a point, no comma"),
+        ("speed: 1.0", "speed: 0", 11, "out of range|above 0 and at most 50"),
+        ("speed: 1.0", "speed: .nan", 11, "not a finite number"),
+        ("power_loss", "powerloss", 13, "unknown kind|did you mean `power_loss`?"),
+        ("start: 10", "at: 10", 13, "unknown key `at`|one of the keys target, start"),
+        (
+            "    faults:",
+            "  - {name: boat, vehicle: otter}\n    faults:",
+            13,
+            "not valid YAML",
+        ),
+    ],
+)
+def test_thirty_mistakes_of_a_stranger_are_told_where_they_stand(
+    good: str, bad: str, line: int, words: str
+):
+    assert TRIAL.count(good) == 1
+    message = _refusal(TRIAL.replace(good, bad))
+    assert message.splitlines()[0].split(":")[1] == str(line)
+    for word in words.split("|"):
+        assert word in message
+
+
+def test_two_vehicles_of_one_name_are_told_where_they_stand():
+    entry = TRIAL[TRIAL.index("  - name") :]
+    message = _refusal(TRIAL + entry)
+    assert message.startswith("tug.yaml:6: vehicles: ")
+    assert "used more than once: boat" in message
+    assert "`count`" in message
+
+
 def test_a_message_names_the_line():
     text = VEHICLE.replace("mass: 55", "mass: heavy").replace("X_u: -10", "X_u: [1]")
     lines = [f"tug.yaml:{_line_of(text, part)}:" for part in ("mass: heavy", "X_u: [1]")]
@@ -289,3 +364,83 @@ def test_the_direct_filter_does_without_dynamics_also_when_it_is_written_out_and
     described = load_text(text, Scenario)
     assert described.vehicles[-1].navigation.dynamics is None
     assert load_text(dump(described), Scenario) == described
+
+
+# ── Kept ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    """An empty cache, and a scenario that names a world of its own."""
+    monkeypatch.setenv("SEATRIAL_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    world = tmp_path / "pond.yaml"
+    world.write_text("kind: world\nname: pond\ncurrent: {speed: 0.1, towards: 0.0}\n")
+    scenario = tmp_path / "trial.yaml"
+    scenario.write_text(
+        "kind: scenario\nname: trial\nduration: 10\nworld: pond.yaml\n"
+        "vehicles: [{name: boat, vehicle: otter}]\n"
+    )
+    return scenario, world
+
+
+def read_anew(monkeypatch):
+    """How often a YAML file is parsed from here on."""
+    files = []
+    usual = loading.read_file
+    monkeypatch.setattr(loading, "read_file", lambda path: files.append(path.name) or usual(path))
+    return files
+
+
+def test_a_description_is_read_once(kept, monkeypatch):
+    scenario, _ = kept
+    first = loading.load(scenario)
+    files = read_anew(monkeypatch)
+    again = loading.load(scenario)
+    assert files == []
+    assert again == first
+    assert again._source == first._source
+    assert again.problem(("duration",), "is wrong").line == 3
+    assert again.world.problem(("current", "speed"), "is wrong").file.endswith("pond.yaml")
+
+
+@pytest.mark.parametrize("changed", ["trial.yaml", "pond.yaml"])
+def test_a_change_of_any_file_is_seen(kept, monkeypatch, changed):
+    scenario, world = kept
+    loading.load(scenario)
+    scenario.write_text(scenario.read_text().replace("duration: 10", "duration: 20"))
+    world.write_text(world.read_text().replace("0.1", "0.2"))
+    found = loading.load(scenario)
+    assert (found.duration, found.world.current.speed) == (20.0, 0.2)
+    (scenario if changed == scenario.name else world).write_text("kind: nonsense\n")
+    with pytest.raises(SpecError, match="unknown kind"):
+        loading.load(scenario)
+
+
+def test_a_file_that_has_gone_is_missed(kept):
+    scenario, world = kept
+    loading.load(scenario)
+    world.unlink()
+    with pytest.raises(SpecError, match="no such file"):
+        loading.load(scenario)
+
+
+def test_another_folder_is_another_description(kept, monkeypatch, tmp_path):
+    scenario, world = kept
+    loading.load("trial.yaml")
+    other = tmp_path / "elsewhere"
+    other.mkdir()
+    monkeypatch.chdir(other)
+    (other / "trial.yaml").write_text(scenario.read_text().replace("10", "30"))
+    (other / "pond.yaml").write_text(world.read_text())
+    assert loading.load("trial.yaml").duration == 30.0
+
+
+def test_a_damaged_entry_is_not_believed(kept, tmp_path):
+    scenario, _ = kept
+    first = loading.load(scenario)
+    for entry in (tmp_path / "cache").glob("description-*"):
+        content = bytearray(entry.read_bytes())
+        content[len(content) // 2] ^= 1
+        entry.write_bytes(content)
+    assert loading.load(scenario) == first

@@ -6,6 +6,7 @@ import math
 import jax
 import numpy as np
 import pytest
+import trimesh
 
 from seatrial.compile.surroundings.scene import bodies_of
 from seatrial.compile.surroundings.world import build_ocean
@@ -78,6 +79,29 @@ def test_a_pipe_lies_on_the_bottom_along_its_corners_with_flanges_and_supports()
     assert not any("support 1." in n for n in found)  # it lies on the bottom there
     assert len(supports) == 4
     assert all(corners(b)[:, 2].max() == pytest.approx(12.0) for b in supports)
+
+
+def test_a_pipe_turns_in_bends_and_its_flanges_are_bolted():
+    """Stretches end where a bend of 2 m begins, which is closed, as thick as the pipe and turns by
+    the angle between them; bolts go through each flange. Bends that do not fit are refused."""
+    pipe = {"waypoints": [[0, 0, 0], [10, 0, 0], [10, 10, 0]], "diameter": 0.5, "flanges": 6,
+            "bolts": 8, "bend": 2.0}  # fmt: skip
+    found = made({"name": "gas", "pipe": pipe, "position": [0, 0, 5]})
+    first, bend = corners(found["gas/pipe 1"]), found["gas/bend 1"]
+    assert first[:, 0].max() == pytest.approx(8.0)
+    surface = trimesh.Trimesh(bend.mesh().vertices, bend.mesh().faces)
+    assert surface.is_watertight
+    # Pappus: the area of the section times the way of its middle.
+    assert surface.volume == pytest.approx(math.pi * 0.25**2 * 2.0 * math.pi / 2, rel=0.02)
+    places = corners(bend)
+    assert places.max(axis=0) == pytest.approx([10.25, 2.0, 5.25], abs=0.01)
+    assert places.min(axis=0) == pytest.approx([8.0, -0.25, 4.75], abs=0.01)
+    bolts = [b for n, b in found.items() if "bolt" in n]
+    assert len(bolts) == 8 * len([n for n in found if "flange" in n and "bolt" not in n]) == 16
+    off = np.linalg.norm(bolts[0].position[1:] - [0.0, 5.0])
+    assert off == pytest.approx(0.25 * 1.25)
+    with pytest.raises(SpecError, match=r"(?s)bends take 12 m.*smaller `bend`"):
+        made({"name": "gas", "pipe": pipe | {"bend": 12.0}, "position": [0, 0, 5]})
 
 
 def test_a_wall_follows_its_points_and_a_mine_hangs_over_its_anchor():

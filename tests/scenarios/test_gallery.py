@@ -19,7 +19,9 @@ SMALL = {
     "mechanical_sonar": {"bins": 100, "rays": 32, "step_deg": 6},
     "radar_image": {"azimuths": 90, "bins": 64},
     "lidar": {"model": "vlp16"},
+    "camera": {"width": 64, "height": 48},
     "depth_camera": {"width": 64, "height": 48},
+    "thermal_camera": {"width": 64, "height": 48},
 }
 """What makes a picture of each sensor quick."""
 
@@ -53,6 +55,10 @@ def test_pictures_show_what_their_captions_say(shots):
     assert radar.max() - np.median(radar) > 30.0
     assert np.isfinite(shots["lidar"].payload[..., 0]).sum() > 100
     assert np.isfinite(shots["depth_camera"].payload).mean() > 0.3
+    red, _, blue = shots["camera"].payload[0].reshape(-1, 3).mean(axis=0)
+    assert blue > 2.0 * red  # the reef
+    kelvin = 0.01 * shots["thermal_camera"].payload[0]
+    assert kelvin[0].mean() < 280.0 < kelvin[-1].mean()
 
 
 def test_a_fan_is_drawn_upright_with_starboard_to_the_right():

@@ -21,6 +21,7 @@ from seatrial.learning.tasks.avoidance import BEAMS, Crowd, _ranges
 from seatrial.learning.tasks.docking import Berth, Docking
 from seatrial.learning.tasks.inspection import SECTORS, Inspection, Pile
 from seatrial.learning.tasks.path import LEG_IN_LENGTHS, LEGS, PathFollowing, Way
+from seatrial.learning.tasks.station import Place
 
 reset = jax.jit(Environment.reset)
 step = jax.jit(Environment.step)
@@ -141,8 +142,10 @@ def test_forces_go_where_they_are_asked_to():
         jnp.zeros(4),
         jnp.zeros((), jnp.int32),
     )
-    episodes = episodes._replace(vessel=still)
-    episodes, _ = step(rov, episodes, 0.3 * jnp.eye(4))  # before it tilts
+    # Their places are with them: a vehicle thirty lengths from its own is replaced by another.
+    episodes = episodes._replace(vessel=still, goal=Place(jnp.zeros((2, 4))))
+    episodes, outcome = step(rov, episodes, 0.3 * jnp.eye(4))  # before it tilts
+    assert not outcome.terminated.any()
     velocity = np.asarray(episodes.vessel.velocity)
     for column, row in enumerate((0, 1, 2, 5)):
         others = np.delete(velocity[[0, 1, 2, 5], column], column)

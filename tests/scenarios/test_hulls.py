@@ -1,6 +1,8 @@
 """From a mesh to a vessel that floats right, and runs with the models of its hull."""
 
+import base64
 import json
+import re
 
 import numpy as np
 import pytest
@@ -10,13 +12,18 @@ from typer.testing import CliRunner
 import seatrial as st
 from seatrial.cli.commands import app
 from seatrial.compile.vehicles.hull_forces import hull_mesh
+from seatrial.compile.vehicles.shapes import recorded_shapes
+from seatrial.engine.frames import Scene
 from seatrial.errors import SpecError
 from seatrial.hull.potential import panelling, solver
 from seatrial.hull.shape import forms
 from seatrial.hull.shape.floating import float_hull
 from seatrial.hull.shape.mending import volume
+from seatrial.ros.profiles import profile_of
+from seatrial.ros.streams import Streams
 from seatrial.spec.vehicle import Vehicle
 from seatrial.validation.studies import run_study
+from seatrial.viewer.world import hello_of, vehicle_card
 
 RHO = 1025.0
 
@@ -140,3 +147,41 @@ def test_the_buoyancy_study_finds_the_error_of_the_mesh_and_no_jump(tmp_path):
     assert len(decided) == 8
     assert all(c.holds for c in decided)
     assert (tmp_path / "buoyancy.png").stat().st_size > 20_000
+
+
+def test_the_page_and_ros_are_given_a_vehicles_own_hull(tmp_path, monkeypatch):
+    """Live and from a recording; one of two that share it; a vehicle without a hull has none."""
+    monkeypatch.setenv("SEATRIAL_CACHE_DIR", str(tmp_path))
+    scenario = st.Scenario(
+        vehicles=[
+            {"vehicle": "otter", "name": "a", "start": {"position": [0, 0, 0]}},
+            {"vehicle": "smarty", "name": "b", "start": {"position": [20, 0, 0]}},
+            {"vehicle": "otter", "name": "c", "count": 2, "start": {"position": [40, 0, 0]}},
+        ],
+        duration=1.0,
+    )
+    header = st.compile_scenario(scenario).header
+    otter = hull_mesh(st.load("otter", Vehicle))
+    again = recorded_shapes(header.description)
+    assert set(header.hulls) == set(again) == {"a", "c_0", "c_1"}
+    for hulls in (header.hulls, again):
+        assert np.array_equal(hulls["a"].mesh.vertices, otter.vertices)
+        assert hulls["c_0"] is hulls["c_1"]
+    cards = [vehicle_card(info, [], {}, False) for info in header.vehicles]
+    hello = hello_of(header, Scene(), cards, "live", (), (0.0, 1.0))
+    by_name = {card.name: card.hull for card in hello.vehicles}
+    assert by_name["b"] is None
+    assert by_name["c_0"] == by_name["c_1"]
+    drawn = hello.hulls[by_name["a"]]
+    assert drawn.form == "wigley"
+    vertices = np.frombuffer(base64.b64decode(drawn.vertices), "<f4").reshape(-1, 3)
+    assert vertices == pytest.approx(otter.vertices, abs=1e-6)
+
+    said = dict(Streams(header, profile_of("seatrial")).latched)
+    assert b"<box" in said["/b/robot_description"]
+    file = re.search(rb'<mesh filename="file://([^"]+)"/>', said["/a/robot_description"])[1]
+    read = trimesh.load(file.decode())
+    assert read.is_watertight
+    assert read.volume == pytest.approx(volume(otter), rel=1e-5)
+    # forward, left, up: the deck is up
+    assert read.bounds[1][2] == pytest.approx(-otter.vertices[:, 2].min(), abs=1e-5)

@@ -54,6 +54,25 @@ def test_numbers_of_the_description_differ_from_run_to_run():
     np.testing.assert_allclose(found.position[1], run.dataset.position, rtol=0, atol=1e-9)
 
 
+def test_runs_that_are_written_as_they_end_are_the_same(many, tmp_path, monkeypatch):
+    """Two programs of two runs each take turns; the last of them has one."""
+    monkeypatch.setattr(batch, "PLANS_PER_PROGRAM", 2)
+    out = tmp_path / "runs.zarr"
+    stored = st.run_many("otter-turning-circle", seeds=SEEDS, duration=DURATION, out=out)
+    assert stored.sizes == many.sizes
+    assert stored.seed.values.tolist() == list(SEEDS)
+    assert stored.status.values.tolist() == many.status.values.tolist()
+    assert set(stored.variables) == set(many.variables)
+    for name in many.data_vars:
+        if many[name].dtype.kind == "f":
+            np.testing.assert_allclose(stored[name], many[name], rtol=0, atol=1e-8, err_msg=name)
+    np.testing.assert_array_equal(stored.time, many.time)
+    with pytest.raises(SpecError, match="something already"):
+        st.run_many("otter-turning-circle", seeds=[1], duration=1.0, out=out)
+    with pytest.raises(SpecError, match=r"ends in `\.zarr`"):
+        st.run_many("otter-turning-circle", seeds=[1], duration=1.0, out=tmp_path / "runs.mcap")
+
+
 @pytest.mark.parametrize(
     ("vary", "words"),
     [

@@ -1,13 +1,19 @@
 """LiDARs and a depth camera in a whole run: what they draw, and how it is recorded."""
 
+import dataclasses
+import io
+
 import numpy as np
 import pytest
+from PIL import Image
 from rosbags.highlevel import AnyReader
 
 import seatrial as st
 from seatrial.geometry.bodies import rotation_matrix
+from seatrial.ros.compressed import packed, unpacked
 from seatrial.spec.loading import load_text
 from seatrial.spec.scenario import Scenario
+from seatrial.validation import camera_timing, ray_timing
 
 MODEL = (
     "{name: small, beams: 15, lowest_deg: -16, highest_deg: 12, columns: 400, range: 60, "
@@ -36,6 +42,14 @@ vehicles:
          model: tim571}}
       - {{type: depth_camera, name: depth, rate: 5, position: [0.5, 0, -1], fidelity: ideal,
          width: 40, height: 30, k1: -0.1, range: 40}}
+      - {{type: camera, name: camera, rate: 5, position: [0.5, 0, -1], width: 48, height: 36}}
+      - {{type: camera, name: right, rate: 5, position: [0.5, 0.2, -1], width: 48, height: 36,
+         baseline: 0.2, compression: png, shutter: rolling}}
+      - {{type: camera, name: photo, rate: 5, position: [0.5, 0, -1], width: 48, height: 36,
+         compression: jpeg}}
+      - {{type: camera, name: masks, rate: 5, position: [0.5, 0, -1], width: 48, height: 36,
+         shows: instance, compression: png}}
+      - {{type: thermal_camera, name: heat, rate: 5, position: [0.5, 0, -1], width: 48, height: 36}}
     faults:
       - {{target: lidar, kind: freeze, start: 0.5, duration: 10}}
   - name: two
@@ -126,10 +140,51 @@ def test_messages_are_those_that_ros_expects(recording, folder):
     assert 2.0 * (turn.x * turn.z + turn.w * turn.y) == 1.0
 
 
+def test_pictures_are_recorded_as_ros_has_them(recording, folder):
+    found = {}
+    with AnyReader([folder / "run.mcap"]) as reader:
+        for connection, _, data in reader.messages():
+            if connection.topic.startswith("/one/"):
+                found.setdefault(connection.topic, []).append(
+                    reader.deserialize(data, connection.msgtype)
+                )
+    picture, image = recording.payload("one", "camera")[1], found["/one/camera/image"][1]
+    assert (image.encoding, image.height, image.width, image.step) == ("rgb8", 36, 48, 144)
+    assert image.data.tobytes() == picture.tobytes()
+    packed = found["/one/right/image/compressed"][1]
+    assert packed.format == "png"
+    assert packed.header.frame_id == "one/right_optical"
+    assert packed.header.stamp.sec + 1e-9 * packed.header.stamp.nanosec == pytest.approx(0.2)
+    opened = np.asarray(Image.open(io.BytesIO(packed.data.tobytes())))
+    np.testing.assert_array_equal(opened, recording.payload("one", "right")[1])
+    # JPEG gives nearly the same picture as the one beside it.
+    photo = recording.payload("one", "photo")[1].astype(float)
+    assert found["/one/photo/image/compressed"][1].format == "jpeg"
+    assert np.abs(photo.mean(axis=(0, 1)) - picture.mean(axis=(0, 1))).max() < 8.0
+    # Of the right one of a pair the projection has −f b.
+    left, right = found["/one/camera/camera_info"][0], found["/one/right/camera_info"][0]
+    assert left.p[3] == 0.0
+    assert right.p[3] == pytest.approx(-0.2 * right.k[0])
+    masks = recording.payload("one", "masks")[1]
+    assert masks.dtype == np.uint16
+    assert {0, 1} < set(np.unique(masks).tolist())  # sky, water and the wall
+    kelvin = found["/one/heat/image"][0]
+    assert kelvin.encoding == "mono16"
+
+
+def test_a_damaged_picture_is_refused(recording, folder):
+    info = next(s.payload for s in recording.info("one").sensors if s.name == "right")
+    with pytest.raises(ValueError, match="cannot be read"):
+        unpacked(info, b"no picture")
+    other = dataclasses.replace(info, shape=(30, 48, 3))
+    with pytest.raises(ValueError, match="shape"):
+        unpacked(info, packed(other, np.zeros((30, 48, 3), np.uint8)))
+
+
 def test_the_same_seed_gives_the_same_bytes(recording):
     again = st.run(load_text(TEXT, Scenario), duration=0.4).recording
     other = st.run(load_text(TEXT, Scenario), seed=4, duration=0.4).recording
-    for sensor in ("exact", "lidar", "scanner", "depth"):
+    for sensor in ("exact", "lidar", "scanner", "depth", "camera", "right", "heat"):
         first = recording.payload("one", sensor)[:2]
         assert again.payload("one", sensor)[:2].tobytes() == first.tobytes()
     assert other.payload("one", "lidar")[1].tobytes() != again.payload("one", "lidar")[1].tobytes()
@@ -158,3 +213,18 @@ vehicles:
         seen += list(sim.measurements["a"]["cam"].payload[:, 16, 16])
     assert len(seen) == 2
     assert np.all(np.abs(np.array(seen) - 9.0) < 0.1)  # the stern of the other is 9 m ahead
+
+
+def test_cameras_are_timed(monkeypatch):
+    small = camera_timing.CAMERAS.replace("rate: 5,", "rate: 5, width: 32, height: 24,")
+    monkeypatch.setattr(camera_timing, "CAMERAS", small)
+    monkeypatch.setattr(camera_timing, "REPEATS", 1)
+    monkeypatch.setattr(camera_timing, "SECONDS", 0.4)
+    monkeypatch.setattr(ray_timing, "SECONDS", 0.4)
+    rows = {row["sensor"]: row for row in camera_timing.camera_rows()}
+    assert set(rows) == {"above", "below", "masks", "thermal"}
+    for row in rows.values():
+        assert (row["width"], row["height"]) == (32, 24)
+        assert row["frames_per_s"] > 0.0
+        assert 0.0 < row["share_of_rays"] < 1.0
+        assert row["rays"] >= 2 * 32 * 24

@@ -39,7 +39,7 @@ def test_a_boat_that_runs_into_a_quay_stays_before_it_and_an_event_tells_where(p
 def test_boats_push_each_other_and_do_not_pass_through(pushing):
     a, b = (pushing.dataset.position.sel(vehicle=n).values[:, :2] for n in "ab")
     apart = np.linalg.norm(a - b, axis=1)
-    assert apart.min() > 0.9  # beside each other at the least: they are 1.08 m wide
+    assert apart.min() > 1.07  # beside each other at the least: they are 1.08 m wide
     assert any("touched a" in e.text for e in pushing.summary.vehicles["b"].events)
     assert any("touched b" in e.text for e in pushing.summary.vehicles["a"].events)
 

@@ -98,19 +98,20 @@ export class Bar {
     const sun = element("select", { id: "sun", title: "sun", "aria-label": "sun" });
     for (const name of Object.keys(SUNS)) sun.append(element("option", { value: name }, `sun ${name}`));
     sun.addEventListener("change", () => actions.sun(sun.value));
-    parts.push(
-      element(
-        "div",
-        { class: "group right" },
-        camera,
-        sun,
-        toggle("arrows", "arrows: velocity, acceleration, current, wind and actuators (V)", (on) => actions.arrows(on)),
-        toggle("rays", "rays of all sensors, not only of the one whose tab is open (B)", (on) => actions.rays(on)),
-      ),
+    const eye = element(
+      "div",
+      { class: "group right" },
+      camera,
+      sun,
+      toggle("arrows", "arrows: velocity, acceleration, current, wind and actuators (V)", (on) => actions.arrows(on)),
+      toggle("rays", "rays of all sensors, not only of the one whose tab is open (B)", (on) => actions.rays(on)),
     );
-    root.replaceChildren(...parts);
+    const picture = button("picture", "save a picture (P)", () => actions.screenshot());
+    // whoever has instruments only has nothing to turn an eye to
+    for (const part of [eye, picture, this.film]) part.hidden = !hello.outside;
+    root.replaceChildren(...parts, eye);
     tools.replaceChildren(
-      button("picture", "save a picture (P)", () => actions.screenshot()),
+      picture,
       this.film,
       button("link", "copy a link to this view", () => actions.link()),
       button("?", "keys (?)", () => actions.help()),

@@ -50,6 +50,10 @@ class Page {
     this.driver = new Driver(send, () => this.vehicle);
     this.film = new Film(canvas, (film) => {
       this.bar.showFilm(false);
+      if (!film.size) {
+        say("Nothing was drawn while the film ran.", 4);
+        return;
+      }
       const address = URL.createObjectURL(film);
       save(`${this.name}.${film.type.includes("mp4") ? "mp4" : "webm"}`, address);
       setTimeout(() => URL.revokeObjectURL(address), 10_000);
@@ -81,7 +85,7 @@ class Page {
       help: () => help(),
       panel: (on) => this.showPanel(on),
     }, this.driver);
-    this.showPanel(innerWidth > 600); // on a phone the picture comes first
+    this.showPanel(innerWidth > 600 || !hello.outside); // on a phone the picture comes first
     byId("scenario").textContent = hello.scenario;
     const role = hello.role === "operator" ? "" : `, ${hello.role}`;
     byId("mode").textContent = hello.mode + (hello.may.length ? role : ", watching");
@@ -238,7 +242,10 @@ class Page {
     const shown = this.buffer.at(now / 1000);
     const last = this.buffer.last;
     if (!shown || !last) return;
-    if (this.hello.outside) this.world.draw(shown.time, shown.numbers, this.panel.selected, seconds);
+    if (this.hello.outside) {
+      for (const numbers of this.buffer.passed(this.world.time, shown.time)) this.world.leave(numbers);
+      this.world.draw(shown.time, shown.numbers, this.panel.selected, seconds);
+    }
     this.panel.show(shown.time, shown.numbers, now / 1000);
     this.map.draw(shown.numbers, this.panel.selected, now / 1000);
     this.bar.show(last, shown.time);

@@ -72,7 +72,15 @@ export interface VehicleCard {
   fence: [number, number][];
   autopilot: boolean;
   suite: number;
+  hull: number | null;
   fields: Part[];
+}
+
+/** Triangles of a hull in body axes; `form` is `file`, or what it was made from. */
+export interface HullCard {
+  form: string;
+  vertices: string;
+  faces: string;
 }
 
 /** The surface: the sum of a cos(ω t − k (x cos μ + y sin μ) + ε). */
@@ -134,6 +142,7 @@ export interface Hello {
   outcomes: string[];
   vehicles: VehicleCard[];
   suites: SensorCard[][];
+  hulls: HullCard[];
   waves: WavesCard | null;
   water_depth: number | null;
   bottom: BottomCard | null;
@@ -177,9 +186,9 @@ export interface Seats {
   viewers: number;
 }
 
-/** The array of a dense sensor, thinned out. `points`: rows of x, y, z (m, sensor's axes) and intensity, single precision. `raster`: bytes, 0 for nothing and 1 to 255 from low to high, rows by columns, one array after the other where several samples came at once. */
+/** The array of a dense sensor, thinned out. `points`: rows of x, y, z (m, sensor's axes) and intensity, single precision. `raster`: bytes, 0 for nothing and 1 to 255 from low to high, rows by columns, one array after the other where several samples came at once. `photo`: a JPEG file. */
 export interface Picture {
-  form: "points" | "raster";
+  form: "points" | "raster" | "photo";
   rows: number;
   columns: number;
   low: number;

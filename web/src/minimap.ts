@@ -1,7 +1,7 @@
 // A small chart of the surroundings, north up: depths, bodies, plans, vehicles and a scale.
 
 import { element } from "./dom";
-import type { Hello } from "./messages";
+import type { BodyCard, Hello } from "./messages";
 import { pathOf } from "./scene/plan";
 import { colourOf } from "./scene/vehicles";
 import { euler, type Layout, numbersOf } from "./state";
@@ -21,6 +21,26 @@ export function roundLength(most: number): number {
   return [5, 2, 1].map((n) => n * ten).find((n) => n <= most) ?? ten;
 }
 
+/** What a body covers, seen from above: all its triangles. */
+function outlineOf(body: BodyCard): Path2D {
+  const places = new Float32Array(numbersOf(body.vertices));
+  const faces = new Uint32Array(numbersOf(body.faces));
+  const path = new Path2D();
+  for (let i = 0; i < faces.length; i += 3) {
+    const [a, b, c] = [0, 1, 2].map((k) => {
+      const at = 3 * faces[i + k]!;
+      return [places[at + 1]!, -places[at]!] as const;
+    });
+    // all in one sense, so that one over another does not cut a hole
+    const turned = (b![0] - a![0]) * (c![1] - a![1]) < (b![1] - a![1]) * (c![0] - a![0]);
+    path.moveTo(...a!);
+    path.lineTo(...(turned ? c! : b!));
+    path.lineTo(...(turned ? b! : c!));
+    path.closePath();
+  }
+  return path;
+}
+
 function css(colour: number): string {
   return `#${colour.toString(16).padStart(6, "0")}`;
 }
@@ -37,6 +57,8 @@ export class MiniMap {
   half: number;
   private readonly g: CanvasRenderingContext2D;
   private readonly bottom: HTMLCanvasElement | null;
+  /** Bodies as seen from above, m, east to the right and north up. */
+  private readonly outlines: Path2D[];
   private drawn = 0;
 
   constructor(
@@ -49,6 +71,7 @@ export class MiniMap {
     this.g.scale(ratio, ratio);
     this.half = Math.max(40, 20 * Math.max(...hello.vehicles.map((v) => v.length)));
     this.bottom = this.paintBottom();
+    this.outlines = hello.bodies.map(outlineOf);
     this.canvas.addEventListener(
       "wheel",
       (e) => {
@@ -119,13 +142,20 @@ export class MiniMap {
       g.stroke();
       g.setLineDash([]);
     };
-    g.fillStyle = "rgba(40, 34, 26, 0.85)";
+    g.fillStyle = "#a89a80";
     let moving = 0;
-    for (const body of this.hello.bodies) {
+    this.hello.bodies.forEach((body, i) => {
       const at = body.moves ? this.layout.bodies + 7 * moving++ : -1;
       const [n, e] = at < 0 ? body.position : [numbers[at]!, numbers[at + 1]!];
-      g.fillRect(x(e) - 1.5, y(n) - 1.5, 3, 3);
-    }
+      const yaw = euler(at < 0 ? body.attitude : numbers.subarray(at + 3, at + 7))[2];
+      g.fillRect(x(e) - 1, y(n) - 1, 2, 2);
+      g.save();
+      g.translate(x(e), y(n));
+      g.rotate(yaw);
+      g.scale(scale, scale);
+      g.fill(this.outlines[i]!);
+      g.restore();
+    });
     this.hello.vehicles.slice(0, 20).forEach((vehicle, i) => {
       const { fence } = vehicle;
       if (fence.length) stroke([...fence, fence[0]!], "#ff5c5c", []);

@@ -65,6 +65,7 @@ export class Panel {
     }
     this.span.value = hello.mode === "playback" ? "0" : "120";
     this.window.span = Number(this.span.value);
+    this.window.marked = hello.mode === "playback";
     this.span.addEventListener("change", () => {
       this.window.span = Number(this.span.value);
       this.window.follow();
@@ -102,7 +103,8 @@ export class Panel {
     const card = this.hello.vehicles[index]!;
     this.values.clear();
     this.numbers.replaceChildren();
-    const names = ["position", "depth", "speed", "heading", "roll, pitch", "wave", "status"];
+    const sea = this.hello.outside ? ["wave"] : [];
+    const names = ["position", "depth", "speed", "heading", "roll, pitch", ...sea, "status"];
     for (const name of names) {
       const value = element("dd", { "data-value": name });
       this.values.set(name, value);
@@ -111,7 +113,7 @@ export class Panel {
     this.buildActuators();
     this.buildFaults();
     for (const { chart } of this.charts) chart.destroy();
-    this.charts = seriesOf(card, index, this.layout).map((series) => {
+    this.charts = seriesOf(card, index, this.layout, this.hello.outside).map((series) => {
       const host = element("div");
       this.chartHost.append(host);
       return { chart: new Chart(host, series, this.window), series };
@@ -243,12 +245,12 @@ export class Panel {
       const value = this.values.get(name);
       if (value && value.textContent !== text) value.textContent = text;
     };
-    put("position", `${p[0]!.toFixed(1)} N  ${p[1]!.toFixed(1)} E m`);
+    put("position", `N ${p[0]!.toFixed(1)} m, E ${p[1]!.toFixed(1)} m`);
     put("depth", `${p[2]!.toFixed(2)} m`);
-    put("speed", `${speed.toFixed(2)} m/s  ${(speed * 1.943844).toFixed(1)} kn`);
+    put("speed", `${speed.toFixed(2)} m/s, ${(speed * 1.943844).toFixed(1)} kn`);
     put("heading", `${((yaw * DEGREES + 360) % 360).toFixed(1)}°`);
-    put("roll, pitch", `${(roll * DEGREES).toFixed(1)}°  ${(pitch * DEGREES).toFixed(1)}°`);
-    put("wave", this.hello.outside ? `${of("elevation")[0]!.toFixed(2)} m` : "–");
+    put("roll, pitch", `${(roll * DEGREES).toFixed(1)}°, ${(pitch * DEGREES).toFixed(1)}°`);
+    put("wave", `${of("elevation")[0]!.toFixed(2)} m`);
     put("status", this.hello.statuses[Math.round(of("status")[0]!)] ?? "?");
     const [states, orders] = [of("actuators"), of("command")];
     card.channels.forEach((channel, i) => {

@@ -139,6 +139,11 @@ export class Buffer {
     return a && between(a, b, (time - a.time) / (b.time - a.time), this.layout);
   }
 
+  /** Numbers of the states after a simulated time, up to another. */
+  passed(after: number, until: number): Float32Array[] {
+    return this.states.filter((s) => s.time > after && s.time <= until).map((s) => s.numbers);
+  }
+
   /** Time and numbers to be shown at a wall time, s. */
   at(now: number): { time: number; numbers: Float32Array } | undefined {
     const last = this.last;

@@ -16,6 +16,7 @@ export function vehicle(name: string, changes: Partial<VehicleCard> = {}): Vehic
     fence: [],
     autopilot: false,
     suite: 0,
+    hull: null,
     fields: [],
     ...changes,
   };

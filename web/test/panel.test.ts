@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 
 import { depthColour, roundLength } from "../src/minimap";
-import { palette, polarCell, rampOf } from "../src/sensors/pictures";
-import { groupsOf } from "../src/sensors/tabs";
+import { decimals, span } from "../src/charts/chart";
+import { commonLevels, palette, polarCell, rampOf, roundAbove, shadeBetween, ticksOf } from "../src/sensors/pictures";
+import { groupsOf, shown } from "../src/sensors/tabs";
 import { truthOf } from "../src/sensors/truth";
 import { seriesOf } from "../src/charts/series";
 import { Layout } from "../src/state";
@@ -59,7 +60,7 @@ describe("charts of a vehicle", () => {
     const channels = [channel("left", { unit: "rev/s" }), channel("rudder"), channel("right", { unit: "rev/s" })];
     const card = vehicle("a", { channels, fields: [{ name: "actuators", size: 3 }] });
     const layout = new Layout(hello([card]));
-    const found = seriesOf(card, 0, layout).filter((s) => s.title === "actuators");
+    const found = seriesOf(card, 0, layout, true).filter((s) => s.title === "actuators");
     expect(found.map((s) => [s.unit, s.names])).toEqual([["rev/s", ["left", "right"]], ["rad", ["rudder"]]]);
     expect(found[0]!.of(Float32Array.from([1, 2, 3]))).toEqual([1, 3]);
   });
@@ -118,7 +119,40 @@ describe("plots of a sensor", () => {
   });
 });
 
+describe("what charts show", () => {
+  it("leaves out what no beam met and places of a list that hold no contact", () => {
+    const card = sensor("radar", { components: ["range_1", "range_2", "identity_1", "course_1", "identity_2", "course_2"] });
+    expect(shown(card, [0, 5, 7, -1, 0, 0])).toEqual([null, null, 7, 2 * Math.PI - 1, null, null]);
+  });
+
+  it("writes as many decimals as tell ticks apart, and does not blow up noise", () => {
+    expect([10, 0.5, 0.02, 1e-4].map(decimals)).toEqual([0, 1, 2, 4]);
+    const [low, high] = span(1490.0581, 1490.0583);
+    expect(high - low).toBeGreaterThan(0.2);
+    expect(span(-2, 2)[1]).toBeCloseTo(2.2);
+    expect(span(null, null)).toEqual([0, 1]);
+  });
+});
+
 describe("pictures of sensors", () => {
+  it("shows pings of several messages by one scale", () => {
+    const [faint, strong] = [{ low: 0, high: 40 }, { low: 20, high: 60 }];
+    const [low, high] = commonLevels([faint, strong]);
+    expect([low, high]).toEqual([10, 50]);
+    // 30 dB in both
+    expect(shadeBetween(1 + Math.round(0.75 * 254), faint, low, high)).toBeCloseTo(128, -1);
+    expect(shadeBetween(1 + Math.round(0.25 * 254), strong, low, high)).toBeCloseTo(128, -1);
+    expect(shadeBetween(0, strong, low, high)).toBe(0);
+    expect(shadeBetween(255, strong, low, high)).toBe(255);
+  });
+
+  it("has round scales", () => {
+    expect([97, 13, 1, 8.5, 42].map(roundAbove)).toEqual([100, 15, 1, 10, 50]);
+    expect(ticksOf(100)).toEqual([50, 100]);
+    expect(ticksOf(30)).toEqual([10, 20, 30]);
+    expect(ticksOf(15)).toEqual([5, 10, 15]);
+  });
+
   it("have each echo where it came from", () => {
     const cell = (x: number, y: number) => polarCell(x, y, [100, 200], 100, -0.5, 0.5, 11, 50);
     expect(cell(100, 149)).toBe(5 * 50 + 25); // ahead, half way

@@ -1,6 +1,7 @@
 import * as THREE from "three";
 import { describe, expect, it } from "vitest";
 
+import type { HullCard } from "../src/messages";
 import { Layout } from "../src/state";
 import { freeWay, type Surroundings } from "../src/scene/cameras";
 import { shapeOf } from "../src/scene/hulls";
@@ -94,6 +95,25 @@ describe("moving parts", () => {
     const diver = { craft: "submerged", length: 1.6, beam: 0.19, height: 0.19 };
     const size = (c: Parameters<typeof shapeOf>[0]) => shapeOf(c).getAttribute("position").count;
     expect(size(vehicle("a", { ...diver, channels: [rudder] }))).toBeLessThan(size(vehicle("b", diver)));
+  });
+});
+
+describe("hulls", () => {
+  const packed = (numbers: Float32Array | Uint32Array) => btoa(String.fromCharCode(...new Uint8Array(numbers.buffer)));
+  const own = (form: string): HullCard => ({
+    form, // one triangle: forward, to starboard, and 3 m up (z is down)
+    vertices: packed(new Float32Array([2, 0, 1, 0, 5, 1, 0, 0, -3])),
+    faces: packed(new Uint32Array([0, 1, 2])),
+  });
+
+  it("are a vehicle's own where it has one, in the axes of the page", () => {
+    const shape = shapeOf(vehicle("a"), own("file"));
+    expect([...shape.getAttribute("position").array]).toEqual([2, -1, 0, 0, -1, 5, 0, 3, 0]);
+  });
+
+  it("carry a deckhouse where they are forms without one", () => {
+    const [file, form] = ["file", "wigley"].map((f) => shapeOf(vehicle("a"), own(f)).getAttribute("position").count);
+    expect(form).toBeGreaterThan(file!);
   });
 });
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from seatrial.bridges.nmea.can import MESSAGES, Sender, candump
 from seatrial.bridges.nmea.sentences import SPOKEN, sentence
 from seatrial.engine.frames import RunHeader, VehicleInfo
 from seatrial.ros.layout import TypeStore
@@ -66,15 +67,13 @@ def _sensor(
         parts.append(_topic(store, topic, samples))
     if payload is not None and info.payload is not None:
         layout = payload_layout(store, info, payload[1])
-        shape = " × ".join(str(n) for n in info.payload.shape)
-        parts.append(
-            f"### `{payload[0]}`\n\n`{layout.typename}`, {layout.size:,} bytes: the stamp at byte "
-            f"{layout.stamp}, {shape} numbers of {info.payload.dtype} ({info.payload.unit}) from "
-            f"byte {len(layout.before)} on."
-        )
+        parts.append(f"### `{payload[0]}`\n\n`{layout.typename}`, {layout.told()}.")
     spoken = _sentences(header, info, samples)
     if spoken:
         parts.append("### NMEA 0183\n\n```text\n" + "".join(spoken) + "```")
+    frames = _frames(header, info, samples)
+    if frames:
+        parts.append("### NMEA 2000\n\n```text\n" + "".join(frames) + "```")
     return "\n\n".join(parts)
 
 
@@ -104,6 +103,15 @@ def _sentences(header: RunHeader, info: SensorInfo, samples: Measurements) -> li
     values = dict(zip(info.components, samples.values[0].tolist(), strict=True))
     spoken = SPOKEN[info.type](info, TIME, values, header.datum)
     return [sentence(body).replace("\r", "") for body in spoken]
+
+
+def _frames(header: RunHeader, info: SensorInfo, samples: Measurements) -> list[str]:
+    if info.type not in MESSAGES:
+        return []
+    values = dict(zip(info.components, samples.values[0].tolist(), strict=True))
+    messages = MESSAGES[info.type](info, TIME, values, header.datum, True)
+    sender = Sender(1)
+    return [candump(frame, TIME) for message in messages for frame in sender.frames(message)]
 
 
 def _example(info: SensorInfo) -> Measurements:

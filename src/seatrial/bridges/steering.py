@@ -1,6 +1,5 @@
 """Messages of ROS that steer, as requests; for every bridge that speaks ROS."""
 
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +23,10 @@ CONTROL_TOPIC = "/simulation/control"
 SEA_TOPIC = "/simulation/set_sea_state"
 SEA_TYPE = "geometry_msgs/msg/Vector3"
 CONTROLS = ("pause", "resume", "step", "reset")
+SEA = "set_sea_state"
+"""The service beside those; all are below `/simulation/`."""
+HIGHEST, SHORTEST, LONGEST = 20.0, 0.5, 25.0
+"""Waves that are computed: significant height, m, and peak periods, s."""
 
 
 class Steering:
@@ -47,9 +50,7 @@ class Steering:
         if topic == CONTROL_TOPIC:
             return control(message.data)
         if topic == SEA_TOPIC:
-            if not (math.isfinite(message.x) and math.isfinite(message.y)):
-                raise MessageError("a sea state has a significant height x and a peak period y")
-            return Control("reset", Sea(message.x, message.y))
+            return other_sea(message.x, message.y)
         command = self._commands[topic]
         return self._asked(command.vehicle, command.read(message))
 
@@ -85,6 +86,16 @@ def control(word: str) -> Control:
     if word not in CONTROLS:
         raise MessageError(f"expected one of {', '.join(CONTROLS)}")
     return Control(word)  # type: ignore[arg-type]  # one of them
+
+
+def other_sea(significant_height: float, peak_period: float) -> Control:
+    """Begin anew in other waves."""
+    if not (0.0 <= significant_height <= HIGHEST and SHORTEST <= peak_period <= LONGEST):
+        raise MessageError(
+            f"a sea state has a significant height (x) of 0 to {HIGHEST:g} m and a peak period (y) "
+            f"of {SHORTEST:g} to {LONGEST:g} s"
+        )
+    return Control("reset", Sea(significant_height, peak_period))
 
 
 def _navigators(header: RunHeader) -> dict[str, Navigator]:

@@ -1,81 +1,32 @@
-"""Bridges that speak of ROS's topics on a WebSocket: its server has a thread beside the run.
+"""A WebSocket at a port of its own: its server has a thread beside the run.
 
-A session is one client; what it subscribed to waits for it in a queue of bounded length. On
-loopback only those are let in who ask for it under a loopback name, and pages only that came from
-there.
+On loopback only those are let in who ask for it under a loopback name, and pages only that came
+from there.
 """
 
-import asyncio
-import contextlib
 import threading
-from abc import ABC, abstractmethod
-from collections import deque
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from seatrial.bridges.bridge import MOST_WAITING, Answer, Bridge, Request, Setting, Turn
+from seatrial.bridges.bridge import Setting
+from seatrial.bridges.clients import MOST_SESSIONS, Clients
 from seatrial.bridges.lines import listening_stream
-from seatrial.bridges.steering import CONTROLS, Steering, control
 from seatrial.engine.frames import RunSummary
-from seatrial.ros.commands import MessageError
-from seatrial.ros.layout import TypeStore
-from seatrial.ros.profiles import profile_of
-from seatrial.ros.streams import Streams
 
 if TYPE_CHECKING:
     from starlette.websockets import WebSocket
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-MOST_SESSIONS = 32
 MOST_MESSAGE = 1 << 20
 """Bytes of one message of a client."""
-PATIENCE = 10.0
-"""A client that takes nothing for so long is dropped, s."""
-TICK = 0.01
-"""How often clients whose topics are throttled are looked at, s."""
 
 
-class Session(ABC):
-    """One client."""
-
-    def __init__(self) -> None:
-        self.dropped = 0
-        """Messages that it did not take in time."""
-
-    @property
-    @abstractmethod
-    def wanted(self) -> set[str]:
-        """Topics that it subscribed to."""
-
-    @abstractmethod
-    def receive(self, data: str | bytes) -> str:
-        """Take a message; why it could not be used, or nothing."""
-
-    @abstractmethod
-    def deliver(self, topic: str, time: float, data: bytes) -> None:
-        """A message of a topic, if it subscribed to it."""
-
-    @abstractmethod
-    def outgoing(self) -> list[str | bytes]:
-        """What is to be sent now."""
-
-    @property
-    def waits(self) -> bool:
-        """Whether something is to be sent later."""
-        return False
-
-
-class WebSocketBridge(Bridge):
+class WebSocketBridge(Clients):
     """All vehicles of a run at one WebSocket."""
 
     subprotocol: str | None = None
     origins: tuple[str, ...] = ()
     """Of pages from elsewhere that may come in all the same."""
-
-    @abstractmethod
-    def session(self) -> Session:
-        """A new client."""
 
     def __init__(
         self,
@@ -84,21 +35,11 @@ class WebSocketBridge(Bridge):
         profile: str = "seatrial",
         drive: tuple[str, ...] = (),
     ) -> None:
-        super().__init__()
-        self._profile, self._drive = profile_of(profile), drive
+        super().__init__(profile, drive)
         self._socket = listening_stream(host, port, MOST_SESSIONS)  # who comes early waits
         self._host = host
-        self._inbox: deque[tuple[Request, Answer]] = deque()
-        self._arrived = threading.Event()
-        self._sessions: set[Session] = set()
-        self._wake: dict[Session, asyncio.Event] = {}
-        self.store = TypeStore()
-        self._loop: asyncio.AbstractEventLoop | None = None
         self._server: Any = None
         self._thread = threading.Thread(target=self._serve, name=self.name, daemon=True)
-        self.topics: dict[str, str] = {}
-        self.inputs: dict[str, str] = {}
-        self.kept: dict[str, bytes] = {}
 
     @property
     def place(self) -> str:
@@ -106,45 +47,11 @@ class WebSocketBridge(Bridge):
         host, port = self._socket.getsockname()[:2]
         return f"ws://{f'[{host}]' if ':' in host else host}:{port}"
 
-    # ── The run's side ────────────────────────────────────────────────────────────────────────
-
     def open(self, setting: Setting) -> None:
         """Know the topics, and let clients in."""
-        self._streams = Streams(setting.header, self._profile)
-        self._steering = Steering(setting, self._streams.namespaces, self._profile)
-        self._vehicles = {v.name for v in setting.header.vehicles}
-        self.topics = {name: typename for name, (typename, _) in self._streams.topics.items()}
-        self.inputs = self._steering.topics
-        self.kept = dict(self._streams.latched)
-        self._under_way: list[Request] = []
+        super().open(setting)
         if not self._thread.is_alive():
             self._thread.start()
-
-    def drives(self) -> set[str]:
-        """Those named, or all."""
-        return set(self._drive) or self._vehicles
-
-    def write(self, turn: Turn) -> None:
-        """Hand what somebody wants to the server's thread."""
-        self._under_way += self._steering.underway(turn)
-        wanted = {topic for session in list(self._sessions) for topic in session.wanted}
-        if wanted and self._loop is not None:
-            messages = self._streams.messages(turn.time, turn.frames, turn.vehicles)
-            said = [(topic, data) for topic, data in messages if topic in wanted]
-            self.counts["sent"] += len(said)
-            with contextlib.suppress(RuntimeError):  # the loop has ended
-                self._loop.call_soon_threadsafe(self._deliver, turn.time, said)
-
-    def heard(self, wait: float) -> list[tuple[Request, Answer]]:
-        """What clients asked for."""
-        found: list[tuple[Request, Answer]] = [(r, self.refuse) for r in self._under_way]
-        self._under_way = []
-        if not found and not self._inbox and wait > 0.0:
-            self._arrived.wait(wait)
-        self._arrived.clear()
-        while self._inbox:
-            found.append(self._inbox.popleft())
-        return found
 
     def close(self, summary: RunSummary) -> None:
         """End the server."""
@@ -153,59 +60,12 @@ class WebSocketBridge(Bridge):
             self._thread.join(5.0)
         self._socket.close()
 
-    # ── The clients' side, in the server's thread ─────────────────────────────────────────────
-
-    def take(self, topic: str, message: Any) -> None:
-        """A message that a client published."""
-        request = self._steering.request(topic, message)
-        if request is not None:
-            self._ask(request, self.refuse)
-
-    def call(self, service: str, arguments: Any, answer: Callable[[bool, Any], None]) -> None:
-        """`/simulation/pause` and so on, and `/rosapi/topics`."""
-        word = service.removeprefix("/simulation/")
-        if service == "/rosapi/topics":
-            answer(True, {"topics": list(self.topics), "types": list(self.topics.values())})
-        elif service != word and word in CONTROLS:
-            loop = asyncio.get_running_loop()
-
-            def done(why: str) -> None:
-                self.refuse(why)
-                values = {"success": not why, "message": why}
-                loop.call_soon_threadsafe(self._answered, answer, values)
-
-            self._ask(control(word), done)
-        else:
-            raise MessageError(f"there is no service {service[:80]!r}")
-
-    def _answered(self, answer: Callable[[bool, Any], None], values: dict[str, Any]) -> None:
-        answer(True, values)
-        self._wake_all()
-
-    def _ask(self, request: Request, answer: Answer) -> None:
-        if len(self._inbox) >= MOST_WAITING:
-            self.counts["dropped"] += 1
-            raise MessageError("too many requests wait already")
-        self.counts["heard"] += 1
-        self._inbox.append((request, answer))
-        self._arrived.set()
-
-    def _deliver(self, time: float, said: list[tuple[str, bytes]]) -> None:
-        for session in self._sessions:
-            for topic, data in said:
-                session.deliver(topic, time, data)
-        self._wake_all()
-
-    def _wake_all(self) -> None:
-        for event in self._wake.values():
-            event.set()
-
     def _serve(self) -> None:
         import uvicorn
         from starlette.applications import Starlette
         from starlette.routing import WebSocketRoute
 
-        app = Starlette(routes=[WebSocketRoute("/", self.serve)])
+        app = Starlette(routes=[WebSocketRoute("/", self._knock)])
         config = uvicorn.Config(
             app,
             log_level="critical",
@@ -226,56 +86,10 @@ class WebSocketBridge(Bridge):
         known = origin is None or urlsplit(origin).hostname in LOOPBACK or origin in self.origins
         return here and known
 
-    def _speaks(self, socket_: "WebSocket") -> bool:
+    async def _knock(self, socket_: "WebSocket") -> None:
         offered = socket_.scope.get("subprotocols", [])
-        return self.subprotocol is None or self.subprotocol in offered
-
-    async def serve(self, socket_: "WebSocket") -> None:
-        """One client from its coming to its going."""
-        self._loop = asyncio.get_running_loop()
-        may = self._admits(socket_) and self._speaks(socket_)
-        if not may or len(self._sessions) >= MOST_SESSIONS:
-            self.counts["refused"] += 1
-            await socket_.close(1008)
-            return
-        await socket_.accept(self.subprotocol)
-        session, wake = self.session(), asyncio.Event()
-        self._sessions.add(session)
-        self._wake[session] = wake
-        try:
-            tasks = {
-                asyncio.create_task(self._hear(socket_, session, wake)),
-                asyncio.create_task(self._tell(socket_, session, wake)),
-            }
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-        finally:
-            self.counts["dropped"] += session.dropped
-            self._sessions.discard(session)
-            self._wake.pop(session, None)
-            with contextlib.suppress(Exception):
-                await asyncio.wait_for(socket_.close(), 1.0)
-
-    async def _hear(self, socket_: "WebSocket", session: Session, wake: asyncio.Event) -> None:
-        while True:
-            received = await socket_.receive()
-            if received["type"] == "websocket.disconnect":
-                return
-            data = received.get("text")
-            why = session.receive(received.get("bytes") or b"" if data is None else data)
-            if why:
-                self.counts["refused"] += 1
-            wake.set()
-
-    async def _tell(self, socket_: "WebSocket", session: Session, wake: asyncio.Event) -> None:
-        while True:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(wake.wait(), TICK if session.waits else None)
-            wake.clear()
-            for message in session.outgoing():
-                if isinstance(message, str):
-                    await asyncio.wait_for(socket_.send_text(message), PATIENCE)
-                else:
-                    await asyncio.wait_for(socket_.send_bytes(message), PATIENCE)
+        speaks = self.subprotocol is None or self.subprotocol in offered
+        if self._admits(socket_) and speaks:
+            await self.serve(socket_, self.subprotocol)
+        else:
+            await self.turn_away(socket_)

@@ -46,6 +46,18 @@ def show_rays(as_json: bool) -> None:
     )
 
 
+def show_camera(as_json: bool) -> None:
+    """Time cameras above and below the water."""
+    from seatrial.validation.camera_timing import camera_rows
+
+    _show(
+        camera_rows(),
+        f"{'sensor':>14}{'size':>12}  frames/s of all cores  share of the rays",
+        "{sensor:>14}{width:>7} × {height:<4}{frames_per_s:>19.1f}{share_of_rays:>19.0%}",
+        as_json,
+    )
+
+
 def show_gym(parallel: int, as_json: bool) -> None:
     """Time every environment for agents that learn."""
     from seatrial.validation.gym_timing import gym_rows

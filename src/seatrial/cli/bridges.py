@@ -23,6 +23,14 @@ NmeaOption = Annotated[
         rich_help_panel=_PANEL,
     ),
 ]
+Nmea2000Option = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[VEHICLE@]PLACE",
+        help="Speak NMEA 2000, as the text of `candump -L`, at such places; may be repeated.",
+        rich_help_panel=_PANEL,
+    ),
+]
 Ros2Option = Annotated[
     bool,
     typer.Option(
@@ -111,6 +119,7 @@ class Asked:
     """The options of `seatrial run` that are about bridges."""
 
     nmea: list[str] | None = None
+    nmea2000: list[str] | None = None
     ros2: bool = False
     domain: int = 0
     profile: str = "seatrial"
@@ -129,8 +138,11 @@ class Asked:
         for place in self.nmea or ():
             from seatrial.bridges.nmea.bridge import NmeaBridge
 
-            vehicle, at, address = place.rpartition("@")
-            made.append(NmeaBridge(address, vehicle if at else None))
+            made.append(NmeaBridge(*_speaking(place)))
+        for place in self.nmea2000 or ():
+            from seatrial.bridges.nmea.bridge2000 import Nmea2000Bridge
+
+            made.append(Nmea2000Bridge(*_speaking(place)))
         if self.ros2:
             from seatrial.bridges.ros2.bridge import Ros2Bridge
 
@@ -173,6 +185,12 @@ class Asked:
                 )
             )
         return made
+
+
+def _speaking(place: str) -> tuple[str, str | None]:
+    """Address and vehicle of `[VEHICLE@]PLACE`."""
+    vehicle, at, address = place.rpartition("@")
+    return address, vehicle if at else None
 
 
 def run_with_bridges(

@@ -16,6 +16,7 @@ from seatrial.cli.bridges import (
     FoxgloveOption,
     LockStepOption,
     MavlinkOption,
+    Nmea2000Option,
     NmeaOption,
     PaceOption,
     ProfileOption,
@@ -24,6 +25,7 @@ from seatrial.cli.bridges import (
     replay_recording,
     run_with_bridges,
 )
+from seatrial.cli.datasets import dataset_app
 from seatrial.cli.fmu import export_fmu
 from seatrial.errors import Problem, SpecError, SpecWarning
 
@@ -37,6 +39,7 @@ for group, name in (
     (groups.waves_app, "waves"),
     (groups.sensors_app, "sensors"),
     (groups.seabed_app, "seabed"),
+    (dataset_app, "dataset"),
 ):
     app.add_typer(group, name=name)
 PortOption = Annotated[int, typer.Option(help="Port of the page.", min=0, max=65535)]
@@ -87,6 +90,7 @@ def run(
     port: PortOption = 8520,
     browser: BrowserOption = True,
     nmea: NmeaOption = None,
+    nmea2000: Nmea2000Option = None,
     ros2: Ros2Option = False,
     domain: DomainOption = 0,
     profile: ProfileOption = "seatrial",
@@ -104,6 +108,7 @@ def run(
     """
     asked = Asked(
         nmea=nmea,
+        nmea2000=nmea2000,
         ros2=ros2,
         domain=domain,
         profile=profile,
@@ -284,7 +289,7 @@ def cache(
     clear: Annotated[bool, typer.Option("--clear", help="Delete all of it.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show, or clear, the compiled programs and designed autopilots that are kept on disk."""
+    """Show, or clear, what is kept on disk: programs, autopilots, descriptions that were read."""
     from seatrial.cli.kept import clear_cache, show_cache
 
     if clear:

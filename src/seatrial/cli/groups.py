@@ -95,6 +95,14 @@ def bench_rays(as_json: JsonOption = False) -> None:
     bench.show_rays(as_json)
 
 
+@bench_app.command("camera")
+def bench_camera(as_json: JsonOption = False) -> None:
+    """Time cameras above and below the water, in waves."""
+    from seatrial.cli import bench
+
+    bench.show_camera(as_json)
+
+
 @bench_app.command("gym")
 def bench_gym(
     parallel: Annotated[int, typer.Option(help="Vehicles at once.", min=1)] = 4096,

@@ -28,6 +28,7 @@ from seatrial.compile.variations import with_overrides
 from seatrial.compile.vehicles.actuators import expand, infos_of
 from seatrial.compile.vehicles.limits import believable_speed
 from seatrial.compile.vehicles.plausibility import check_start, doubtful_orders, within_reach
+from seatrial.compile.vehicles.shapes import hull_shapes
 from seatrial.compile.vehicles.trim import settle_trim
 from seatrial.compile.vehicles.vehicle import CompiledVehicle, compile_vehicle
 from seatrial.compile.vehicles.wave_forces import load_wave_forces
@@ -258,14 +259,12 @@ class _Kinds:
         loaded = None
         if participant.wave_forces is not None:
             loaded = load_wave_forces(self._scenario, index, self.ocean(dtype), dtype)
-        assert self._scenario.time_step is not None  # settled
         vehicle = compile_vehicle(
             participant.vehicle,
             self.ocean(dtype),
             dtype,
             self._scenario.integrator,
             loaded,
-            self._scenario.time_step,
             vehicles_touch(self._scenario),
         )
         sensors = FittedOut(
@@ -330,6 +329,7 @@ def _header(
         water_depth=_water_depth(kinds.finest_ocean()),
         datum=(world.datum.latitude_deg, world.datum.longitude_deg),
         vehicles=tuple(info(m) for m in members),
+        shapes=lambda: hull_shapes((m.name, m.participant.vehicle) for m in members),
     )
 
 

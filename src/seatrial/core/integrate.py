@@ -47,7 +47,7 @@ def semi_implicit(
     velocity, memory = jax.tree.map(
         lambda part, slope: part + dt * slope, Rates(state.velocity, state.memory), rates
     )
-    position, attitude = _pose_rate(State(state.position, state.attitude, velocity, actuators))
+    position, attitude = pose_rate(state.attitude, velocity)
     after = State(
         state.position + dt * position,
         normalise(state.attitude + dt * attitude),
@@ -86,7 +86,7 @@ def rk4(
         place = State(
             reached.position, reached.attitude, reached.velocity, actuators, reached.memory
         )
-        slope = _Moving(*_pose_rate(place), *rate(place, t + reach))
+        slope = _Moving(*pose_rate(place.attitude, place.velocity), *rate(place, t + reach))
         return (slope, along(total, weight, slope)), slope.velocity
 
     reach = jnp.array([0.0, 0.5, 0.5, 1.0]) * dt
@@ -97,7 +97,7 @@ def rk4(
     return after, rates[0]
 
 
-def _pose_rate(state: State) -> tuple[jax.Array, jax.Array]:
-    turned = rotation(state.attitude)
-    linear = turned.to_world(vec3(state.velocity[:3]))
-    return jnp.stack(linear), derivative(state.attitude, vec3(state.velocity[3:]))
+def pose_rate(attitude: jax.Array, velocity: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """x' and q' of a (6, ...) velocity in body axes."""
+    linear = rotation(attitude).to_world(vec3(velocity[:3]))
+    return jnp.stack(linear), derivative(attitude, vec3(velocity[3:]))

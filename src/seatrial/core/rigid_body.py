@@ -116,3 +116,14 @@ def acceleration(inertia: Inertia, wrench: Wrench, wet: Scalar) -> list[Scalar]:
     wet_part = multiply(inertia.inverse_wet, inertia.inverse_pattern, wrench)
     dry_part = multiply(inertia.inverse_dry, inertia.inverse_pattern, wrench)
     return [d + wet * (w - d) for w, d in zip(wet_part, dry_part, strict=True)]
+
+
+def answering(inertia: Inertia, wet: Scalar) -> list[list[Scalar]]:
+    """The same inverse, (6, 6) entries: how a velocity answers to an impulse. Its symmetric part,
+    where measured coefficients made it a little less."""
+    dry, change = inertia.inverse_dry, inertia.inverse_wet - inertia.inverse_dry
+
+    def entry(i: int, j: int) -> Scalar:
+        return 0.5 * (dry[i, j] + dry[j, i] + wet * (change[i, j] + change[j, i]))
+
+    return [[entry(i, j) for j in range(6)] for i in range(6)]

@@ -11,7 +11,8 @@ the water. What is assumed is that the flow varies little over the hull: it is s
 point.
 """
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -20,12 +21,14 @@ from seatrial.core import actuators as actuating
 from seatrial.core import contact, impairment
 from seatrial.core.environment import surroundings
 from seatrial.core.forces import coefficients, crossflow, restoring, wind
-from seatrial.core.integrate import Rates, rk4, semi_implicit
-from seatrial.core.rigid_body import acceleration, coriolis, multiply
+from seatrial.core.integrate import Rates, pose_rate, rk4, semi_implicit
+from seatrial.core.rigid_body import acceleration, answering, coriolis, multiply
 from seatrial.core.surroundings import Surroundings
 from seatrial.core.types import Model, State
 from seatrial.ocean import Ocean
+from seatrial.spatial.rotations import normalise, rotation
 from seatrial.spatial.vectors import (
+    Scalar,
     Twist,
     Vec3,
     Wrench,
@@ -42,13 +45,23 @@ def step(
     model: Model, ocean: Ocean, state: State, command: jax.Array, t: jax.Array, dt: float
 ) -> State:
     """State after `dt` under a constant command. Pure: `jit`, `vmap`, `scan` and `grad` apply."""
-    return step_with_rates(model, ocean, state, command, t, dt)[0]
+    return stepped(model, ocean, state, command, t, dt).state
 
 
-def step_with_rates(
+class Stepped(NamedTuple):
+    """What one step leads to."""
+
+    state: State
+    rates: jax.Array
+    """(6, ...) ν̇ at its beginning, contact's in the mean over it."""
+    load: contact.Load | None
+    """What was touched; None for a vehicle that has nothing to touch."""
+
+
+def stepped(
     model: Model, ocean: Ocean, state: State, command: jax.Array, t: jax.Array, dt: float
-) -> tuple[State, jax.Array]:
-    """The same, and ν̇ (6, ...) at the beginning of the step, which costs nothing more."""
+) -> Stepped:
+    """The same, with what the step knows besides."""
     harm = model.impairment
     half = actuating.advance(model.actuators, state.actuators, command, 0.5 * dt, harm)
     full = actuating.advance(model.actuators, half, command, 0.5 * dt, harm)
@@ -57,8 +70,48 @@ def step_with_rates(
         return derivative(model, ocean, at, time)
 
     if model.integrator == "rk4":
-        return rk4(rate, state, (half, full), t, dt)
-    return semi_implicit(rate, state, full, t, dt)
+        free, rates = rk4(rate, state, (half, full), t, dt)
+    else:
+        free, rates = semi_implicit(rate, state, full, t, dt)
+    if model.contact is None:
+        return Stepped(free, rates, None)
+    return touched(model, model.contact, ocean, state, free, rates, t, dt)
+
+
+def touched(
+    model: Model,
+    hull: contact.Contact,
+    ocean: Ocean,
+    before: State,
+    free: State,
+    rates: jax.Array,
+    t: jax.Array,
+    dt: float,
+) -> Stepped:
+    """A step that was free of contact, with what contact makes of its end."""
+
+    def answer() -> list[list[Scalar]]:
+        return answering(model.inertia, surroundings(model, ocean, before, t).wet)
+
+    # As far as the integrator moves on by a constant acceleration: σ h of what it adds to ν.
+    share = 0.5 if model.integrator == "rk4" else 1.0
+    moved = contact.Moved(
+        place=vec3(free.position),
+        turned=rotation(free.attitude),
+        velocity=Twist(*free.velocity),
+        before=Twist(*before.velocity),
+    )
+    afloat = isinstance(model.restoring, restoring.SurfaceRestoring)
+    change, load = contact.pushed(hull, answer, ocean, moved, t + dt, dt, share, afloat)
+    added = jnp.stack([jnp.asarray(c) for c in change])
+    position, attitude = pose_rate(free.attitude, added)
+    after = replace(
+        free,
+        position=free.position + share * dt * position,
+        attitude=normalise(free.attitude + share * dt * attitude),
+        velocity=free.velocity + added,
+    )
+    return Stepped(after, rates + added / dt, load)
 
 
 def derivative(model: Model, ocean: Ocean, state: State, t: jax.Array) -> Rates:
@@ -84,7 +137,7 @@ def accelerate(
 
 
 def wrench(model: Model, ocean: Ocean, state: State, around: Surroundings, t: jax.Array) -> Wrench:
-    """Everything that acts on the vehicle, about its origin, body axes."""
+    """Everything that acts on the vehicle but contact, about its origin, body axes."""
     working = around.density_ratio * around.wet
     loads = [hydrostatics(model, around), inertial(model, around)]
     if model.coefficients is not None:
@@ -103,8 +156,6 @@ def wrench(model: Model, ocean: Ocean, state: State, around: Surroundings, t: ja
         loads.append(around.hull)
     if model.wind is not None and ocean.wind is not None:
         loads.append(wind.force(model.wind, ocean.wind, around, t))
-    if model.contact is not None:
-        loads.append(contact.wrench(model.contact, ocean, around, t))
     remembering = zip(model.memory_forces, state.memory, strict=True)
     loads += [force.wrench(memory, around) for force, memory in remembering]
     if model.impairment is None:

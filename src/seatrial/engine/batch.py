@@ -40,12 +40,13 @@ def run_batch(
     plans: Iterable[Plan],
     sinks: Sequence[Sequence[Sink]],
     progress: Callable[[float], None] | None = None,
+    ended: Callable[[int], None] | None = None,
 ) -> list[Ending]:
     """Run plans of one shape to their ends, each with sinks of its own; on all cores.
 
     Plans are taken when their turn comes, beside what is computed, and let go of when they have
     run: the amplitudes of its waves alone make a plan a megabyte. `progress` is told which share
-    is done.
+    is done, `ended` how many of the first runs have ended, before others begin.
     """
     count, cores = len(sinks), os.cpu_count() or 1
     width = min(PLANS_PER_PROGRAM, -(-count // cores))
@@ -55,6 +56,8 @@ def run_batch(
 
     def finish_one() -> None:
         endings.extend(computing.popleft().result())
+        if ended is not None:
+            ended(len(endings))
         if progress is not None:
             progress(len(endings) / count)
 

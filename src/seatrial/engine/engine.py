@@ -29,7 +29,7 @@ from seatrial.engine.parts import Member, Part, parts_of
 from seatrial.engine.plan import Plan
 from seatrial.errors import Problem, SpecError
 from seatrial.gnc.types import Setpoint
-from seatrial.programs import compile_program
+from seatrial.programs import call, compile_program, outcome
 from seatrial.signals import Command
 
 FEW_VEHICLES = 16
@@ -56,8 +56,8 @@ class Engine:
         self.plan = plan
         self._schedule = plan.schedule
         self._parts = parts_of(plan)
-        vehicles = sum(fleet.group.count for fleet in plan.fleets)
-        self.block = 1 if stepped and vehicles > FEW_VEHICLES else block_size(plan)
+        self._count = sum(fleet.group.count for fleet in plan.fleets)
+        self.block = 1 if stepped and self._count > FEW_VEHICLES else block_size(plan)
         """Control periods that `advance` may be asked for at once."""
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1)
         self._begin()
@@ -275,9 +275,10 @@ class Engine:
 
     def _started(self, i: int) -> tuple[Carries, tuple[Samples, ...]]:
         with jax.enable_x64(True):  # the setting belongs to a thread
-            arguments = _inputs(self._parts[i])
-            program = compile_program(programs.begin, *arguments, self._schedule)
-            started: tuple[Carries, tuple[Samples, ...]] = program(*arguments)
+            begun = call if self._count > FEW_VEHICLES else outcome
+            started: tuple[Carries, tuple[Samples, ...]] = begun(
+                programs.begin, *_inputs(self._parts[i]), self._schedule
+            )
         return started
 
     def _compiled(self, i: int, part: Part) -> Any:

@@ -7,7 +7,7 @@ starboard down, SI); a sink converts to whatever its readers expect.
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from seatrial.engine.scene import Body as Body
 from seatrial.engine.scene import Scene as Scene
 from seatrial.engine.scene import read_scene as read_scene
 from seatrial.engine.scene import write_scene as write_scene
+from seatrial.geometry.mesh import Mesh
 from seatrial.signals import OUTCOMES as OUTCOMES
 from seatrial.signals import FaultInfo, Measurements, SensorInfo
 
@@ -111,6 +112,15 @@ class VehicleInfo:
     """Corners of the area that it must not leave, north and east, m; empty without one."""
 
 
+class HullShape(NamedTuple):
+    """The hull of a vehicle as it is drawn."""
+
+    mesh: Mesh
+    """Closed, in body axes."""
+    form: str
+    """`file`, or the form that it was made from, on which deckhouse and mast are missing."""
+
+
 @dataclass(frozen=True)
 class RunHeader:
     """Everything known before the first frame."""
@@ -126,6 +136,13 @@ class RunHeader:
     datum: tuple[float, float]
     """Latitude and longitude of the world's origin, degrees."""
     vehicles: tuple[VehicleInfo, ...]
+    shapes: Callable[[], dict[str, HullShape]] = field(default=dict, compare=False, repr=False)
+    """Makes `hulls`, which takes longer than a short run of a batch."""
+
+    @cached_property
+    def hulls(self) -> dict[str, HullShape]:
+        """By name, of the vehicles whose description has one; recordings leave them out."""
+        return self.shapes()
 
     @cached_property
     def description(self) -> str:

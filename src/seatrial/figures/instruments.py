@@ -195,14 +195,14 @@ def _multibeam(axes: "Axes", shot: Shot) -> None:
     ends = (low[0], low[0] + cell * size[0], low[1], low[1] + cell * size[1])
     axes.imshow(lit, origin="lower", extent=ends)
     axes.plot(shot.position[:, 1], shot.position[:, 0], ".", color="white", ms=0.6, alpha=0.5)
-    axes.set_title(
-        f"{np.nanmin(grid):.1f} m (red) to {np.nanmax(grid):.1f} m (blue)",
-        color=INK,
-        fontsize=8,
-        loc="right",
-    )
+    _tell(axes, f"{np.nanmin(grid):.1f} m (red) to {np.nanmax(grid):.1f} m (blue) deep")
     axes.set_xlabel("east [m]", color=INK)
     axes.set_ylabel("north [m]", color=INK)
+
+
+def _tell(axes: "Axes", scale: str) -> None:
+    """What the colours mean."""
+    axes.set_title(scale, color=INK, fontsize=8, loc="right")
 
 
 def _closed(grid: Array) -> Array:
@@ -254,6 +254,7 @@ def _lidar(axes: "Axes", shot: Shot) -> None:
         vmax=high,
         linewidths=0.0,
     )
+    _tell(axes, f"{max(low, 0.0):.1f} m (blue) to {high:.1f} m (red) above the water")
     axes.set_aspect("equal")
     axes.set_axis_off()
 
@@ -264,6 +265,24 @@ def _depth_camera(axes: "Axes", shot: Shot) -> None:
     depth = np.where(np.isfinite(shot.payload[-1]), shot.payload[-1], np.nan)
     low, high = np.nanquantile(depth, [0.01, 0.995])
     axes.imshow(depth, cmap="turbo_r", norm=LogNorm(low, high))
+    _tell(axes, f"{low:.1f} m (red) to {high:.0f} m (blue) away")
+    axes.set_axis_off()
+
+
+def _camera(axes: "Axes", shot: Shot) -> None:
+    image = shot.payload[-1]
+    if image.ndim == 3 and image.dtype != np.uint8:
+        image = 0.5 + 0.5 * image  # normals
+    axes.imshow(image, cmap="tab20", interpolation="nearest")
+    axes.set_axis_off()
+
+
+def _thermal_camera(axes: "Axes", shot: Shot) -> None:
+    kelvin = 0.01 * shot.payload[-1]
+    low, high = np.quantile(kelvin, [0.01, 0.998])
+    shown = axes.imshow(kelvin - 273.15, cmap="inferno", vmin=low - 273.15, vmax=high - 273.15)
+    bar = axes.figure.colorbar(shown, ax=axes, shrink=0.7)
+    bar.set_label("°C", color=INK)
     axes.set_axis_off()
 
 
@@ -274,6 +293,8 @@ DRAWN: dict[str, Callable[["Axes", Shot], None]] = {
     "multibeam": _multibeam,
     "radar_image": _radar,
     "lidar": _lidar,
+    "camera": _camera,
     "depth_camera": _depth_camera,
+    "thermal_camera": _thermal_camera,
 }
 """Type of a sensor -> how its picture is drawn."""

@@ -125,6 +125,11 @@ class Body:
     """How it follows the waves; None for what does not float."""
     fender: Fender | None = None
     """What softens contact with it; None for a hard one."""
+    colour: Array | None = None
+    """(3,) its albedo in red, green and blue, linear; as its material's when None."""
+    pattern: Array | None = None
+    """(rows, columns) of cells on the forward face of a box, from 0 for black to 1 for white, as
+    seen from ahead of it: the first row is on top, the first column to starboard."""
 
     @property
     def moves(self) -> bool:

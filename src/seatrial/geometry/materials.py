@@ -15,6 +15,11 @@ Sources:
   (n + 1))² with n = √ε and rounded permittivities near 10 GHz: 25 for wet mud, 20 wet sand, 6
   gravel, rock and concrete, 2 wood, 2.5 plastic, 3 rubber; metals reflect everything.
 - Friction is that of a wet hull that slides; rounded, an assumption.
+- Colours are shares of red, green and blue light (about 600, 530 and 450 nm) that are scattered
+  diffusely, rounded, for wet and weathered surfaces; roughness as renderers mean it, from 0 of a
+  mirror to 1. Both are assumptions, no measurement of a place.
+- Emissivities between 8 and 14 µm after the usual tables of thermography (0.9 and more of anything
+  but bare metal; steel painted, aluminium weathered), rounded.
 """
 
 from typing import NamedTuple, get_args
@@ -42,6 +47,12 @@ class Material(NamedTuple):
     """Share of the power of radio waves near 10 GHz that a smooth piece reflects."""
     friction: float
     """Sliding, over the normal force."""
+    colour: tuple[float, float, float]
+    """Albedo in red, green and blue, linear."""
+    roughness: float
+    """Of what it reflects: 0 a mirror, 1 dull."""
+    emissivity: float
+    """Between 8 and 14 µm."""
 
     @property
     def reflection(self) -> float:
@@ -50,16 +61,116 @@ class Material(NamedTuple):
 
 
 MATERIALS: dict[str, Material] = {
-    "mud": Material(1.147 * 0.985, 0.05, -32.0, reflectance=0.15, radar=0.45, friction=0.2),
-    "sand": Material(1.845 * 1.178, 0.15, -22.0, reflectance=0.30, radar=0.40, friction=0.4),
-    "gravel": Material(2.492 * 1.337, 0.25, -17.0, reflectance=0.25, radar=0.18, friction=0.5),
-    "rock": Material(2.5 * 2.5, 0.35, -12.0, reflectance=0.25, radar=0.18, friction=0.6),
-    "concrete": Material(5.2, 0.15, -20.0, reflectance=0.40, radar=0.18, friction=0.6),
-    "steel": Material(30.0, 0.05, -25.0, reflectance=0.50, radar=1.0, friction=0.2),
-    "aluminium": Material(11.0, 0.05, -25.0, reflectance=0.60, radar=1.0, friction=0.3),
-    "wood": Material(1.9, 0.15, -25.0, reflectance=0.50, radar=0.03, friction=0.3),
-    "plastic": Material(2.1, 0.05, -28.0, reflectance=0.60, radar=0.05, friction=0.2),
-    "rubber": Material(1.05, 0.05, -30.0, reflectance=0.05, radar=0.07, friction=0.7),
+    "mud": Material(
+        1.147 * 0.985,
+        0.05,
+        -32.0,
+        reflectance=0.15,
+        radar=0.45,
+        friction=0.2,
+        colour=(0.16, 0.12, 0.08),
+        roughness=0.9,
+        emissivity=0.96,
+    ),
+    "sand": Material(
+        1.845 * 1.178,
+        0.15,
+        -22.0,
+        reflectance=0.30,
+        radar=0.40,
+        friction=0.4,
+        colour=(0.42, 0.35, 0.24),
+        roughness=0.9,
+        emissivity=0.94,
+    ),
+    "gravel": Material(
+        2.492 * 1.337,
+        0.25,
+        -17.0,
+        reflectance=0.25,
+        radar=0.18,
+        friction=0.5,
+        colour=(0.3, 0.27, 0.23),
+        roughness=0.9,
+        emissivity=0.94,
+    ),
+    "rock": Material(
+        2.5 * 2.5,
+        0.35,
+        -12.0,
+        reflectance=0.25,
+        radar=0.18,
+        friction=0.6,
+        colour=(0.17, 0.16, 0.145),
+        roughness=0.9,
+        emissivity=0.95,
+    ),
+    "concrete": Material(
+        5.2,
+        0.15,
+        -20.0,
+        reflectance=0.40,
+        radar=0.18,
+        friction=0.6,
+        colour=(0.4, 0.38, 0.35),
+        roughness=0.85,
+        emissivity=0.94,
+    ),
+    "steel": Material(
+        30.0,
+        0.05,
+        -25.0,
+        reflectance=0.50,
+        radar=1.0,
+        friction=0.2,
+        colour=(0.3, 0.09, 0.06),
+        roughness=0.45,
+        emissivity=0.9,
+    ),
+    "aluminium": Material(
+        11.0,
+        0.05,
+        -25.0,
+        reflectance=0.60,
+        radar=1.0,
+        friction=0.3,
+        colour=(0.62, 0.63, 0.65),
+        roughness=0.35,
+        emissivity=0.25,
+    ),
+    "wood": Material(
+        1.9,
+        0.15,
+        -25.0,
+        reflectance=0.50,
+        radar=0.03,
+        friction=0.3,
+        colour=(0.27, 0.17, 0.09),
+        roughness=0.8,
+        emissivity=0.93,
+    ),
+    "plastic": Material(
+        2.1,
+        0.05,
+        -28.0,
+        reflectance=0.60,
+        radar=0.05,
+        friction=0.2,
+        colour=(0.75, 0.2, 0.03),
+        roughness=0.4,
+        emissivity=0.94,
+    ),
+    "rubber": Material(
+        1.05,
+        0.05,
+        -30.0,
+        reflectance=0.05,
+        radar=0.07,
+        friction=0.7,
+        colour=(0.03, 0.03, 0.03),
+        roughness=0.7,
+        emissivity=0.95,
+    ),
 }
 
 
@@ -69,5 +180,5 @@ def material_index(name: str) -> int:
 
 
 def material_column(quantity: str) -> NDArray[np.float64]:
-    """(M,) a quantity of every material, in the order of `MATERIAL_NAMES`."""
-    return np.array([getattr(MATERIALS[name], quantity) for name in MATERIAL_NAMES])
+    """(M,) a quantity of every material, in the order of `MATERIAL_NAMES`; (M, 3) of colours."""
+    return np.array([getattr(MATERIALS[name], quantity) for name in MATERIAL_NAMES], np.float64)

@@ -117,6 +117,33 @@ def sphere(radius: float, rings: int | None = None) -> Mesh:
     return Mesh(vertices, np.concatenate(faces).astype(np.int64))
 
 
+def bend(
+    radius: float, start: Array, along: Array, inward: Array, turn: float, angle: float
+) -> Mesh:
+    """A pipe of a radius that begins at a place along a unit vector and turns inward, towards a
+    unit vector square to it, by an angle on a middle line of the radius `turn`; closed at its
+    ends."""
+    sides = sides_of(radius)
+    steps = max(int(np.ceil(angle / np.radians(6.0))), 2)
+    side = np.cross(along, inward)
+    phi = np.linspace(0.0, angle, steps + 1)
+    outward = -np.cos(phi)[:, None] * inward + np.sin(phi)[:, None] * along
+    middle = start + turn * (inward + outward)
+    around = 2.0 * np.pi * np.arange(sides) / sides
+    ring = np.cos(around)[:, None] * outward[:, None] + np.sin(around)[:, None] * side
+    vertices = np.concatenate([(middle[:, None] + radius * ring).reshape(-1, 3), middle[[0, -1]]])
+    i = np.arange(sides)
+    j = (i + 1) % sides
+    faces = []
+    for k in range(steps):
+        a, b = k * sides, (k + 1) * sides
+        faces += [np.stack([a + i, b + j, a + j], axis=1), np.stack([a + i, b + i, b + j], axis=1)]
+    first, last, end = len(vertices) - 2, len(vertices) - 1, steps * sides
+    faces.append(np.stack([np.full_like(i, first), i, j], axis=1))
+    faces.append(np.stack([np.full_like(i, last), end + j, end + i], axis=1))
+    return Mesh(vertices, np.concatenate(faces).astype(np.int64))
+
+
 def bottom_mesh(grid: "HeightGrid") -> Mesh:
     """The triangles of a height grid, normals up into the water."""
     rows, columns = grid.depth.shape

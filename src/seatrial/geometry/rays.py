@@ -20,7 +20,7 @@ from seatrial.geometry import mesh as meshes
 from seatrial.geometry.bodies import Body, rotation_matrix
 from seatrial.geometry.bundles import bundled
 from seatrial.geometry.grid import HeightGrid
-from seatrial.geometry.materials import material_index
+from seatrial.geometry.materials import MATERIAL_NAMES, material_index
 from seatrial.geometry.tiles import Tiles, extended
 from seatrial.geometry.triangles import Met, Triangles
 
@@ -69,12 +69,17 @@ class RayScene:
         self.vehicles = [i for i, body in enumerate(self.bodies) if body.shape == "vehicle"]
         """Places of the bodies that move as `cast` is told."""
         self.bottom = bottom
-        self._floor = material_index(bottom_material)
+        self.floor = material_index(bottom_material)
+        """Index of the material of the bottom."""
         self._built = False
         self._still: _Still | None = None
         self._moving: list[_Moving] = []
         self._tiles: Tiles | None = None
         self._lock = Lock()
+
+    def __reduce__(self) -> tuple[type["RayScene"], tuple[Any, ...]]:
+        """Another process builds its own structures."""
+        return RayScene, (self.bodies, self.bottom, MATERIAL_NAMES[self.floor])
 
     def following(self, bodies: Sequence[Body]) -> "RayScene":
         """The same world with its floating bodies on other waves; nothing is built again."""
@@ -129,7 +134,7 @@ class RayScene:
                 return
             standing, owners, materials = [], [], []
             for i, body in enumerate(self.bodies):
-                shape, material = body.mesh(), _material(body)
+                shape, material = body.mesh(), material_of(body)
                 if body.moves or body.shape == "vehicle":
                     self._moving.append(_Moving(i, body, material, Triangles(shape)))
                 else:
@@ -143,7 +148,7 @@ class RayScene:
                     shape = meshes.surface(*nodes)
                     standing.append(shape)
                     owners.append(np.full(len(shape.faces), BOTTOM, np.int32))
-                    materials.append(np.full(len(shape.faces), self._floor, np.int32))
+                    materials.append(np.full(len(shape.faces), self.floor, np.int32))
                 else:
                     self._tiles = Tiles(*nodes)
             if standing:
@@ -158,7 +163,7 @@ class RayScene:
         starts = np.repeat(origins, len(directions) // len(origins), axis=0)
         for tile, rays in tiles.reached(starts, directions, limit):
             met = tile.meet(starts[rays], directions[rays], limit[rays])
-            yield _shrunk(limit, _of_one(rays, met, BOTTOM, self._floor))
+            yield _shrunk(limit, _of_one(rays, met, BOTTOM, self.floor))
 
     def _on_plane(self, origins: Array, directions: Floats, limit: Floats) -> Hits:
         """A level bottom; a ray that begins below it meets it at once."""
@@ -173,7 +178,7 @@ class RayScene:
         met = Met(
             np.arange(len(rays)), height[rays] / cosine, cosine, normal, rays.astype(np.int32)
         )
-        return _shrunk(limit, _of_one(rays, met, BOTTOM, self._floor))
+        return _shrunk(limit, _of_one(rays, met, BOTTOM, self.floor))
 
     def _present(self, times: Array, others: Array | None) -> list["_Present"]:
         """What moves and is there at times (K, T), with where it is."""
@@ -308,5 +313,6 @@ def _nearest(found: list[Hits], count: int) -> Hits:
     return Hits(*(part[row] for part in together))
 
 
-def _material(body: Body) -> int:
+def material_of(body: Body) -> int:
+    """Place in `materials.MATERIAL_NAMES` of what a body is made of."""
     return material_index(body.material or USUAL_MATERIAL.get(body.shape, "concrete"))

@@ -66,6 +66,9 @@ class Mission:
     """Whether distances are horizontal: a surface craft cannot choose its depth."""
     altitude: jax.Array | None = None
     """Over the bottom, m; NaN for a leg that has a depth, None where all have."""
+    pipe: jax.Array | None = None
+    """How far a leg is to starboard of a pipeline that a sonar follows, m; NaN for one that follows
+    none, None where none does."""
 
 
 class Progress(NamedTuple):
@@ -99,6 +102,8 @@ class Leg(NamedTuple):
     """(N,) whether the mission is over."""
     altitude: jax.Array | None = None
     """(N,) over the bottom, m; NaN for one that has a depth, None where all have."""
+    pipe: jax.Array | None = None
+    """(N,) to starboard of a pipeline that a sonar follows, m; NaN or None without one."""
 
 
 def begin(mission: Mission) -> Progress:
@@ -199,6 +204,7 @@ def leg_of(mission: Mission, number: jax.Array) -> Leg:
         last=no_track,
         done=jnp.zeros(number.shape, bool),
         altitude=None if mission.altitude is None else _pick(mission.altitude, number),
+        pipe=None if mission.pipe is None else _pick(mission.pipe, number),
     )
 
 

@@ -52,6 +52,13 @@ class SolvedLoads(Protocol):
         """
 
 
+class MeanDrift(Protocol):
+    """Mean second-order loads of a hull in waves."""
+
+    def __call__(self, omega: Array, headings: Array) -> Array:
+        """X, Y and N (3, C, H) per squared amplitude at frequencies (C,) and headings (C, H)."""
+
+
 @dataclass(frozen=True)
 class HullInWaves:
     """A hull's figures that scale the integrals over its blocks.
@@ -78,6 +85,8 @@ class HullInWaves:
     only the force of the waves on the added mass is left."""
     loads: SolvedLoads | None = None
     """Wave loads by a boundary-element solution, in place of both."""
+    drift: MeanDrift | None = None
+    """None where mean loads are left to what first-order loads make of themselves."""
     waterplane_area: float = 0.0
     flotation: float = 0.0
     """x of the waterplane's centroid, m; both as the restoring force has them."""

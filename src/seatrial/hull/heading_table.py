@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.conventions import GRAVITY
-from seatrial.hull.froude_krylov import KINDS, Complex, HullInWaves, Sea, transfer
+from seatrial.hull.froude_krylov import KINDS, Complex, HullInWaves, MeanDrift, Sea, transfer
 
 Array = NDArray[np.float64]
 
@@ -45,6 +45,7 @@ MOMENTS = slice(3, 5)
 
 def heading_table(hull: HullInWaves, sea: Sea, typical: Sea) -> NDArray[np.float32]:
     """Rows (H + 3, OUTPUTS, 2C) of amplitudes of cos φ, then of sin φ; vectors north and east.
+    With mean drift there are eight more outputs.
 
     Row r belongs to the heading 2π(r − 1)/H, so that rows r, r + 1 and r + 2 surround the heading
     of the middle one. A hull that waves push alike from all sides has a single row. `typical` is
@@ -54,6 +55,8 @@ def heading_table(hull: HullInWaves, sea: Sea, typical: Sea) -> NDArray[np.float
     rows = 1 if _is_round(hull) else _rows(hull, typical)
     psi = _headings(max(_samples(hull, typical), rows) if rows > 1 else 1)
     amplitudes = _level(transfer(hull, sea, sea.direction[:, None] - psi), psi)
+    if hull.drift is not None:
+        amplitudes = np.concatenate([amplitudes, _drift(hull.drift, sea, psi)])
     amplitudes = amplitudes * sea.amplitude[:, None]
     if rows > 1:
         amplitudes = _fitted(amplitudes, rows)
@@ -62,6 +65,18 @@ def heading_table(hull: HullInWaves, sea: Sea, typical: Sea) -> NDArray[np.float
         table = table[np.arange(-1, rows + 2) % rows]
     # Single precision rounds by far less than the interpolation, and halves what a step reads.
     return np.ascontiguousarray(table, np.float32)
+
+
+def _drift(drift: MeanDrift, sea: Sea, psi: Array) -> Complex:
+    """(8, C, H): the two halves of Σ a exp(iφ), then those of Σ a D exp(iφ) for X, Y and N.
+
+    Their products are Newman's approximation of the slowly varying drift, with the mean of two
+    components' coefficients for what they make together (see core's `wave_excitation`).
+    """
+    along, across, turn = drift(sea.omega, sea.direction[:, None] - psi)
+    c, s = np.cos(psi), np.sin(psi)
+    level = np.stack([np.ones_like(turn), c * along - s * across, s * along + c * across, turn])
+    return np.stack([level, -1j * level], axis=1).reshape(8, *turn.shape)
 
 
 def refined(table: NDArray[np.float32], rows: int) -> NDArray[np.float32]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from seatrial.engine.frames import (
     Act,
@@ -49,21 +50,31 @@ class MemoryRecorder:
         """Finish."""
         self._summary = summary
 
+    @property
+    def header(self) -> RunHeader:
+        """Of the run."""
+        assert self._header is not None, "the run has not started"
+        return self._header
+
+    @property
+    def times(self) -> NDArray[np.float64]:
+        """Of the frames so far, s."""
+        return np.concatenate([b.time for b in self._blocks])
+
     def recording(self) -> Recording:
         """Everything so far, joined."""
-        assert self._header is not None, "the run has not started"
         groups = tuple(
             _joined(parts) for parts in zip(*(b.groups for b in self._blocks), strict=True)
         )
         acts = tuple(act for block in self._blocks for act in block.acts)
-        frames = Frames(np.concatenate([b.time for b in self._blocks]), groups, acts)
+        frames = Frames(self.times, groups, acts)
         return Recording(
             Path("(in memory)"),
-            self._header,
+            self.header,
             self._summary,
             self._scene,
             self._summary is not None,
-            MemorySource(self._header, frames),
+            MemorySource(self.header, frames),
         )
 
 

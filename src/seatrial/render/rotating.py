@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+Array = NDArray[np.float64]
+
 
 def turn(matrix: NDArray[np.float32], vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     """Vectors (3, ...) turned by a matrix (3, 3, ...), whose last axes broadcast with theirs.
@@ -12,3 +14,14 @@ def turn(matrix: NDArray[np.float32], vectors: NDArray[np.float32]) -> NDArray[n
     """
     x, y, z = vectors
     return np.stack([row[0] * x + row[1] * y + row[2] * z for row in matrix])
+
+
+def turns(rate: Array, times: Array) -> Array:
+    """(C, 3, 3) rotations exp([ω] τ), by Rodrigues."""
+    speed = float(np.linalg.norm(rate))
+    if speed < 1e-12:
+        return np.broadcast_to(np.eye(3), (len(times), 3, 3))
+    x, y, z = rate / speed
+    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    angle = (speed * times)[:, None, None]
+    return np.asarray(np.eye(3) + np.sin(angle) * cross + (1.0 - np.cos(angle)) * (cross @ cross))

@@ -15,6 +15,8 @@ PING = "marine_acoustic_msgs/msg/PingInfo"
 ACTUATOR = "interfaces/msg/Actuator"
 TRIGGER_REQUEST = "std_srvs/msg/Trigger_Request"
 TRIGGER_RESPONSE = "std_srvs/msg/Trigger_Response"
+SEA_REQUEST = "seatrial_interfaces/msg/SetSeaState_Request"
+SEA_RESPONSE = "seatrial_interfaces/msg/SetSeaState_Response"
 DVL = "marine_acoustic_msgs/msg/Dvl"
 
 _TEXTS = {
@@ -35,6 +37,18 @@ int64 number
 uint8 structure_needs_at_least_one_member
 """,
     TRIGGER_RESPONSE: """
+uint64 guid
+int64 number
+bool success
+string message
+""",
+    SEA_REQUEST: """
+uint64 guid
+int64 number
+float64 significant_height
+float64 peak_period
+""",
+    SEA_RESPONSE: """
 uint64 guid
 int64 number
 bool success

@@ -1,10 +1,18 @@
-"""What a vehicle looks like, as URDF: its hull as a box, a link for every sensor."""
+"""What a vehicle looks like, as URDF: its hull, or a box as large; a link for every sensor.
 
+A URDF names the file of a mesh. The hull is therefore kept in the cache as binary STL, in the axes
+of ROS, under a name of its content: who runs on this machine reads it there.
+"""
+
+import hashlib
+from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from seatrial.engine.frames import VehicleInfo
+from seatrial import cache
+from seatrial.engine.frames import HullShape, VehicleInfo
+from seatrial.geometry.mesh import Mesh
 from seatrial.ros.axes import swap_body, swap_mounting
 from seatrial.ros.layout import Array, Message, MessageFactory
 from seatrial.ros.sensor_topics import sensor_names
@@ -14,20 +22,24 @@ STRING = "std_msgs/msg/String"
 DESCRIPTION = "robot_description"
 
 
-def build_description(f: MessageFactory, vehicle: VehicleInfo, namespace: str) -> Message:
+def build_description(
+    f: MessageFactory, vehicle: VehicleInfo, namespace: str, hull: HullShape | None
+) -> Message:
     """std_msgs/String with the URDF of a vehicle, as RViz takes it from a latched topic."""
-    return f.make(STRING, urdf(vehicle, namespace))
+    file = None if hull is None else _kept(hull.mesh)
+    return f.make(STRING, urdf(vehicle, namespace, file))
 
 
-def urdf(vehicle: VehicleInfo, namespace: str) -> str:
+def urdf(vehicle: VehicleInfo, namespace: str, hull: Path | None = None) -> str:
     """Frames are those of `/tf` and `/tf_static`; forward, left, up."""
     body = quoteattr(body_frame(namespace))
+    shape = f'<box size="{vehicle.length:g} {vehicle.beam:g} {vehicle.height:g}"/>'
+    if hull is not None:
+        shape = f"<mesh filename={quoteattr(hull.as_uri())}/>"
     lines = [
         f"<robot name={quoteattr(namespace)}>",
         f"  <link name={body}>",
-        "    <visual><geometry>"
-        f'<box size="{vehicle.length:g} {vehicle.beam:g} {vehicle.height:g}"/>'
-        "</geometry></visual>",
+        f"    <visual><geometry>{shape}</geometry></visual>",
         "  </link>",
     ]
     names = sensor_names(vehicle, namespace)
@@ -44,6 +56,28 @@ def urdf(vehicle: VehicleInfo, namespace: str) -> str:
             "  </joint>",
         ]
     return "\n".join([*lines, "</robot>", ""])
+
+
+def _kept(mesh: Mesh) -> Path | None:
+    """The file of a hull; None where nothing can be kept."""
+    content = stl(Mesh(swap_body(mesh.vertices), mesh.faces))
+    if cache.refusal() is not None:
+        return None
+    file = cache.folder() / f"hull-{hashlib.sha256(content).hexdigest()[:16]}.stl"
+    try:
+        if not file.is_file():
+            file.write_bytes(content)
+    except OSError:
+        return None
+    return file.resolve()
+
+
+def stl(mesh: Mesh) -> bytes:
+    """Binary STL: 80 bytes, the number of triangles, then normal, corners and a spare number."""
+    rows = np.zeros(len(mesh.faces), [("numbers", "<f4", (4, 3)), ("spare", "<u2")])
+    rows["numbers"][:, 0] = mesh.normals
+    rows["numbers"][:, 1:] = mesh.vertices[mesh.faces]
+    return bytes(80) + len(rows).to_bytes(4, "little") + rows.tobytes()
 
 
 def _numbers(values: Array) -> str:

@@ -1,10 +1,10 @@
 """Arrays of dense sensors as the ROS 2 messages that programs expect of them.
 
-An echogram is a RawSonarImage, a sonar image a ProjectedSonarImage, an image an Image, a cloud a
-PointCloud2, a scan a LaserScan. Within one topic such a message has a fixed size too: rosbags
-serialises a template, and what changes from sample to sample is the stamp and one run of bytes, the
-numbers themselves; in a LaserScan two runs, with the length of the second between them. So a sample
-is written at the speed at which memory is copied.
+An echogram is a RawSonarImage, a sonar image a ProjectedSonarImage, an image an Image (or a
+CompressedImage: `ros.compressed`), a cloud a PointCloud2, a scan a LaserScan. Within one topic such
+a message has a fixed size too: rosbags serialises a template, and what changes from sample to
+sample is the stamp and one run of bytes, the numbers themselves; in a LaserScan two runs, with the
+length of the second between them. So a sample is written at the speed at which memory is copied.
 
 In ROS's conventions the rows of a sonar image are ranges, with the beams side by side, and the
 points of a cloud are forward, left, up; both are changed here and changed back on reading, exactly.
@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.errors import RecordingError
+from seatrial.ros.compressed import CompressedLayout, compressed_layout, problem_with
 from seatrial.ros.definitions import PING, PROJECTED, SONAR, SONAR_DATA
 from seatrial.ros.layout import STAMP_BYTES, Message, MessageFactory, TypeStore, stamp_octets
 from seatrial.ros.topics import VECTOR
@@ -93,6 +94,18 @@ class PayloadLayout:
     def _bytes(self) -> int:
         return payload_bytes(self.info)
 
+    def told(self) -> str:
+        """What a reader of documents is told."""
+        shape = " × ".join(str(n) for n in self.info.shape)
+        return (
+            f"{self.size:,} bytes: the stamp at byte {self.stamp}, {shape} numbers of "
+            f"{self.info.dtype} ({self.info.unit}) from byte {len(self.before)} on"
+        )
+
+    def fits(self, message: bytes) -> bool:
+        """Whether these bytes can be such a message."""
+        return len(message) == self.size
+
     def encode(self, time_ns: int, array: Values) -> bytes:
         """The message of one sample (*shape), stamped with the time in ns."""
         # The sweep that ends with the run's first instant would have begun before there was time.
@@ -124,11 +137,15 @@ def payload_bytes(info: PayloadInfo) -> int:
     return _count(info) * np.dtype(info.dtype).itemsize
 
 
-def payload_layout(store: TypeStore, sensor: SensorInfo, frame: str) -> PayloadLayout:
+def payload_layout(
+    store: TypeStore, sensor: SensorInfo, frame: str
+) -> PayloadLayout | CompressedLayout:
     """The layout of a sensor's payload, or a refusal of one that no message can hold."""
     info = sensor.payload
     assert info is not None, "the sensor has no payload"
     check_payload(sensor)
+    if info.encoding:
+        return compressed_layout(store, info, frame)
     build = _BUILDERS[info.kind]
 
     def template(byte: int) -> bytes:
@@ -177,6 +194,8 @@ def check_payload(sensor: SensorInfo) -> None:
     elif payload_bytes(info) > LARGEST:
         problem = f"of {payload_bytes(info):,} bytes"
         expected = f"at most {LARGEST:,} bytes in one sample"
+    elif info.encoding and (found := problem_with(info)) is not None:
+        problem, expected = found
     else:
         return
     raise RecordingError(

@@ -2,7 +2,7 @@
 unchanged.
 
 - `panisim` (thesis of the Sookshma vessel): `/VESSEL_00/odometry_sim`, `vessel_state`, `imu/data`,
-  `uwb`; everything in NED and forward, starboard, down.
+  `uwb`, `gps`, `Rudder_1/encoder`; everything in NED and forward, starboard, down.
 - `vrx` (Virtual RobotX): `/VESSEL/sensors/imu/imu/data`, `/VESSEL/sensors/gps/gps/fix`,
   `/VESSEL/sensors/position/ground_truth_odometry`; ENU and forward, left, up as everywhere in ROS.
 """
@@ -121,7 +121,12 @@ PROFILES = {
     "seatrial": Profile("seatrial"),
     "panisim": Profile(
         "panisim",
-        renamed=((r"/(\w+)/imu", r"/\1/imu/data"), (r"/(\w+)/(\w+)_angle", r"/\1/\2/encoder")),
+        renamed=(
+            (r"/(\w+)/imu", r"/\1/imu/data"),
+            (r"/(\w+)/gnss", r"/\1/gps"),
+            (r"/(\w+)/rudder_angle", r"/\1/Rudder_1/encoder"),
+            (r"/(\w+)/(\w+)_angle", r"/\1/\2/encoder"),
+        ),
         suffix="_00",
         north_east_down=True,
     ),
@@ -132,7 +137,9 @@ PROFILES = {
             (r"/(\w+)/gnss", r"/\1/sensors/gps/gps/fix"),
             (r"/(\w+)/odometry", r"/\1/sensors/position/ground_truth_odometry"),
             (r"/(\w+)/(\w*lidar\w*)/cloud", r"/\1/sensors/lidars/\2_sensor/points"),
+            (r"/(\w+)/(\w*lidar\w*)/scan", r"/\1/sensors/lidars/\2_sensor/scan"),
             (r"/(\w+)/(\w*camera\w*)/image", r"/\1/sensors/cameras/\2_sensor/image_raw"),
+            (r"/(\w+)/(\w*camera\w*)/camera_info", r"/\1/sensors/cameras/\2_sensor/camera_info"),
         ),
     ),
 }

@@ -88,12 +88,14 @@ def sensor_topics(
 def payload_places(vehicle: VehicleInfo, namespace: str) -> dict[str, tuple[str, str]]:
     """Topic and frame of the arrays of every dense sensor; its few numbers have topics as always.
 
-    The arrays lie on `/VEHICLE/SENSOR/KIND`, for example `/otter/sounder/echogram`.
+    The arrays lie on `/VEHICLE/SENSOR/KIND`, for example `/otter/sounder/echogram`, and
+    compressed pictures on `/VEHICLE/SENSOR/image/compressed`.
     """
     names = sensor_names(vehicle, namespace)
     return {
         info.name: (
-            f"/{namespace}/{names[info.name]}/{info.payload.kind}",
+            f"/{namespace}/{names[info.name]}/{info.payload.kind}"
+            + ("/compressed" if info.payload.encoding else ""),
             f"{namespace}/{names[info.name]}{OPTICAL if is_camera(info) else ''}",
         )
         for info in vehicle.sensors

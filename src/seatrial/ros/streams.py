@@ -11,7 +11,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from seatrial.engine.frames import Frames, RunHeader, VehicleFrames, VehicleState
+from seatrial.engine.frames import Frames, HullShape, RunHeader, VehicleFrames, VehicleState
+from seatrial.ros.compressed import CompressedLayout
 from seatrial.ros.description import DESCRIPTION, STRING, build_description
 from seatrial.ros.layout import Layout, Message, MessageFactory, TypeStore
 from seatrial.ros.loop_topics import PATH_TYPE, build_path, frame_topics, path_topic
@@ -65,7 +66,7 @@ class Streams:
         self._now: dict[str, list[_Stream]] = {}
         self._frames: dict[str, list[_Stream]] = {}
         self._sensors: dict[tuple[str, str], list[_Stream]] = {}
-        self._payloads: dict[tuple[str, str], tuple[str, PayloadLayout]] = {}
+        self._payloads: dict[tuple[str, str], tuple[str, PayloadLayout | CompressedLayout]] = {}
         for vehicle in header.vehicles:
             space = self.namespaces[vehicle.name]
             topics = frame_topics(vehicle, space)
@@ -103,7 +104,7 @@ class Streams:
             )
         for vehicle in header.vehicles:
             space = spaces[vehicle.name]
-            describe = _describing(vehicle, space)
+            describe = _describing(vehicle, space, header.hulls.get(vehicle.name))
             once.append((f"/{space}/{DESCRIPTION}", STRING, describe))
             if vehicle.legs:
                 once.append((path_topic(space), PATH_TYPE, _tracing(vehicle)))
@@ -169,8 +170,10 @@ def _to_ns(seconds: Any) -> Any:
     return np.rint(seconds * 1e9).astype(np.int64)
 
 
-def _describing(vehicle: Any, space: str) -> Callable[[MessageFactory], Message]:
-    return lambda f: build_description(f, vehicle, space)
+def _describing(
+    vehicle: Any, space: str, hull: HullShape | None
+) -> Callable[[MessageFactory], Message]:
+    return lambda f: build_description(f, vehicle, space, hull)
 
 
 def _tracing(vehicle: Any) -> Callable[[MessageFactory], Message]:

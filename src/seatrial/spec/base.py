@@ -59,6 +59,8 @@ class Source:
 
     file: str
     lines: dict[Path, int]
+    checksum: str = ""
+    """Of the bytes that the file held; empty where this is a part of it, or not a file."""
 
     def line(self, path: Path) -> int:
         """Line of the value at `path`, or of the nearest enclosing value."""

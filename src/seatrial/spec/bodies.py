@@ -20,6 +20,7 @@ Size = Annotated[
 """Length, width and height."""
 Where = Annotated[tuple[Number, ...], Field(strict=False, min_length=2, max_length=3), Unit("m")]
 Line = Annotated[tuple[Point, ...], Field(strict=False, min_length=2, max_length=200), Unit("m")]
+Share = Annotated[Plain, Field(ge=0, le=1)]
 Way = Annotated[tuple[Position, ...], Field(strict=False, min_length=2, max_length=200)]
 
 
@@ -67,6 +68,10 @@ class Pipe(Spec):
     """Distance between blocks that carry it, down to the bottom; none when left out."""
     flanges: Positive | None = None
     """Distance between flanges; none when left out."""
+    bolts: Annotated[int, Field(ge=0, le=32)] = 0
+    """Around each flange."""
+    bend: Positive | None = None
+    """Radius of its middle line where it turns; a ball joins the stretches when left out."""
 
 
 class Buoy(Spec):
@@ -121,6 +126,50 @@ class Rock(Spec):
     """Mean diameter."""
 
 
+class Board(Spec):
+    """A board with a pattern that programs of vision find; `position` is its middle, and it faces
+    `heading`. It is as large as its cells make it, with a white margin."""
+
+    cell: Positive
+    """Side of a square of a checker, or of a bit of a marker; the black frame around the bits is
+    one wide, so that a marker is six of them."""
+    checker: Annotated[
+        tuple[Annotated[int, Field(ge=2, le=100)], Annotated[int, Field(ge=2, le=100)]] | None,
+        Field(strict=False),
+    ] = None
+    """Columns and rows of squares."""
+    markers: Annotated[
+        tuple[Annotated[int, Field(ge=1, le=50)], Annotated[int, Field(ge=1, le=50)]] | None,
+        Field(strict=False),
+    ] = None
+    """Columns and rows of markers of 4 x 4 bits."""
+    cells: Annotated[
+        tuple[Annotated[str, Field(pattern="^[01]+$", max_length=400)], ...],
+        Field(strict=False, max_length=400),
+    ] = ()
+    """Any pattern: rows of 0 (black) and 1 (white), with its margin."""
+    first_marker: Annotated[int, Field(ge=0, le=49)] = 0
+    """Number of the first marker in the dictionary; the others follow it."""
+    tilt: Annotated[Radians, Field(ge=-1.5708, le=1.5708)] = 0.0
+    """How far its face leans back from upright: a quarter turn looks straight up."""
+    thickness: Positive = 0.02
+    """Of the board."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        given = [name for name in ("checker", "markers", "cells") if getattr(self, name)]
+        if len(given) != 1:
+            raise ValueError(f"give one of `checker`, `markers` and `cells`, found {given}")
+        if len({len(row) for row in self.cells}) > 1:
+            raise ValueError("rows of `cells` must be of the same length")
+        if self.markers and self.first_marker + self.markers[0] * self.markers[1] > 50:
+            raise ValueError(
+                f"{self.markers[0]} x {self.markers[1]} markers from number {self.first_marker} "
+                "on go beyond the 50 of the dictionary: use fewer, or a lower `first_marker`"
+            )
+        return self
+
+
 class Afloat(Spec):
     """Rides the waves as a body much smaller than them does, and stays upright."""
 
@@ -151,8 +200,20 @@ class Scatter(Spec):
         return self
 
 
-SHAPES = ("box", "cylinder", "sphere", "mesh", "pipe", "buoy", "pier", "wall", "mine", "rock")
-SINGLE = ("box", "cylinder", "sphere", "mesh", "buoy", "rock")
+SHAPES = (
+    "box",
+    "cylinder",
+    "sphere",
+    "mesh",
+    "pipe",
+    "buoy",
+    "pier",
+    "wall",
+    "mine",
+    "rock",
+    "board",
+)
+SINGLE = ("box", "cylinder", "sphere", "mesh", "buoy", "rock", "board")
 """Shapes that are one solid, which may move."""
 
 
@@ -181,6 +242,8 @@ class WorldBody(Spec):
     """A moored mine."""
     rock: Rock | None = None
     """A lumpy rock."""
+    board: Board | None = None
+    """A board with a pattern for vision."""
     position: Where = (0.0, 0.0, 0.0)
     """North, east and down; two numbers where the depth is that of the water's surface, or where
     `on_bottom` says it."""
@@ -191,6 +254,9 @@ class WorldBody(Spec):
     """Clockwise from north."""
     material: MaterialName | None = None
     """When left out what such things are usually made of."""
+    colour: Annotated[tuple[Share, Share, Share] | None, Field(strict=False)] = None
+    """Shares of red, green and blue light that it scatters, linear; those of its material when left
+    out."""
     kind: str = ""
     """Class for datasets; the name of its shape when left out."""
     path: Annotated[tuple[Waypoint, ...], Field(strict=False, max_length=50)] = ()

@@ -7,6 +7,7 @@ library, the path of a file (from where the file that names it lies) or the desc
 import io
 import sys
 import typing
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Any, TypeVar, overload
@@ -17,6 +18,7 @@ from ruamel.yaml.nodes import ScalarNode, SequenceNode
 from ruamel.yaml.representer import SafeRepresenter
 
 from seatrial.errors import Path, Problem, SpecError
+from seatrial.spec import kept
 from seatrial.spec.base import Source, Spec
 from seatrial.spec.library import library_file
 from seatrial.spec.messages import Unloadable, problems_from
@@ -53,8 +55,13 @@ def load(reference: str | FilePath, kind: type[Spec] | None = None) -> Spec:
     2.0
     """
     path = _find(reference, FilePath(), kind)
+    found = kept.find(path, kind)
+    if found is not None:
+        return found
     data, source = read_file(path)
-    return _build(data, source, path.parent, kind)
+    built = _build(data, source, path.parent, kind)
+    kept.keep(path, kind, built, {s.file: s.checksum for s in _sources_in(built) if s.checksum})
+    return built
 
 
 @overload
@@ -221,6 +228,15 @@ def _specs_in(value: Any, path: Path) -> list[tuple[Path, Spec]]:
     if isinstance(value, dict):
         return [found for k, v in value.items() for found in _specs_in(v, (*path, k))]
     return []
+
+
+def _sources_in(spec: Spec) -> Iterator[Source]:
+    """Where a description and those inside it came from."""
+    if spec._source is not None:
+        yield spec._source
+    for name in type(spec).model_fields:
+        for _, inner in _specs_in(getattr(spec, name), (name,)):
+            yield from _sources_in(inner)
 
 
 def dump(spec: Spec) -> str:

@@ -247,7 +247,11 @@ def _mend(finding: _Finding) -> str:
         for pattern in (o.pattern for o in finding.options if o.pattern):
             tidy = re.sub(r"[^a-z0-9]+", "_", value.lower()).strip("_")
             return f"write `{tidy}`" if re.match(pattern, tidy) else ""
+    elif isinstance(value, dict) and tuple in bases:
+        return "begin every entry of the list with `- `"
     elif isinstance(value, int | float):
+        if bases == [tuple] and isinstance(finding.path[-1], int):
+            return "every entry is a list of its own, also a single one: `[[1, 2]]`"
         if any(o.base is str and not o.pattern for o in finding.options):
             return f'put it in quotes: "{value}"'
         degrees = [o for o in numbers if o.unit == "rad" and not finding.key.suffix]
@@ -329,5 +333,7 @@ def _own_words(finding: _Finding) -> Problem:
         for word in re.findall(r"`([a-z_]+)`", message):
             key = str(_key_in_file(specs[0], word, value))
             if key in value:
-                return Problem(message, (*path, key), value[key])
+                found = value[key]
+                whole = isinstance(found, list) and any(isinstance(one, dict) for one in found)
+                return Problem(message, (*path, key), None if whole else found)
     return Problem(message, path, None if isinstance(value, dict | list) else value)

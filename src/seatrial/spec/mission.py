@@ -173,7 +173,13 @@ class Loiter(Task):
 
 
 class Follow(Task):
-    """Follow a pipeline of the world from end to end, as it is charted; the nearer end first."""
+    """Follow a pipeline of the world from end to end, the nearer end first: as it is charted, or by
+    a sonar that sees it.
+
+    The sonar is an `obstacle_sonar` whose fan lies across the way and looks down, as with
+    `roll_deg: 90, pitch_deg: -90`. Where it does not see the pipeline for some metres,
+    the vehicle weaves about the last place where it knew it, or about the chart.
+    """
 
     do: Literal["follow"]
     """Selects this task."""
@@ -181,6 +187,10 @@ class Follow(Task):
     """Name of a body of the world that is a `pipe`."""
     offset: Metres = 0.0
     """Beside it, to starboard of the way it is followed."""
+    by: str | None = None
+    """Name of the sonar that it is followed by; by the chart when left out."""
+    chart: Annotated[tuple[Waypoint, ...], Field(strict=False, min_length=2)] | None = None
+    """Its corners as they are charted, where that is not where they are."""
 
 
 class Hold(Task):

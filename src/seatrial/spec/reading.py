@@ -6,6 +6,7 @@ YAML library, because that is the only way to know every line, to refuse what co
 (tags) and to stop before a small file grows into a large one (aliases, deep nesting).
 """
 
+import hashlib
 import re
 from collections.abc import Iterator
 from pathlib import Path as FilePath
@@ -110,7 +111,12 @@ def read_text(content: bytes | str, file: str) -> tuple[dict[str, Any], Source]:
                 mend="delete it, or write it as an escape in a double-quoted string",
             )
         ) from None
-    return data, Source(file, reader.lines)
+    return data, Source(file, reader.lines, checksum(raw))
+
+
+def checksum(content: bytes) -> str:
+    """By which a file is known to be the one that was read."""
+    return hashlib.blake2b(content, digest_size=20).hexdigest()
 
 
 def _decode(raw: bytes, file: str) -> str:
@@ -253,7 +259,10 @@ class _Reader:
         if key == "<<":
             raise self._error("merge keys (<<) are not used", event, path, mend="write it out")
         if not isinstance(key, str):
-            raise self._error("a key is not a word", event, path, value=key, expected="a word")
+            mend = "a number has a point, no comma: `1.5`" if isinstance(key, int) else ""
+            raise self._error(
+                "a key is not a word", event, path, value=key, expected="a word", mend=mend
+            )
         if not key.isprintable() or not key or len(key) > 200:
             raise self._error("a key cannot be printed", event, path, value=key, expected="a word")
         return key
@@ -302,7 +311,10 @@ class _Reader:
         return SpecError(Problem(message, path=path, file=self.file, line=line, **details))
 
 
-_TOP = "a mapping that begins with `kind: vehicle`, `kind: world`, `kind: scenario` or `kind: imu`"
+_TOP = (
+    "a mapping that begins with `kind: vehicle`, `kind: world`, `kind: scenario`, `kind: imu` or "
+    "`kind: lidar`"
+)
 
 
 # What the parser says -> what it means for the person who wrote the file, and what to try.

@@ -343,5 +343,8 @@ class Scenario(Spec):
         names = [p.name for p in self.vehicles]
         twice = sorted({n for n in names if names.count(n) > 1})
         if twice:
-            raise ValueError(f"every vehicle needs its own name; used more than once: {twice}")
+            raise ValueError(
+                f"`vehicles` have a name each; used more than once: {', '.join(twice)}: "
+                "rename one, or write one entry with a `count`"
+            )
         return self

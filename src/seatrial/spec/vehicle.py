@@ -16,6 +16,7 @@ from seatrial.spec.base import (
     Number,
     Plain,
     Position,
+    Radians,
     Spec,
     SquareMetres,
     Unit,
@@ -245,6 +246,21 @@ class Manoeuvring(Spec):
     """Commands at engine order 1 (service speed), by channel; order −1 is full astern."""
 
 
+class Lamp(Spec):
+    """A lamp with a round beam, by which the vehicle's own cameras see."""
+
+    position: Position = (0.0, 0.0, 0.0)
+    """Where it sits, in the body frame."""
+    pitch: Radians = 0.0
+    """Up from level, in the body frame."""
+    yaw: Radians = 0.0
+    """To starboard of ahead."""
+    luminous_intensity: Annotated[Number, Field(gt=0, le=1e7), Unit("cd")] = 500.0
+    """On its axis."""
+    half_angle: Annotated[Radians, Field(gt=0, le=1.4)] = 0.6
+    """From its axis to where half of that is left."""
+
+
 class Vehicle(Spec):
     """A vehicle.
 
@@ -286,3 +302,5 @@ class Vehicle(Spec):
     """Needed only for the standard manoeuvres."""
     sensors: Annotated[tuple[Sensor, ...], Field(strict=False, max_length=50)] = ()
     """What it can measure; every sensor has its own rate, place and errors."""
+    lights: Annotated[tuple[Lamp, ...], Field(strict=False, max_length=16)] = ()
+    """Lamps that its cameras see by."""

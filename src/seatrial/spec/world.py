@@ -3,11 +3,12 @@
 Every direction is called `towards` and says where the waves, the water or the air move to.
 """
 
+from datetime import datetime
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from seatrial.conventions import SEAWATER_DENSITY
+from seatrial.conventions import SEAWATER_DENSITY, WaterTypeName
 from seatrial.spec.base import (
     KgPerCubicMetre,
     Metres,
@@ -32,6 +33,18 @@ PracticalSalinity = Annotated[Plain, Field(ge=0, le=42)]
 
 SMALLEST_STEP = 1e-6
 """Closest that two rows of a table may lie: a steeper curve has no meaning."""
+
+
+def _check_time(text: str) -> str:
+    try:
+        zone = datetime.fromisoformat(text).tzinfo
+    except ValueError:
+        zone = None
+    if zone is None:
+        raise ValueError(
+            f"expected a date and time with its zone, such as 2026-06-21T04:30Z, found {text!r}"
+        )
+    return text
 
 
 class Datum(Spec):
@@ -233,6 +246,31 @@ class Weather(Spec):
     when left out."""
     rain: Annotated[Number, Field(ge=0, le=300), Unit("mm/h")] = 0.0
     """Rain rate, mm/h."""
+    air_temperature: Annotated[Number, Field(ge=-50, le=50), Unit("°C")] = 15.0
+    """Of the air, °C."""
+
+
+class Daylight(Spec):
+    """Sun and clouds, by which cameras see."""
+
+    sun_elevation: Annotated[Radians, Field(ge=-0.3, le=1.5708)] | None = None
+    """Of the sun above the horizon; 0.7 (40°) when left out. Below −6° it is night."""
+    sun_azimuth: Radians | None = None
+    """Where the sun stands, from north through east; 2.4 (135°, south-east) when left out."""
+    time: Annotated[str, AfterValidator(_check_time)] | None = None
+    """Date and time with its zone, for example `2026-06-21T04:30Z`: the sun then stands where it
+    does at the world's `datum`."""
+    cloud: Annotated[Plain, Field(ge=0, le=1)] = 0.0
+    """Share of the sky that is covered."""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if self.time is not None and not (self.sun_elevation is self.sun_azimuth is None):
+            raise ValueError(
+                "`time` already says where the sun stands: leave out `sun_elevation` and "
+                "`sun_azimuth`, or the time"
+            )
+        return self
 
 
 class World(Spec):
@@ -265,6 +303,11 @@ class World(Spec):
     """None when left out."""
     weather: Weather | None = None
     """A clear day when left out."""
+    light: Daylight = Daylight()
+    """Sun and clouds; a clear day with the sun at 40° in the south-east when left out."""
+    water_type: WaterTypeName = "II"
+    """What the water does to light: Jerlov's types of open oceans (I the clearest, IA, IB, II,
+    III), of coasts (1C the clearest, 3C, 5C, 7C, 9C), or `fjord`."""
     seabed: AnySeabed | None = None
     """Deep water without a bottom when left out."""
     bodies: Annotated[tuple[WorldBody, ...], Field(strict=False, max_length=500)] = ()

@@ -34,8 +34,8 @@ class Picture:
 
     title: str
     caption: str
-    world: str
-    """Of the library."""
+    world: str | World
+    """By its name in the library, or its description."""
     sensor: dict[str, Any]
     start: tuple[float, float, float]
     """Where the sensor is at first, NED, m."""
@@ -57,7 +57,7 @@ def take(picture: Picture, seed: int) -> Shot:
         seed=seed,
         duration=1.0,
         time_step=0.01,
-        world=load(picture.world, World),
+        world=load(picture.world, World) if isinstance(picture.world, str) else picture.world,
         vehicles=(participant,),
     )
     dtype = np.dtype(np.float64)
@@ -129,7 +129,7 @@ PICTURES = (
     Picture(
         "Multibeam bathymetry",
         "Four lines over a reef, 512 beams over 130 degrees; soundings averaged in cells and lit "
-        "from the north-west.",
+        "from the north-west, the track in white.",
         "reef",
         {"type": "multibeam", "rate": 5},
         start=(-100.0, -60.0, 1.0),
@@ -171,5 +171,29 @@ PICTURES = (
         {"type": "depth_camera", "rate": 10, "range": 90, "pitch_deg": -12, "fidelity": "ideal"},
         start=(-6.0, 10.0, -5.0),
         heading=50.0,
+    ),
+    Picture(
+        "Camera above the water",
+        "A fairway in the evening: buoys, a barge, a pier, and the sun's glitter on the same waves "
+        "that lift the boat.",
+        "evening-buoys",
+        {"type": "camera", "rate": 10, "fidelity": "nominal", "pitch_deg": -4},
+        start=(0.0, 0.0, -1.8),
+    ),
+    Picture(
+        "Camera below the water",
+        "A reef at noon in clear oceanic water: red is gone after a few metres, and the distance "
+        "fades into the light that the water scatters.",
+        "reef-garden",
+        {"type": "camera", "rate": 10, "fidelity": "nominal", "pitch_deg": -15},
+        start=(0.0, 0.0, 6.0),
+    ),
+    Picture(
+        "Thermal camera",
+        "The same fairway between 8 and 14 µm: the sky cold, the sea as warm as it is, sunny sides "
+        "warm.",
+        "evening-buoys",
+        {"type": "thermal_camera", "rate": 10, "width": 320, "height": 240, "pitch_deg": -4},
+        start=(0.0, 0.0, -1.8),
     ),
 )

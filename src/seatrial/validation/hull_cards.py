@@ -10,9 +10,10 @@ import jax
 import numpy as np
 
 from seatrial.compile.surroundings.world import build_ocean
-from seatrial.compile.vehicles.hull_forces import hull_mesh, solve_hull
+from seatrial.compile.vehicles.hull_forces import hull_mesh, panelled_hull
 from seatrial.compile.vehicles.vehicle import compile_vehicle
 from seatrial.core.forces.restoring import SurfaceRestoring
+from seatrial.hull.potential.solver import frequencies, panels, solve
 from seatrial.hull.shape.hydrostatics import hydrostatics
 from seatrial.ocean import Ocean
 from seatrial.spec.loading import load
@@ -26,27 +27,38 @@ MOTIONS = ("X_ud", "Y_vd", "Z_wd", "K_pd", "M_qd", "N_rd")
 
 WHY = {
     "otter": {
+        "draught": "the form has the published block coefficient; panels leave a little out",
+        "area": "waterplane coefficient 3/4 by construction",
+        "flotation": "the source puts it 0.2 m aft; the form is symmetric about amidships",
         "GM_T": "the source takes KB by Morrish's formula and BM of boxes; the hull is cut exactly",
         "GM_L": "the source adds 0.8 of a box's second moment; the pontoons end in points",
-        "X_ud": "Söding's regression for ships, not this hull",
-        "Y_vd": "1.5 times the mass, a rule of thumb; two slender hulls move less water",
-        "Z_wd": "the mass itself, a rule of thumb",
-        "K_pd": "a fifth of the moment of inertia, a rule of thumb",
-        "M_qd": "0.8 of the moment of inertia, a rule of thumb",
-        "N_rd": "1.7 of the moment of inertia, a rule of thumb",
-        "area": "waterplane coefficient 3/4 by construction",
+        "X_ud": "Söding's regression for ships; slender pontoons move less water",
+        "Y_vd": "1.5 times the mass, a rule of thumb: the hull's at low frequency",
+        "Z_wd": "the mass itself, a rule of thumb: the hull's at high frequency; four times as "
+        "much water follows a slow heave of its wide waterplane",
+        "K_pd": "a fifth of the moment of inertia, a rule for one hull; two of them roll by "
+        "heaving at half of their distance",
+        "M_qd": "0.8 of the moment of inertia, a rule of thumb: between the hull's ends",
+        "N_rd": "1.7 of the moment of inertia, a rule of thumb: the hull's at low frequency",
     },
     "wamv": {
+        "draught": "rounded ends carry less than the cylinders of VRX, so the hull sinks deeper",
         "area": "VRX takes boxes as long as the hulls; these are pointed at both ends",
+        "flotation": "the hull lies where VRX has it; nose and tail differ in length",
         "GM_T": "follows from the waterplane",
         "GM_L": "pointed ends have less second moment than boxes",
         **dict.fromkeys(MOTIONS, "VRX sets all added masses to zero"),
     },
     "sookshma": {
+        "draught": "the form has the published block coefficient; panels leave a little out",
         "area": "the hull has the published coefficient by construction",
-        "GM_T": "the panelled hull of the source is fuller aft than this symmetric form",
-        "GM_L": "likewise",
-        **dict.fromkeys(MOTIONS, "a symmetric form for a hull with a transom; HydRA near ω = 0"),
+        "flotation": "the form is placed there",
+        "GM_T": "the source's hull has another section than this form",
+        "GM_L": "the source's hull is fuller aft, with a transom",
+        "X_ud": "a transom moves more water than the fine stern of this form",
+        **dict.fromkeys(
+            MOTIONS[1:], "HydRA near ω = 0 of a hull with a transom; the form is fine aft"
+        ),
     },
 }
 """Why the published number is not the hull's."""
@@ -81,15 +93,12 @@ def _card(name: str, ocean: Ocean) -> tuple[list[Table], dict[str, dict[str, flo
     model = compile_vehicle(vehicle, ocean, np.dtype(np.float64)).model
     restoring = model.restoring
     assert isinstance(restoring, SurfaceRestoring)
-    solved = solve_hull(
-        vehicle.model_copy(
-            update={"hull": vehicle.hull.model_copy(update={"hydrodynamics": "potential"})}
-        ),
-        None,
-    )
-    assert solved is not None
     mesh = hull_mesh(vehicle)
     level = vehicle.buoyancy.waterline
+    panelled = panelled_hull(vehicle, vehicle.hull, level)
+    slowest = frequencies(panels(panelled, level))[:1]
+    density = vehicle.hydrodynamics.reference_density
+    solved = solve(panelled, level, density, None, name, omega=slowest)
     found = hydrostatics(mesh, level)
     below = float(found.buoyancy_centre[2]) - vehicle.inertia.centre_of_gravity[2]
     transverse, longitudinal = found.metacentric_radii
@@ -97,11 +106,11 @@ def _card(name: str, ocean: Ocean) -> tuple[list[Table], dict[str, dict[str, flo
     why = WHY[name]
     rows: list[tuple[str, str, float, float, str]] = [
         ("draught_m", "draught / m", vehicle.buoyancy.keel_depth,
-         float(mesh.vertices[:, 2].max()) - level, "where the hull displaces the mass"),
+         float(mesh.vertices[:, 2].max()) - level, why["draught"]),
         ("waterplane_m2", "waterplane / m²", float(restoring.waterplane_area),
          found.waterplane_area, why["area"]),
         ("flotation_m", "centre of flotation / m", float(restoring.flotation[0]),
-         float(found.flotation[0]), "the hull lies amidships"),
+         float(found.flotation[0]), why["flotation"]),
         ("gm_transverse_m", "GM_T / m", float(restoring.gm_transverse), transverse - below,
          why["GM_T"]),
         ("gm_longitudinal_m", "GM_L / m", float(restoring.gm_longitudinal), longitudinal - below,

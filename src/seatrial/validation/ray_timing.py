@@ -103,8 +103,8 @@ def ray_rows() -> Iterator[Row]:
     described = load_text(BASIN, Scenario)
     fleet = compile_scenario(described).fleets[0]
     stretches = {
-        sensor.name: _stretch(
-            fleet.dense[sensor.name], _views(np.array(sensor.position), sensor.rate), fleet.ocean
+        sensor.name: stretch_of(
+            fleet.dense[sensor.name], curve(np.array(sensor.position), sensor.rate), fleet.ocean
         )
         for sensor in described.vehicles[0].fitted
         if sensor.name in fleet.dense
@@ -121,7 +121,7 @@ def ray_rows() -> Iterator[Row]:
         yield _row("together", together, pool)
 
 
-def _views(position: Array, rate: float) -> Views:
+def curve(position: Array, rate: float) -> Views:
     """A gentle curve through the basin."""
     count = round(SECONDS * rate)
     t = np.arange(count) / rate
@@ -136,7 +136,8 @@ def _views(position: Array, rate: float) -> Views:
     )
 
 
-def _stretch(dense: DenseSensor, views: Views, ocean: Ocean) -> Stretch:
+def stretch_of(dense: DenseSensor, views: Views, ocean: Ocean) -> Stretch:
+    """What a sensor does for some views, and Embree alone with the same rays."""
     held: Any = dense  # every sensor that casts rays is a dataclass that holds its scene
     name, scene = next(
         (f.name, getattr(held, f.name))
@@ -155,7 +156,7 @@ def _stretch(dense: DenseSensor, views: Views, ocean: Ocean) -> Stretch:
 
 def _row(name: str, stretch: Stretch, pool: Executor) -> Row:
     # By turns, so that what else the machine does strikes both.
-    turns = [(_timed(stretch.jobs, pool), _timed(stretch.raw, pool)) for _ in range(REPEATS)]
+    turns = [(timed(stretch.jobs, pool), timed(stretch.raw, pool)) for _ in range(REPEATS)]
     wall, raw = (min(times) for times in zip(*turns, strict=True))
     return {
         "sensor": name,
@@ -192,7 +193,7 @@ def _job(dense: DenseSensor, view: Views, ocean: Ocean) -> Callable[[], Any]:
     return lambda: dense.expand(view, ocean)
 
 
-def _timed(jobs: list[Callable[[], Any]], pool: Executor) -> float:
+def timed(jobs: list[Callable[[], Any]], pool: Executor) -> float:
     """Time of all jobs on all cores, s."""
     began = time.perf_counter()
     list(pool.map(lambda job: job(), jobs))

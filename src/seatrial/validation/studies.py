@@ -21,8 +21,10 @@ STUDIES = {
     "buoyancy": "buoyancy.study:buoyancy",
     "colregs": "colregs.study:colregs",
     "consistency": "consistency.study:consistency",
+    "detection": "detection.study:detection",
     "handover": "handover.study:handover",
     "hull-cards": "hull_cards:hull_cards",
+    "loop-closure": "loop_closure.study:loop_closure",
     "missions": "missions.study:missions",
     "outage": "outage.study:outage",
 }

@@ -17,9 +17,10 @@ from seatrial.engine.frames import Act, RunHeader, RunSummary, Sink
 from seatrial.engine.output.gathering import Gatherer
 from seatrial.engine.output.outlets import Outlets
 from seatrial.engine.plan import Plan
-from seatrial.errors import Problem, SpecError
+from seatrial.errors import Problem, SeatrialError, SpecError
 from seatrial.ocean.sea_states import SEA_STATES
-from seatrial.signals import RELEASE, Command, Measurements, Setpoint
+from seatrial.signals import RELEASE, Command, Measurements, Setpoint, join
+from seatrial.viewer.guests import Guests, Order
 from seatrial.viewer.helm import Helm, helms_of
 from seatrial.viewer.messages import (
     REQUESTS,
@@ -32,12 +33,15 @@ from seatrial.viewer.messages import (
     Stick,
     Waypoint,
 )
-from seatrial.viewer.pictures import newest, samples_of
+from seatrial.viewer.pictures import grows, newest, samples_of
 from seatrial.viewer.stage import TICK, Answer, Stage
 from seatrial.viewer.states import Rows, parts_of, rows_of
 from seatrial.viewer.weather import Changing, Maker, known
 from seatrial.viewer.workshop import Workshop
 from seatrial.viewer.world import STATUSES, drawn_bodies, hello_of, vehicle_card
+
+BLOCKS_KEPT = 16
+"""Of samples: what a fast run brings between two messages to a page."""
 
 _MAY = tuple(name for name in REQUESTS if name != "seek")
 
@@ -52,13 +56,14 @@ class Live(Stage):
         sink: Callable[[], Sink] | None = None,
         maker: Maker | None = None,
         whole: bool = False,
+        guests: Guests | None = None,
     ) -> None:
         """`sink` makes the recorder of a run, and a reset begins another recording; `maker` makes
         plans of other weather and seeds, where the plan has a description. A `whole` run ends where
         its scenario does, and needs a sink."""
         super().__init__([b for b in drawn_bodies(engine.plan.scene) if b.moves])
         self._engine, self._controllers, self._sink = engine, controllers, sink
-        self._whole = whole
+        self._whole, self.guests = whole, guests
         self.summary: RunSummary | None = None
         """Of the last recording that was closed."""
         self._maker, self._workshop = maker, Workshop()
@@ -75,8 +80,11 @@ class Live(Stage):
         }
         """Of every vehicle its fleet, and its number there."""
         self._infos = {v.name: v for v in engine.plan.header.vehicles}
-        self._measured: dict[tuple[int, str], Measurements] = {}
-        """By fleet and sensor what the last block with samples brought."""
+        self._measured: dict[tuple[int, str], tuple[Measurements, ...]] = {}
+        """By fleet and sensor what the last blocks with samples brought."""
+        every = [sensor for info in self._infos.values() for sensor in info.sensors]
+        self._lasting = {s.name: s.payload is None or grows(s) for s in every}
+        """Sensors of which more than the latest block is kept; of large pictures only the last."""
         self._gatherer: Gatherer | None = None
         self._outlets: Outlets | None = None
         self._begin()
@@ -103,12 +111,16 @@ class Live(Stage):
         self._measured.clear()
         self._last_act.clear()
         self.ended = False
+        if self.guests is not None:
+            self.guests.begin(self._engine)
         self._block = self._advance(plan.schedule.controls)
 
     def _advance(self, periods: int) -> Block:
         """Go on by some control periods, as far as nobody outside must be heard before."""
         engine = self._engine
         periods = min(periods, engine.block, self._changing.periods or periods)
+        if self.guests is not None and self.guests.present:
+            periods = 1
         if self._whole:  # the last frame tells the orders of the period that it begins
             last = (self._plan.frames - 1) * self._plan.schedule.controls + 1
             periods = max(1, min(periods, last - engine.periods))
@@ -123,27 +135,57 @@ class Live(Stage):
         for g, group in enumerate(block.frames.groups):
             for sensor, taken in group.measurements.items():
                 if len(taken.time):
-                    self._measured[g, sensor] = taken
+                    kept = self._measured.get((g, sensor), ()) if self._lasting[sensor] else ()
+                    self._measured[g, sensor] = (*kept, taken)[-BLOCKS_KEPT:]
         if self._gatherer is not None and self._outlets is not None:
             for frames in self._gatherer.add(block):
                 self._outlets.write(frames)
+        if self.guests is not None and self.guests.present:
+            self.guests.tell(engine, block.frames)
         return block
 
     def samples(self, vehicle: str, sensor: str, after: float) -> Samples | None:
-        """Of the last block that brought any."""
+        """Of the last blocks that brought any."""
         fleet, number = self._places.get(vehicle, (-1, -1))
-        taken = self._measured.get((fleet, sensor))
-        if taken is None:
+        kept = [part for part in self._measured.get((fleet, sensor), ()) if part.time[-1] > after]
+        if not kept:
             return None
-        own = taken.pick(number)
-        new = newest(own, after, np.inf)
         info = next(s for s in self._infos[vehicle].sensors if s.name == sensor)
+        own = join([part.pick(number) for part in kept])
+        new = newest(info, own, after, np.inf)
         return samples_of(self.run, vehicle, info, own.cut(new)) if len(new) else None
 
     def _hear(self) -> bool:
         """What is asked for, and what was asked for before and is ready now."""
         ready = self._workshop.collect()
-        return super()._hear() or ready
+        return bool(super()._hear() + self._hear_guests() + ready)
+
+    def _hear_guests(self) -> bool:
+        """What programs ask for; who asked is told what became of it."""
+        heard = [] if self.guests is None else self.guests.heard()
+        for asked, who, answer in heard:
+            refused: list[str] = []
+            if isinstance(asked, Order):
+                try:
+                    self._order(asked, who)
+                except SeatrialError as error:
+                    refused.append(str(error))
+            else:
+                self._take(asked, who, refused.append)
+            answer("; ".join(refused))
+        return bool(heard)
+
+    def _order(self, order: Order, who: str) -> None:
+        name, command = order.vehicle, order.command
+        how = "a program" if order.command.channels or order.command.setpoint else ""
+        anew = how != self._taken.get(name, "")
+        if anew:  # what was held in another way is not held any more
+            command = replace(command, release="all")
+        self._engine.order({name: command})
+        self._taken[name] = how
+        if anew:
+            self.tell(name, f"steered by {how}" if how else "given back", kind="act", who=who)
+        self._note(Act(self.time, who, "order", order.value))
 
     def _reach(self, time: float) -> bool:
         engine, began, changed = self._engine, wall_clock.perf_counter(), False
@@ -222,7 +264,7 @@ class Live(Stage):
     def _note(self, act: Act) -> None:
         vehicle = str(act.value.get("vehicle", ""))
         key = (act.who, act.what, vehicle)
-        if act.what in ("stick", "channels"):
+        if act.what in ("stick", "channels", "order"):
             if self._last_act.get(key) == act.value:
                 return
             self._last_act[key] = act.value

@@ -104,7 +104,16 @@ class VehicleCard(Message):
     fence: list[tuple[float, float]]
     autopilot: bool
     suite: int
+    hull: int | None
     fields: list[Part]
+
+
+class HullCard(Message):
+    """Triangles of a hull in body axes; `form` is `file`, or what it was made from."""
+
+    form: str
+    vertices: str
+    faces: str
 
 
 class WavesCard(Message):
@@ -172,6 +181,7 @@ class Hello(Message):
     outcomes: list[str]
     vehicles: list[VehicleCard]
     suites: list[list[SensorCard]]
+    hulls: list[HullCard]
     waves: WavesCard | None
     water_depth: float | None
     bottom: BottomCard | None
@@ -222,9 +232,10 @@ class Seats(Message):
 class Picture(Message):
     """The array of a dense sensor, thinned out. `points`: rows of x, y, z (m, sensor's axes) and
     intensity, single precision. `raster`: bytes, 0 for nothing and 1 to 255 from low to high, rows
-    by columns, one array after the other where several samples came at once."""
+    by columns, one array after the other where several samples came at once. `photo`: a
+    JPEG file."""
 
-    form: Literal["points", "raster"]
+    form: Literal["points", "raster", "photo"]
     rows: int
     columns: int
     low: float

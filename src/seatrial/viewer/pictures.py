@@ -4,6 +4,8 @@ A cloud of a million points or an image of a thousand rows is thinned out here; 
 all of it.
 """
 
+import base64
+import io
 import math
 from typing import Any
 
@@ -16,16 +18,25 @@ from seatrial.viewer.world import packed
 
 MOST_SAMPLES = 20
 """Of one message; the latest of them."""
+MOST_PINGS = 100
+"""The same, of a sensor whose picture grows ping by ping: a fast run leaves no gaps in it."""
 MOST_POINTS = 6000
 MOST_ROWS, MOST_COLUMNS = 320, 512
+MOST_PHOTO = 720
+"""Rows and columns of a photo."""
 
 Array = NDArray[np.float64]
 
 
-def newest(taken: Measurements, after: float, until: float) -> NDArray[np.intp]:
+def grows(info: SensorInfo) -> bool:
+    """Whether its picture is made of many samples."""
+    return info.payload is not None and info.payload.kind == "echogram"
+
+
+def newest(info: SensorInfo, taken: Measurements, after: float, until: float) -> NDArray[np.intp]:
     """Which samples of one vehicle are told: the latest valid ones that were not told before."""
     new = taken.valid & (taken.time > after) & (taken.time <= until)
-    return np.flatnonzero(new)[-MOST_SAMPLES:]
+    return np.flatnonzero(new)[-(MOST_PINGS if grows(info) else MOST_SAMPLES) :]
 
 
 def samples_of(run: int, vehicle: str, info: SensorInfo, some: Measurements) -> Samples:
@@ -51,8 +62,34 @@ def _picture(info: SensorInfo, payload: NDArray[Any]) -> Picture:
     if kind in ("cloud", "scan"):
         last = np.asarray(payload[-1], np.float64)
         return _points(_cloud(info, last) if kind == "scan" else last[:, :4])
-    levels = np.asarray(payload if kind == "echogram" else payload[-1:], np.float64)
+    if info.type == "camera" and info.payload.unit != "m":
+        return _photo(_coloured(payload[-1]))
+    levels = np.asarray(payload if grows(info) else payload[-1:], np.float64)
     return _raster(levels.reshape(*levels.shape[:3]), info)
+
+
+def _coloured(image: NDArray[Any]) -> NDArray[np.uint8]:
+    """(rows, columns, 3) of a picture as it is, of normals, or of masks with a colour each."""
+    steps = -(-image.shape[0] // MOST_PHOTO), -(-image.shape[1] // MOST_PHOTO)
+    image = image[:: max(steps), :: max(steps)]
+    if image.ndim == 2:
+        # Thirds of a turn by the golden ratio: neighbours in number are far apart in colour.
+        hue = 2.0 * np.pi * 0.618034 * image.astype(np.float64)[..., None]
+        shades = 128.0 + 100.0 * np.cos(hue + np.array([0.0, 2.1, 4.2]))
+        return np.where(image[..., None] > 0, shades, 0.0).astype(np.uint8)
+    if image.dtype == np.uint8:
+        return image
+    return np.rint(127.5 + 127.5 * image).astype(np.uint8)
+
+
+def _photo(image: NDArray[np.uint8]) -> Picture:
+    from PIL import Image
+
+    file = io.BytesIO()
+    Image.fromarray(np.ascontiguousarray(image)).save(file, "JPEG", quality=85)
+    rows, columns, _ = image.shape
+    data = base64.b64encode(file.getvalue()).decode()
+    return Picture(form="photo", rows=rows, columns=columns, low=0.0, high=1.0, data=data)
 
 
 def _cloud(info: SensorInfo, scan: Array) -> Array:
@@ -87,6 +124,8 @@ def _raster(levels: Array, info: SensorInfo) -> Picture:
     there = np.isfinite(levels)
     seen = levels[there]
     low, high = np.quantile(seen, (0.02, 0.998)) if len(seen) else (0.0, 1.0)
+    if info.type == "radar_image":
+        low, high = _screen(seen, high)
     share = np.clip((np.where(there, levels, low) - low) / max(high - low, 1e-9), 0.0, 1.0)
     shades = np.where(there, 1 + np.round(254.0 * share), 0)
     return Picture(
@@ -97,6 +136,13 @@ def _raster(levels: Array, info: SensorInfo) -> Picture:
         high=float(high),
         data=packed(shades, "u1"),
     )
+
+
+def _screen(levels: Array, high: float) -> tuple[float, float]:
+    """Levels from black to white on a radar's screen (dB): its receiver's noise, which fills most
+    cells, stays black, and a sea without a target is not blown up."""
+    low = float(np.quantile(levels, 0.75)) if len(levels) else 0.0
+    return low, max(high, low + 25.0)
 
 
 def _thinned(levels: Array, axis: int, step: int, strongest: bool) -> Array:

@@ -12,7 +12,7 @@ from seatrial.engine.frames import Act, RunHeader, RunSummary, Scene, VehicleInf
 from seatrial.errors import Problem, SpecError
 from seatrial.signals import Measurements, SensorInfo
 from seatrial.viewer.messages import History, Part, Request, Samples, VehicleCard
-from seatrial.viewer.pictures import newest, samples_of
+from seatrial.viewer.pictures import grows, newest, samples_of
 from seatrial.viewer.seas import Seas
 from seatrial.viewer.stage import Answer, Stage
 from seatrial.viewer.states import Rows
@@ -122,12 +122,12 @@ class Playback(Stage):
             return None
         with self._reading:
             taken, arrays = self._samples_of(vehicle, info)
-            new = newest(taken, after, self._now + 1e-9)
+            new = newest(info, taken, after, self._now + 1e-9)
             if not len(new):
                 return None
             some = taken.cut(new)
             if info.payload is not None:
-                shown = new if info.payload.kind == "echogram" else new[-1:]
+                shown = new if grows(info) else new[-1:]
                 some = replace(some, payload=arrays[shown])
         return samples_of(self.run, vehicle, info, some)
 

@@ -1,5 +1,6 @@
 """The server of the page: static files, and a WebSocket per page.
 
+Programs that speak rosbridge come to the same port, at `/rosbridge`, by the same rules.
 Without a token it listens on loopback only, and answers only those who ask for it under a loopback
 name, so that no page from elsewhere reaches it by a name of its own (DNS rebinding); a WebSocket
 must come from the page itself. Every page has its latest state sent when it has taken the one
@@ -39,7 +40,9 @@ PATIENCE = 10.0
 """A page that takes no state for so long is dropped, s."""
 MOST_VIEWERS = 200
 MOST_TEXT = 8192
-"""Characters of a request."""
+"""Characters of a page's request."""
+MOST_MESSAGE = 1 << 20
+"""Bytes of one message of anybody."""
 SENSING = 0.1
 """Shortest time between two messages of the sensor that a page watches, s; a picture has twice."""
 STATES_PER_SECOND = 2000.0
@@ -175,6 +178,14 @@ class House:
             with contextlib.suppress(Exception):
                 await asyncio.wait_for(socket.close(), 1.0)
 
+    async def host(self, socket: "WebSocket") -> None:
+        """A program that speaks rosbridge, by the rules of the page."""
+        role, guests = self.role_of(socket), self.stage.guests
+        if role is None or guests is None:
+            await socket.close(1008)
+        else:
+            await guests.serve(socket, role)
+
     async def _send(self, viewer: Viewer) -> None:
         stage, socket, role = self.stage, viewer.socket, viewer.role
         number = told = seats = seed = 0
@@ -302,6 +313,7 @@ def application(stage: Stage, links: Links) -> "Starlette":
         routes=[
             Route("/", page),
             WebSocketRoute("/ws", house.serve),
+            WebSocketRoute("/rosbridge", house.host),
             Mount("/", StaticFiles(directory=STATIC, check_dir=False)),
         ],
         lifespan=life,
@@ -312,7 +324,7 @@ def settings() -> dict[str, Any]:
     """How uvicorn serves it."""
     return {
         "log_level": "error",
-        "ws_max_size": MOST_TEXT * 4,
+        "ws_max_size": MOST_MESSAGE,
         "ws_per_message_deflate": False,  # states are numbers that change: it would save little
         "ws_ping_interval": 20.0,
         "ws_ping_timeout": 20.0,

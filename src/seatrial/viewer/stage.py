@@ -14,6 +14,7 @@ from typing import Literal
 
 from seatrial.engine.frames import Act, Body
 from seatrial.errors import SeatrialError
+from seatrial.viewer.guests import Guests
 from seatrial.viewer.messages import FLAGS, Event, Hello, History, Request, Samples
 from seatrial.viewer.states import Rows, poses_of, state_message
 
@@ -54,6 +55,8 @@ class Stage(ABC):
         """Events ever told; the last of them are in `events`."""
         self.sea: tuple[int, str] = (0, "")
         """Number and JSON of the last `Sea`; none before the sea changes."""
+        self.guests: Guests | None = None
+        """Programs that hear and steer it beside the pages."""
         self.changed: Callable[[], None] = lambda: None
         """Called, in the stage's thread, when there is something new; never waits."""
         self.over = threading.Event()
@@ -185,14 +188,17 @@ class Stage(ABC):
             except queue.Empty:
                 return heard
             heard = True
-            try:
-                done = self._do(request, who, answer)
-            except SeatrialError as error:
-                answer(str(error))
-            else:
-                if done:
-                    value = request.model_dump(exclude={"type"}, exclude_none=True)
-                    self._note(Act(self.time, who, request.type, value))
+            self._take(request, who, answer)
+
+    def _take(self, request: Request, who: str, answer: Answer) -> None:
+        try:
+            done = self._do(request, who, answer)
+        except SeatrialError as error:
+            answer(str(error))
+        else:
+            if done:
+                value = request.model_dump(exclude={"type"}, exclude_none=True)
+                self._note(Act(self.time, who, request.type, value))
 
     def _do(self, request: Request, who: str, answer: Answer) -> bool:
         done = True

@@ -16,6 +16,7 @@ from seatrial.viewer.messages import (
     BottomCard,
     ChannelCard,
     Hello,
+    HullCard,
     LegCard,
     Part,
     SensorCard,
@@ -44,6 +45,7 @@ def hello_of(
 ) -> Hello:
     """The greeting of a run whose cards of vehicles are in the order of its states."""
     vehicles, suites = _with_suites(header, vehicles)
+    vehicles, hulls = _with_hulls(header, vehicles)
     return Hello(
         mode=mode,
         control=True,
@@ -57,6 +59,7 @@ def hello_of(
         outcomes=list(OUTCOMES.values()),
         vehicles=vehicles,
         suites=suites,
+        hulls=hulls,
         waves=waves_card(scene.waves),
         water_depth=scene.water_depth,
         bottom=None if scene.terrain is None else _bottom(scene.terrain),
@@ -115,6 +118,7 @@ def vehicle_card(
         fence=list(info.fence),
         autopilot=pilot,
         suite=0,
+        hull=None,
         fields=fields,
     )
 
@@ -134,6 +138,24 @@ def _with_suites(
             suites[key] = len(told)
             told.append(suite)
         found.append(card.model_copy(update={"suite": suites[key]}))
+    return found, told
+
+
+def _with_hulls(
+    header: RunHeader, vehicles: list[VehicleCard]
+) -> tuple[list[VehicleCard], list[HullCard]]:
+    """Cards that know their hull, and the hulls: a swarm has one for all."""
+    places: dict[int, int] = {}
+    told: list[HullCard] = []
+    found = []
+    for card in vehicles:
+        hull = header.hulls.get(card.name)
+        if hull is not None and id(hull) not in places:
+            places[id(hull)] = len(told)
+            vertices, faces = packed(hull.mesh.vertices, "<f4"), packed(hull.mesh.faces, "<u4")
+            told.append(HullCard(form=hull.form, vertices=vertices, faces=faces))
+        place = None if hull is None else places[id(hull)]
+        found.append(card.model_copy(update={"hull": place}))
     return found, told
 
 

@@ -162,10 +162,14 @@ export class Chart {
         height: HEIGHT,
         legend: { show: false },
         cursor: { drag: { x: false, y: false }, points: { show: false } },
-        scales: { x: { time: false } },
+        scales: { x: { time: false }, y: { range: (_, low, high) => span(low, high) } },
         axes: [
           { ...axis, size: 24, values: (_, ticks) => ticks.map((t) => `${t} s`) },
-          { ...axis, size: 58 },
+          {
+            ...axis,
+            size: (_, ticks: string[] | null) => Math.max(58, ...(ticks ?? []).map((t) => 14 + 6.6 * t.length)),
+            values: (_, ticks, __, ___, step) => ticks.map((t) => t.toFixed(decimals(step))),
+          },
         ],
         hooks: { draw: [(u) => this.markNow(u)], setData: [() => this.entitle()] },
         series: [
@@ -174,7 +178,6 @@ export class Chart {
             stroke: PALETTE[(i % this.drawn) % PALETTE.length]!,
             width: i < this.drawn ? 1.5 : 1,
             ...(i < this.drawn ? {} : { dash: [5, 4] }),
-            spanGaps: true,
             points: { show: false },
           })),
         ],
@@ -186,13 +189,25 @@ export class Chart {
   }
 
   private markNow(u: uPlot): void {
-    const last = this.times[this.times.length - 1] ?? 0;
-    if (this.now >= last) return;
+    if (!this.window.marked) return;
     const x = u.valToPos(this.now, "x", true);
     if (x < u.bbox.left || x > u.bbox.left + u.bbox.width) return;
     u.ctx.fillStyle = "#ffffff";
     u.ctx.fillRect(x - 1, u.bbox.top, 2, u.bbox.height);
   }
+}
+
+/** How many decimals tell ticks apart that are so far from each other. */
+export function decimals(step: number): number {
+  return Math.max(0, Math.ceil(-Math.log10(step) - 1e-9));
+}
+
+/** What an axis shows of values from `low` to `high`: noise of a hair's breadth is not blown up. */
+export function span(low: number | null, high: number | null): [number, number] {
+  if (low === null || high === null) return [0, 1];
+  const [middle, half] = [0.5 * (low + high), 0.5 * (high - low)];
+  const wide = Math.max(1.1 * half, 1e-4 * Math.abs(middle), 1e-6);
+  return [middle - wide, middle + wide];
 }
 
 function finite(value: number | null | undefined): number | null {

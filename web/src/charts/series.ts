@@ -11,7 +11,8 @@ export interface Series extends Lines {
 
 const TURN = 2 * Math.PI;
 
-export function seriesOf(card: VehicleCard, index: number, layout: Layout): Series[] {
+/** Of a vehicle; `outside` says whether the sea is told as well. */
+export function seriesOf(card: VehicleCard, index: number, layout: Layout, outside: boolean): Series[] {
   const part = (n: Float32Array, name: string) => layout.of(n, index, name);
   const diver = card.craft === "submerged";
   const found: Series[] = [
@@ -29,9 +30,9 @@ export function seriesOf(card: VehicleCard, index: number, layout: Layout): Seri
       of: (n) => [(euler(part(n, "attitude"))[2] + TURN) % TURN],
     },
     {
-      title: diver ? "depth" : "heave and wave",
+      title: diver ? "depth" : outside ? "heave and wave" : "heave",
       unit: "m",
-      names: diver ? ["depth"] : ["origin up", "wave"],
+      names: diver ? ["depth"] : outside ? ["origin up", "wave"] : ["origin up"],
       of: (n) =>
         diver ? [part(n, "position")[2]!] : [-part(n, "position")[2]!, part(n, "elevation")[0]!],
     },
@@ -41,7 +42,7 @@ export function seriesOf(card: VehicleCard, index: number, layout: Layout): Seri
     found.push({
       title: "actuators",
       unit,
-      names: own.map((i) => card.channels[i]!.name),
+      names: own.map((i) => card.channels[i]!.name.replaceAll("_", " ")),
       of: (n) => own.map((i) => part(n, "actuators")[i]!),
     });
   }

@@ -3,6 +3,8 @@
 export class TimeWindow {
   /** Shown while nobody has chosen another, s; 0 is all there is. */
   span = 120;
+  /** Whether a line marks the moment of the picture: in a recording, whose charts are whole. */
+  marked = false;
   private fixed: [number, number] | null = null;
 
   get follows(): boolean {

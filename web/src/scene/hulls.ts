@@ -3,7 +3,13 @@
 import * as THREE from "three";
 import { mergeGeometries } from "three/examples/jsm/utils/BufferGeometryUtils.js";
 
-import type { ChannelCard, VehicleCard } from "../messages";
+import type { ChannelCard, HullCard, VehicleCard } from "../messages";
+import { numbersOf } from "../state";
+
+const [YELLOW, BROWN] = [0xf2b21b, 0x8d5b12];
+/** Above and below the waterline, of boats and of ships. */
+const RED: [number, number] = [0xe8523a, 0x7a2417];
+const GREY: [number, number] = [0x27343f, 0x8c2f22];
 
 /** Whether a channel moves a part that is drawn. */
 export function movesPart(channel: ChannelCard): boolean {
@@ -78,14 +84,34 @@ function hull(l: number, b: number, keel: number, deck: number, z: number, top: 
   return flat;
 }
 
-function catamaran(l: number, b: number, h: number): THREE.BufferGeometry[] {
+/** A vehicle's own hull; antifouling below the waterline. */
+function ownHull(card: HullCard, top: number, under: number): THREE.BufferGeometry {
+  const own = new Float32Array(numbersOf(card.vertices));
+  const places = new Float32Array(own.length);
+  for (let i = 0; i < own.length; i += 3) places.set([own[i]!, -own[i + 2]!, own[i + 1]!], i);
+  const shape = new THREE.BufferGeometry();
+  shape.setAttribute("position", new THREE.BufferAttribute(places, 3));
+  shape.setIndex(new THREE.BufferAttribute(new Uint32Array(numbersOf(card.faces)), 1));
+  const flat = shape.toNonIndexed();
+  flat.computeVertexNormals();
+  const at = flat.getAttribute("position");
+  const colours = new Float32Array(3 * at.count);
+  const [upper, lower] = [new THREE.Color(top), new THREE.Color(under)];
+  for (let i = 0; i < at.count; i += 3) {
+    const c = at.getY(i) + at.getY(i + 1) + at.getY(i + 2) < 0 ? lower : upper;
+    for (let j = 0; j < 3; j++) colours.set([c.r, c.g, c.b], 3 * (i + j));
+  }
+  flat.setAttribute("color", new THREE.BufferAttribute(colours, 3));
+  return flat;
+}
+
+function catamaran(l: number, b: number, h: number, own?: THREE.BufferGeometry): THREE.BufferGeometry[] {
   const w = 0.26 * b;
   const z = 0.5 * b - 0.5 * w;
-  const [keel, deck] = [0.42 * h, 0.5 * h];
-  const yellow = 0xf2b21b;
+  const [keel, deck] = [0.42 * h, own ? topOf(own) : 0.5 * h];
+  const hulls = own ? [own] : [-z, z].map((side) => hull(l, w, keel, deck, side, YELLOW, BROWN));
   return [
-    hull(l, w, keel, deck, -z, yellow, 0x8d5b12),
-    hull(l, w, keel, deck, z, yellow, 0x8d5b12),
+    ...hulls,
     box(0.5 * l, 0.1 * h, 2 * z, -0.03 * l, deck + 0.05 * h, 0, 0x2b3036),
     box(0.3 * l, 0.34 * h, 0.42 * b, -0.04 * l, deck + 0.26 * h, 0, 0xe9ecef),
     tube(0.012 * l, 0.42 * l, [-0.12 * l, deck + 0.21 * l, 0], 0x50575e, true),
@@ -95,10 +121,10 @@ function catamaran(l: number, b: number, h: number): THREE.BufferGeometry[] {
   ];
 }
 
-function ship(l: number, b: number, h: number): THREE.BufferGeometry[] {
-  const [keel, deck] = [0.42 * h, 0.38 * h];
+function ship(l: number, b: number, h: number, own?: THREE.BufferGeometry): THREE.BufferGeometry[] {
+  const [keel, deck] = [0.42 * h, own ? topOf(own) : 0.38 * h];
   const small = l < 12;
-  const parts = [hull(l, b, keel, deck, 0, small ? 0xe8523a : 0x27343f, small ? 0x7a2417 : 0x8c2f22)];
+  const parts = [own ?? hull(l, b, keel, deck, 0, ...(small ? RED : GREY))];
   if (small) {
     parts.push(
       box(0.3 * l, 0.3 * h, 0.5 * b, -0.06 * l, deck + 0.15 * h, 0, 0xf1f3f5),
@@ -185,8 +211,13 @@ function disc(d: number, h: number): THREE.BufferGeometry[] {
   ];
 }
 
-/** The shape of a vehicle. */
-export function shapeOf(card: VehicleCard): THREE.BufferGeometry {
+function topOf(shape: THREE.BufferGeometry): number {
+  shape.computeBoundingBox();
+  return shape.boundingBox!.max.y;
+}
+
+/** The shape of a vehicle: its own hull where it has one, and what stands on such a form. */
+export function shapeOf(card: VehicleCard, own?: HullCard): THREE.BufferGeometry {
   const { length: l, beam: b } = card;
   const h = card.height || 0.6 * b;
   let parts: THREE.BufferGeometry[];
@@ -194,8 +225,9 @@ export function shapeOf(card: VehicleCard): THREE.BufferGeometry {
   const bare = card.channels.some(movesPart); // its fins and propellers are drawn as they move
   if (card.craft === "submerged") {
     parts = l / thick > 3.5 ? torpedo(l, thick, b > 2 * thick, bare) : rov(l, b, h);
-  } else if (l / b < 1.25) parts = disc(l, h);
-  else if (l / b < 2.6) parts = catamaran(l, b, h);
-  else parts = ship(l, b, h);
+  } else if (own?.form === "file") parts = [ownHull(own, ...(l < 12 ? RED : GREY))];
+  else if (l / b < 1.25) parts = own ? [ownHull(own, YELLOW, BROWN)] : disc(l, h);
+  else if (l / b < 2.6) parts = catamaran(l, b, h, own && ownHull(own, YELLOW, BROWN));
+  else parts = ship(l, b, h, own && ownHull(own, ...(l < 12 ? RED : GREY)));
   return mergeGeometries(parts.map((p) => (p.index ? p.toNonIndexed() : p)));
 }

@@ -88,6 +88,8 @@ export function footprints(card: SensorCard, values: (number | null)[] = []): Fo
       }));
     case "multibeam":
       return [{ rays: arc(-1.05, 1.05, (a) => [0, Math.sin(a), Math.cos(a)]), filled: true, range: FARTHEST, ranges: [] }];
+    case "camera":
+    case "thermal_camera":
     case "depth_camera": {
       const [rows, columns] = card.shape as [number, number];
       const focal = facts["focal_length"]?.[0] ?? columns;

@@ -27,7 +27,7 @@ export class Fleet {
   ) {
     const kinds = new Map<string, number[]>();
     hello.vehicles.forEach((card, i) => {
-      const key = `${card.kind}/${card.length}/${card.beam}`;
+      const key = `${card.kind}/${card.length}/${card.beam}/${card.hull}`;
       kinds.set(key, [...(kinds.get(key) ?? []), i]);
       this.places.push(new THREE.Vector3());
       this.turns.push(new THREE.Quaternion());
@@ -39,10 +39,11 @@ export class Fleet {
         metalness: 0.05,
         side: THREE.DoubleSide,
       });
-      const shape = shapeOf(hello.vehicles[members[0]!]!);
+      const card = hello.vehicles[members[0]!]!;
+      const shape = shapeOf(card, card.hull === null ? undefined : hello.hulls[card.hull]);
       const mesh = new THREE.InstancedMesh(shape, material, members.length);
       mesh.frustumCulled = false;
-      const parts = new MovingParts(hello.vehicles[members[0]!]!, members, layout);
+      const parts = new MovingParts(card, members, layout);
       this.kinds.push({ mesh, members, parts });
       this.group.add(mesh, parts.group);
     }

@@ -96,11 +96,11 @@ export class Wakes {
   }
 
   /** Where the vessels are now; `speed` tells how fast one goes through the water. */
-  add(places: THREE.Vector3[], speed: (vehicle: number) => number): void {
+  add(place: (vehicle: number) => THREE.Vector3, speed: (vehicle: number) => number): void {
     this.members.forEach((vehicle, k) => {
       const { length } = this.hello.vehicles[vehicle]!;
       const track = this.tracks[k]!;
-      const [p, last] = [places[vehicle]!, track[track.length - 1]];
+      const [p, last] = [place(vehicle), track[track.length - 1]];
       if (!Number.isFinite(p.x)) return;
       if (last && Math.hypot(p.x - last.north, p.z - last.east) < 0.3 * length) return;
       track.push({ north: p.x, east: p.z, froude: speed(vehicle) / Math.sqrt(9.81 * length) });

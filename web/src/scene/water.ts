@@ -209,6 +209,9 @@ export class Water {
           #endif
           float left = sea.w + ripples;
           vec2 slope = sea.yz;
+          // gusts: patches of ripples without straight edges, large ones and small
+          vec2 gusts = vec2(foamNoise(0.21 * vPlace.xz + 0.1 * ripplePhase),
+            foamNoise(1.3 * vPlace.xz - 0.3 * ripplePhase));
           for (int i = 0; i < 5; i++) { // ripples too short for the physics: for the eye alone
             float angle = 2.1 + 2.399963 * float(i);
             float k = 5.0 * pow(1.7, float(i));
@@ -217,8 +220,8 @@ export class Water {
             float turn = k * dot(along, vPlace.xz) - sqrt(9.81 * k) * ripplePhase;
             vec2 across = vec2(-along.y, along.x);
             turn += 2.3 * sin(0.31 * k * dot(across, vPlace.xz) + 1.9 * float(i));
-            float patch_ = 0.5 + 0.5 * sin(0.13 * k * dot(across + 0.6 * along, vPlace.xz) + ripplePhase);
-            slope += here * sqrt(0.35 * ripples) * patch_ * along * cos(turn);
+            float gust = i < 2 ? gusts.x : gusts.y;
+            slope += here * sqrt(0.35 * ripples) * gust * along * cos(turn);
           }
           vec3 normal = normalize(vec3(-slope.x, 1.0, -slope.y));
           vec3 colour;

@@ -5,6 +5,7 @@ import * as THREE from "three";
 import type { Hello, Sea as SeaNow } from "../messages";
 import type { Layout } from "../state";
 import { Arrows } from "./arrows";
+import { place } from "./axes";
 import { Bottom } from "./bottom";
 import { Cameras, type Surroundings } from "./cameras";
 import { Labels } from "./labels";
@@ -29,6 +30,7 @@ export const QUALITIES: Quality[] = [
   { name: "lowest", rings: 44, sectors: 64, fine: false, pixels: 0.5 },
 ];
 const SLOW = 45;
+const MOST_TRAILS = 400;
 
 export const SUNS: Record<string, [number, number]> = {
   low: [9, 235],
@@ -90,7 +92,7 @@ export class World {
     this.fleet = new Fleet(hello, layout);
     this.bodies = new Bodies(hello, layout);
     this.trails = hello.vehicles
-      .slice(0, 200)
+      .slice(0, MOST_TRAILS)
       .map((v, i) => new Trail(colourOf(i), Math.max(0.25 * v.length, 0.2)));
     this.marker = new THREE.Mesh(
       new THREE.TorusGeometry(1.5, 0.12, 8, 40).rotateX(Math.PI / 2),
@@ -186,13 +188,20 @@ export class World {
     this.cameras.jump();
   }
 
+  /** Trails and wakes: also of states that passed between two pictures. */
+  leave(numbers: Float32Array): void {
+    const of = (vehicle: number, part: string) => this.layout.of(numbers, vehicle, part);
+    const at = new THREE.Vector3();
+    this.trails.forEach((trail, i) => trail.add(place(of(i, "position"), at)));
+    this.wakes.add((i) => place(of(i, "position"), at), (i) => of(i, "velocity")[0] ?? 0);
+  }
+
   draw(time: number, numbers: Float32Array, selected: number, seconds: number): void {
     this.time = time;
     this.fleet.update(numbers, time);
     this.bodies.update(numbers);
     const { places, turns } = this.fleet;
-    this.trails.forEach((trail, i) => trail.add(places[i]!));
-    this.wakes.add(places, (vehicle) => this.layout.of(numbers, vehicle, "velocity")[0] ?? 0);
+    this.leave(numbers);
     const p = places[selected]!;
     const card = this.hello.vehicles[selected]!;
     this.cameras.update(p, turns[selected]!, card.length, seconds, this.around);

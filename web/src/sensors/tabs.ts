@@ -16,6 +16,7 @@ const TURN = 2 * Math.PI;
 export function groupsOf(card: SensorCard): { title: string; unit: string; components: number[] }[] {
   const found = new Map<string, { title: string; unit: string; components: number[] }>();
   card.components.forEach((name, i) => {
+    if (name.startsWith("identity")) return; // a name, no quantity
     const title = name.replace(/_(x|y|z|w|north|east|down|\d+)$/, "").replace(/^(north|east|down)$/, "position");
     const key = `${title} ${card.units[i]}`;
     const group = found.get(key) ?? { title: title.replaceAll("_", " "), unit: plain(card.units[i] ?? ""), components: [] };
@@ -107,7 +108,7 @@ export class SensorTabs {
   private addChart(card: SensorCard, group: ReturnType<typeof groupsOf>[number]): void {
     const host = element("div");
     this.body.append(host);
-    const names = group.components.map((i) => card.components[i]!);
+    const names = group.components.map((i) => card.components[i]!.replaceAll("_", " "));
     const known = truthOf(card, () => [1, 0, 0, 0, 0, 0, 0]);
     const true_ = group.components.filter((i) => known[i] !== null).length;
     const truths = true_ === names.length ? names.length : 0;
@@ -122,18 +123,19 @@ export class SensorTabs {
     samples.times.forEach((time, i) => {
       const values = samples.values[i]!;
       const parts = this.partsAt(time);
-      const truth = parts ? truthOf(card, parts, values) : [];
+      const told = shown(card, values);
+      const truth = shown(card, parts ? truthOf(card, parts, values) : []);
       for (const { chart, components } of this.charts) {
-        const own = (row: (number | null)[]) => components.map((c) => wrapped(card.components[c]!, row[c] ?? null));
-        const told = own(values);
-        chart.push(time, chart.lines.truths ? [...told, ...own(truth)] : told);
+        const own = (row: (number | null)[]) => components.map((c) => row[c]!);
+        chart.push(time, chart.lines.truths ? [...own(told), ...own(truth)] : own(told));
       }
     });
     const last = samples.times[samples.times.length - 1]!;
     this.state.textContent = `${card.type.replaceAll("_", " ")}, ${card.rate} Hz, last at ${last.toFixed(2)} s`;
     const { picture } = samples;
     if (picture && this.picture) {
-      if (picture.form === "points") this.picture.points(new Float32Array(numbersOf(picture.data)));
+      if (picture.form === "photo") this.picture.photo(picture.data);
+      else if (picture.form === "points") this.picture.points(new Float32Array(numbersOf(picture.data)));
       else {
         const shades = new Uint8Array(numbersOf(picture.data));
         const pings = Math.max(Math.round(shades.length / (picture.rows * picture.columns)), 1);
@@ -152,7 +154,14 @@ export class SensorTabs {
   }
 }
 
-/** Directions from 0 to a whole turn, so that north does not split them. */
-function wrapped(name: string, value: number | null): number | null {
-  return value !== null && /heading|course/.test(name) ? (value + 2 * TURN) % TURN : value;
+/** Values as charts show them: directions from 0 to a whole turn, so that north does not split them;
+ * no range where a beam met nothing, and no contact in an empty place of a list, which are told as 0. */
+export function shown(card: SensorCard, row: (number | null)[]): (number | null)[] {
+  return card.components.map((name, i) => {
+    const value = row[i] ?? null;
+    const place = /_(\d+)$/.exec(name)?.[1];
+    if (value === 0 && /^range_\d+$/.test(name)) return null;
+    if (place && row[card.components.indexOf(`identity_${place}`)] === 0) return null;
+    return value !== null && /heading|course/.test(name) ? (value + 2 * TURN) % TURN : value;
+  });
 }

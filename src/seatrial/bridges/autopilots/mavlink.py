@@ -59,6 +59,8 @@ class MavlinkBridge(Bridge):
         self._unsent = bytearray()
         self._framer = Framer(1, 200, self.counts)
         self._last: bytes = b""
+        self._spoken = False
+        """Whether the peer has said anything that MAVLink knows."""
 
     @property
     def place(self) -> str:
@@ -196,6 +198,7 @@ class MavlinkBridge(Bridge):
             return []
         found: list[tuple[Request, Answer]] = []
         for kind, fields in self._framer.found(data):
+            self._spoken = True
             if kind is HIL_ACTUATOR_CONTROLS:
                 self.counts["heard"] += 1
                 shares = np.array(fields[2:18])
@@ -210,12 +213,14 @@ class MavlinkBridge(Bridge):
             peer, _ = self._server.accept()
         except OSError:
             return
-        if self._peer is not None:  # one autopilot drives
+        if self._peer is not None:
             self.counts["refused"] += 1
-            peer.close()
-            return
+            if self._spoken:  # one autopilot drives
+                peer.close()
+                return
+            self._leave()  # who has said nothing of use gives up its place
         peer.setblocking(False)
-        self._peer, self._unsent = peer, bytearray()
+        self._peer, self._unsent, self._spoken = peer, bytearray(), False
         self._framer = Framer(1, 200, self.counts)
         self._send(self._framer.frame(HEARTBEAT, 0, 10, 8, 0, 4, 3) + self._last)
 

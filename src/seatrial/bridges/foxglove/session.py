@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from seatrial.bridges.websocket import Session
+from seatrial.bridges.clients import Session
 from seatrial.ros.commands import MessageError
 from seatrial.ros.layout import TypeStore
 from seatrial.ros.plain import from_plain

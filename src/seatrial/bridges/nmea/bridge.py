@@ -1,12 +1,10 @@
 """The bridge of one vehicle's instruments, and of the AIS traffic about it."""
 
 import math
-from typing import Any
 
 import numpy as np
 
-from seatrial.bridges.bridge import Answer, Bridge, Order, Request, Setting, Turn
-from seatrial.bridges.lines import open_lines
+from seatrial.bridges.bridge import Answer, Order, Request, Setting, Turn
 from seatrial.bridges.nmea.ais import (
     STATIC_PERIOD,
     SUBMERGED,
@@ -19,47 +17,25 @@ from seatrial.bridges.nmea.ais import (
     position_report,
     static_reports,
 )
-from seatrial.bridges.nmea.sentences import SPOKEN, read_sentence, rotated, sentence
+from seatrial.bridges.nmea.instruments import InstrumentBridge, rotated
+from seatrial.bridges.nmea.sentences import SPOKEN, read_sentence, sentence
 from seatrial.bridges.nmea.steering import Steering
-from seatrial.engine.frames import (
-    Body,
-    RunSummary,
-    VehicleInfo,
-    VehicleState,
-)
-from seatrial.errors import Problem, SpecError
+from seatrial.engine.frames import Body, VehicleState
 
-FASTEST = 10.0
-"""Samples of one sensor per second that are told: more than serial instruments send."""
-SLOW = {"battery": 1.0, "pressure": 1.0, "ctd": 1.0}
-"""The same for those whose readings hardly change."""
 MOST_LINES = 200
 """Lines that are read in one turn; what comes faster is not heard."""
 
 
-class NmeaBridge(Bridge):
-    """Speaks for one vehicle, its own ship, at one place."""
+class NmeaBridge(InstrumentBridge):
+    """Sentences of one vehicle's instruments, and of everybody's transponders."""
 
     name = "nmea"
 
-    def __init__(self, address: str, vehicle: str | None = None) -> None:
-        """`vehicle` is the own ship; the first of the scenario when None."""
-        super().__init__()
-        self._wanted = vehicle
-        self._lines = open_lines(address, self.counts)
-
-    @property
-    def place(self) -> str:
-        """Where it speaks."""
-        return self._lines.place
-
     def open(self, setting: Setting) -> None:
-        """Find the own ship and everybody who has a transponder."""
+        """Find everybody who has a transponder."""
+        super().open(setting)
         header = setting.header
-        self._datum = header.datum
-        self._ship = _own_ship(header.vehicles, self._wanted)
         self._steering = Steering(self._ship)
-        self._told: dict[str, float] = {}
         self._speed = 0.0
         self._sequence = Sequence()
         self._stations = {
@@ -74,20 +50,14 @@ class NmeaBridge(Bridge):
             length, beam = body.length or 2.0 * body.radius, body.beam or 2.0 * body.radius
             number = mmsi_of(first + i, aid)
             self._stations[body.name] = Station(number, body.name, length, beam, aid)
-        self._due = dict.fromkeys(self._stations, -math.inf)
+        self._next = dict.fromkeys(self._stations, -math.inf)
         self._static_due = dict.fromkeys(self._stations, -math.inf)
-
-    def drives(self) -> set[str]:
-        """The own ship."""
-        return {self._ship.name}
 
     def write(self, turn: Turn) -> None:
         """What the instruments say of the samples that arrived, then AIS."""
         spoken: list[str] = []
-        measured = turn.frames.measurements.get(self._ship.name, {})
-        for info in self._ship.sensors:
-            if info.type in SPOKEN and info.name in measured:
-                spoken += self._sensor(info, measured[info.name])
+        for info, time, values in self._samples(turn, SPOKEN):
+            spoken += [sentence(b) for b in SPOKEN[info.type](info, time, values, self._datum)]
         state = turn.vehicles[self._ship.name]
         self._speed = _report(state).speed
         for name, station in self._stations.items():
@@ -95,20 +65,7 @@ class NmeaBridge(Bridge):
             if report is not None:
                 for message in self._messages(station, report):
                     spoken += self._sequence.spoken(message, name == self._ship.name)
-        if spoken:
-            self.counts["sent"] += len(spoken)
-            self._lines.send("".join(spoken).encode("ascii"))
-
-    def _sensor(self, info: Any, samples: Any) -> list[str]:
-        shortest = 1.0 / SLOW.get(info.type, FASTEST)
-        spoken = []
-        for k, time in enumerate(samples.time):
-            values = dict(zip(info.components, samples.values[k].tolist(), strict=True))
-            told = samples.valid[k] or values.get("fix") == 0.0  # a receiver says that it is lost
-            if told and time >= self._told.get(info.name, -math.inf) + shortest - 1e-9:
-                self._told[info.name] = time
-                spoken += [sentence(b) for b in SPOKEN[info.type](info, time, values, self._datum)]
-        return spoken
+        self._send(spoken)
 
     def _report(self, name: str, turn: Turn) -> Report | None:
         if name in turn.vehicles:
@@ -121,8 +78,8 @@ class NmeaBridge(Bridge):
         if report.time >= self._static_due[name] - 1e-9:
             self._static_due[name] = report.time + STATIC_PERIOD
             found += static_reports(station)
-        if report.time >= self._due[name] - 1e-9:
-            self._due[name] = report.time + period_of(station, report)
+        if report.time >= self._next[name] - 1e-9:
+            self._next[name] = report.time + period_of(station, report)
             found.append(position_report(station, report, self._datum))
         return found
 
@@ -147,25 +104,6 @@ class NmeaBridge(Bridge):
                 self.counts["heard"] += 1
                 found.append((Order(self._ship.name, order), self.refuse))
         return found
-
-    def close(self, summary: RunSummary) -> None:
-        """Close the line."""
-        self._lines.close()
-
-
-def _own_ship(vehicles: tuple[VehicleInfo, ...], wanted: str | None) -> VehicleInfo:
-    found = next((v for v in vehicles if wanted in (None, v.name)), None)
-    names = [v.name for v in vehicles]
-    if found is None:
-        raise SpecError(
-            Problem(
-                f"there is no vehicle `{wanted}` in this scenario",
-                value=wanted,
-                expected=f"one of {', '.join(names[:20])}",
-                mend="name one of these, as in `--nmea otter@tcp://127.0.0.1:10110`",
-            )
-        )
-    return found
 
 
 def _report(state: VehicleState) -> Report:

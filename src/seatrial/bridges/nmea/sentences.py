@@ -8,12 +8,12 @@ transducer.
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
-from numpy.typing import NDArray
 
+from seatrial.bridges.nmea.instruments import Values, attitude, turn_rate
 from seatrial.signals import SensorInfo
 from seatrial.spatial.geodesy import to_geodetic
 
@@ -27,9 +27,6 @@ _QUALITY = (0, 1, 2, 5, 4)
 """In GGA, by fix: none, autonomous, differential, RTK float, RTK fixed."""
 _MODE = "NADFR"
 """The same in RMC and VTG."""
-
-Values = Mapping[str, float]
-"""A sample by component."""
 
 
 def sentence(body: str, start: str = "$") -> str:
@@ -98,9 +95,7 @@ def _compass(info: SensorInfo, time: float, v: Values, datum: tuple[float, float
 
 
 def _turn(info: SensorInfo, v: Values) -> str:
-    rate = [v[f"angular_velocity_{axis}"] for axis in "xyz"]
-    per_minute = math.degrees(float(rotated(info.orientation, np.array(rate))[2])) * 60.0
-    return f"TIROT,{per_minute:.1f},A"
+    return f"TIROT,{math.degrees(turn_rate(info, v)) * 60.0:.1f},A"
 
 
 def _imu(info: SensorInfo, time: float, v: Values, datum: tuple[float, float]) -> list[str]:
@@ -108,17 +103,11 @@ def _imu(info: SensorInfo, time: float, v: Values, datum: tuple[float, float]) -
 
 
 def _ahrs(info: SensorInfo, time: float, v: Values, datum: tuple[float, float]) -> list[str]:
-    # From the sensor's axes to the world's; the mounting undone, from the body's.
-    w, x, y, z = info.orientation
-    body = _product([v[f"orientation_{part}"] for part in "wxyz"], [w, -x, -y, -z])
-    w, x, y, z = body
-    heading = math.atan2(2.0 * (x * y + w * z), 1.0 - 2.0 * (y * y + z * z))
-    roll = math.degrees(math.atan2(2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)))
-    pitch = math.degrees(math.asin(max(-1.0, min(1.0, 2.0 * (w * y - x * z)))))
+    roll, pitch, heading = attitude(info, v)
     return [
         f"HEHDT,{bearing(heading):.1f},T",
         _turn(info, v),
-        f"YXXDR,A,{pitch:.2f},D,PTCH,A,{roll:.2f},D,ROLL",
+        f"YXXDR,A,{math.degrees(pitch):.2f},D,PTCH,A,{math.degrees(roll):.2f},D,ROLL",
     ]
 
 
@@ -172,24 +161,3 @@ SPOKEN: dict[str, Callable[[SensorInfo, float, Values, tuple[float, float]], lis
     "ctd": _water,
 }
 """By the type of a sensor, the sentences of a sample without their checksums."""
-
-
-def _product(p: list[float], q: list[float]) -> list[float]:
-    """Hamilton product."""
-    a, b, c, d = p
-    w, x, y, z = q
-    return [
-        a * w - b * x - c * y - d * z,
-        a * x + b * w + c * z - d * y,
-        a * y - b * z + c * w + d * x,
-        a * z + b * y - c * x + d * w,
-    ]
-
-
-def rotated(
-    quaternion: tuple[float, float, float, float], vector: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """A vector turned by a unit quaternion: v + 2 q × (q × v + w v)."""
-    w, axis = quaternion[0], np.array(quaternion[1:])
-    turned: NDArray[np.float64] = vector + 2.0 * np.cross(axis, np.cross(axis, vector) + w * vector)
-    return turned

@@ -3,11 +3,24 @@
 import time as wall_clock
 
 from seatrial.bridges.bridge import Answer, Bridge, Request, Setting, Turn
-from seatrial.bridges.ros2.dds import Participant, Reader, Writer, dds_type, require_dds
-from seatrial.bridges.steering import CONTROLS, Steering, control
+from seatrial.bridges.ros2.dds import (
+    Participant,
+    Reader,
+    Writer,
+    dds_name,
+    dds_type,
+    require_dds,
+)
+from seatrial.bridges.ros2.rtps import FAST_DDS, Question, Services
+from seatrial.bridges.steering import CONTROLS, SEA, Steering, control, other_sea
 from seatrial.engine.frames import RunSummary
 from seatrial.ros.commands import MessageError
-from seatrial.ros.definitions import TRIGGER_REQUEST, TRIGGER_RESPONSE
+from seatrial.ros.definitions import (
+    SEA_REQUEST,
+    SEA_RESPONSE,
+    TRIGGER_REQUEST,
+    TRIGGER_RESPONSE,
+)
 from seatrial.ros.layout import TypeStore
 from seatrial.ros.profiles import profile_of
 from seatrial.ros.streams import Streams
@@ -15,6 +28,11 @@ from seatrial.ros.streams import Streams
 DEPTH = {"clock": 1, "state": 10, "sensor": 5, "latched": 1}
 """Messages of a topic that wait for a peer; five of a sensor as in ROS's sensor-data profile."""
 NAP = 0.001
+SERVICES = dict.fromkeys(CONTROLS, (TRIGGER_REQUEST, TRIGGER_RESPONSE))
+SERVICES |= {SEA: (SEA_REQUEST, SEA_RESPONSE)}
+"""Types of questions and answers by name, below `/simulation/`."""
+ENCAPSULATION, HEADER = 4, 16
+"""Bytes before a message, and of the identity that `rmw_cyclonedds` puts before its fields."""
 
 
 class Ros2Bridge(Bridge):
@@ -33,7 +51,7 @@ class Ros2Bridge(Bridge):
         self._participant = Participant(domain)
         self._writers: dict[str, Writer] = {}
         self._readers: dict[str, Reader] = {}
-        self._services: dict[str, tuple[Reader, Writer]] = {}
+        self._services: Services | None = None
         self._under_way: list[Request] = []
 
     @property
@@ -60,13 +78,11 @@ class Ros2Bridge(Bridge):
             )
         for topic, typename in self._steering.topics.items():
             self._readers[topic] = self._participant.reader(f"rt{topic}", dds_type(typename))
-        asks, answers = dds_type(TRIGGER_REQUEST, "srv"), dds_type(TRIGGER_RESPONSE, "srv")
-        for word in CONTROLS:
-            name = f"/simulation/{word}"
-            self._services[word] = (
-                self._participant.reader(f"rq{name}Request", asks),
-                self._participant.writer(f"rr{name}Reply", answers, DEPTH["state"], kept=False),
-            )
+        pairs = {}
+        for word, (asked, answered) in SERVICES.items():
+            question, reply = f"rq/simulation/{word}Request", f"rr/simulation/{word}Reply"
+            pairs[question] = (dds_name(asked, "srv"), reply, dds_name(answered, "srv"))
+        self._services = Services(self._domain, pairs)
 
     def drives(self) -> set[str]:
         """Those named, or all."""
@@ -108,14 +124,21 @@ class Ros2Bridge(Bridge):
                 self.counts["heard"] += 1
                 if request is not None:
                     found.append((request, self.refuse))
-        for word, (reader, writer) in self._services.items():
-            for data in reader.take():
-                found += self._question(word, data, writer)
+        if self._services is not None:
+            for question in self._services.take():
+                found += self._question(question, self._services)
+            self.counts["garbled"] += self._services.garbled
+            self._services.garbled = 0
         return found
 
-    def _question(self, word: str, data: bytes, writer: Writer) -> list[tuple[Request, Answer]]:
+    def _question(self, question: Question, services: Services) -> list[tuple[Request, Answer]]:
+        word = question.topic.removeprefix("rq/simulation/").removesuffix("Request")
+        kind, response = SERVICES[word]
+        data, bare = question.data, question.vendor == FAST_DDS
+        if bare:  # both are of the same alignment
+            data = data[:ENCAPSULATION] + b"\0" * HEADER + data[ENCAPSULATION:]
         try:
-            asked = self._store.read(TRIGGER_REQUEST, data)
+            asked = self._store.read(kind, data)
         except ValueError:
             self.counts["garbled"] += 1
             return []
@@ -123,17 +146,25 @@ class Ros2Bridge(Bridge):
 
         def answer(why: str) -> None:
             self.refuse(why)
-            response = self._store.serialise(
-                TRIGGER_RESPONSE,
-                lambda f: f.make(TRIGGER_RESPONSE, asked.guid, asked.number, not why, why),
+            told = self._store.serialise(
+                response, lambda f: f.make(response, asked.guid, asked.number, not why, why)
             )
-            writer.write(response)
+            if bare:
+                told = told[:ENCAPSULATION] + told[ENCAPSULATION + HEADER :]
+            services.answer(question, told)
 
-        return [(control(word), answer)]
+        try:
+            if word == SEA:
+                return [(other_sea(asked.significant_height, asked.peak_period), answer)]
+            return [(control(word), answer)]
+        except MessageError as error:
+            answer(str(error))
+            return []
 
     def close(self, summary: RunSummary) -> None:
         """Leave the domain; what peers have not taken yet they get a moment to take."""
         self._writers.clear()
         self._readers.clear()
-        self._services.clear()
+        if self._services is not None:
+            self._services.close()
         self._participant.close()

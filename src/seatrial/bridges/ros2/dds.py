@@ -55,6 +55,12 @@ def _domain(number: int) -> Any:
     return Domain(number, LOOPBACK)
 
 
+def dds_name(typename: str, place: str = "msg") -> str:
+    """As DDS calls a message."""
+    package, _, name = typename.split("/")
+    return f"{package}::{place}::dds_::{name}_"
+
+
 @cache
 def dds_type(typename: str, place: str = "msg") -> Any:
     """The DDS type of a message, whose objects keep and give the bytes in `data`."""

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from seatrial.bridges.websocket import Session
+from seatrial.bridges.clients import Session
 from seatrial.ros.commands import MessageError
 from seatrial.ros.layout import TypeStore
 from seatrial.ros.plain import as_plain, from_plain

@@ -43,6 +43,8 @@ class Leg:
     side: float = 1.0
     altitude: float = math.nan
     """Over the bottom, m; NaN for a leg that has a depth."""
+    pipe: float = math.nan
+    """To starboard of a pipeline that is followed by a sonar, m; NaN for a leg without one."""
     task: int = 0
     """Place of its task in the mission."""
 
@@ -90,8 +92,18 @@ def legs_of(scenario: Scenario, participant: Participant, speed: float, holds: b
             )
             if isinstance(task, spec.Goto) and task.smooth is not None:
                 points = _smoothed(task, np.vstack([last, points]), length)
+            beside = math.nan
+            if isinstance(task, spec.Follow) and task.by is not None:
+                beside = task.offset
             legs += [
-                Leg(f"{task.do} {k + 1}", runtime.TRACK, point, **common)
+                Leg(
+                    f"{task.do} {k + 1}",
+                    runtime.TRACK,
+                    point,
+                    # The first leads to the pipeline, the others along it.
+                    pipe=beside if k else math.nan,
+                    **common,
+                )
                 for k, point in enumerate(points)
             ]
     return legs
@@ -150,6 +162,8 @@ def _along(
         ]
     )
     line = np.array([corner[:2] for corner in body.pipe.waypoints]) @ turn.T + body.position[:2]
+    if task.chart is not None:
+        line = np.array([corner[:2] for corner in task.chart])
     if np.linalg.norm(line[-1] - start[:2]) < np.linalg.norm(line[0] - start[:2]):
         line = line[::-1]
     return np.column_stack([patterns.beside(line, task.offset), np.full(len(line), task.depth)])

@@ -18,6 +18,7 @@ from seatrial.compile.autonomy.obstacles import (
     build_watch,
     turning_of,
 )
+from seatrial.compile.autonomy.pipelines import build_tracker
 from seatrial.compile.autonomy.terrain import build_terrain, deepest_of
 from seatrial.compile.autonomy.tuning import Design, design, filters_waves
 from seatrial.compile.padding import room_for, with_room
@@ -141,6 +142,7 @@ def build_pilot(
         period=scenario.control_period,
         terrain=build_terrain(scenario, members, missions, sensors.infos, tuning, ocean, dtype),
         sight=sight,
+        tracker=build_tracker(scenario, members, sensors.infos, _lookahead(tuning, legs), dtype),
     )
     infos = {
         m.name: tuple(
@@ -256,6 +258,7 @@ def _mission(legs: list[list[Leg]], starts: Array, dtype: DType, flat: bool) -> 
         return np.array([[getattr(own[k], name) for own in rows] for k in range(room)], np.float64)
 
     ends, altitude = np.moveaxis(column("end"), 2, 1), column("altitude")
+    pipe = column("pipe")
     return runtime.Mission(
         kind=constant(column("kind"), np.int32),
         start=constant(np.concatenate([starts[None], ends[:-1]]), dtype),
@@ -271,6 +274,7 @@ def _mission(legs: list[list[Leg]], starts: Array, dtype: DType, flat: bool) -> 
         side=constant(column("side"), dtype),
         count=constant([len(own) for own in legs], np.int32),
         altitude=None if np.isnan(altitude).all() else constant(altitude, dtype),
+        pipe=None if np.isnan(pipe).all() else constant(pipe, dtype),
         flat=flat,
     )
 

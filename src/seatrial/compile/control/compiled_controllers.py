@@ -14,7 +14,6 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
 from seatrial.channels import Channel, find_channel
 from seatrial.engine.command.compiled_controller import (
@@ -148,7 +147,7 @@ def _build(
     )
     method = given.controller.step
     try:
-        traced: ClosedJaxpr = jax.make_jaxpr(one)(*arguments)
+        traced = jax.make_jaxpr(one)(*arguments)
         mark = _mark(traced)
     except _UnfitError as wrong:
         raise _refusal(given, method, wrong.message, None, wrong.expected, wrong.mend) from None
@@ -174,8 +173,10 @@ def _build(
     return put
 
 
-def _mark(traced: ClosedJaxpr) -> str:
+def _mark(traced: Any) -> str:
     """Fingerprint of all that a program computes, numbers included."""
+    from jax.extend.core import jaxpr_as_fun  # heavy, and few write such controllers
+
     inputs = [_shape(a.shape, a.dtype) for a in traced.in_avals]
     text = jax.jit(jaxpr_as_fun(traced)).lower(*inputs).as_text()
     return hashlib.blake2b(text.encode(), digest_size=20).hexdigest()

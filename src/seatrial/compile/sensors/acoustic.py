@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from seatrial.compile.sensors.context import Built, Context, check_triangle
 from seatrial.compile.sensors.position import POSITION, Facts, dilution, solver_of
 from seatrial.compile.sensors.water import depths_of, profile_of
-from seatrial.ocean import Ocean, water
+from seatrial.ocean import Ocean
 from seatrial.ocean.curves import Curve, curve
 from seatrial.pytree import constant
 from seatrial.sensors.position import lbl as long
@@ -163,8 +163,7 @@ def _alike(described: spec.Modem) -> spec.Modem:
 def travel_of(ocean: Ocean, dtype: np.dtype[Any]) -> Curve:
     """Time of sound from the surface over depth, s."""
     z = depths_of(ocean)
-    sound = np.asarray(water.sound_speed(ocean.water, constant(z)), np.float64)
-    slowness = 1.0 / np.broadcast_to(sound, z.shape)
+    slowness = 1.0 / profile_of(ocean, z).sound_speed
     steps = 0.5 * np.diff(z) * (slowness[1:] + slowness[:-1])
     return Curve(
         knots=constant(z, np.float64),

@@ -2,15 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from seatrial.channels import Channel
+from seatrial.compile.surroundings.light import USUAL_AZIMUTH, USUAL_ELEVATION
 from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
+from seatrial.pytree import constant
+from seatrial.render.sky import Sky
 from seatrial.sensors.sensor import Mount, Sensor
-from seatrial.sensors.tap import DenseSensor
+from seatrial.sensors.tap import DenseSensor, Tap
 from seatrial.spec.sensors.base import SensorSpec
 from seatrial.spec.sensors.position import Modem
 from seatrial.spec.vehicle import Vehicle
@@ -40,6 +43,10 @@ class Context:
     and the bottom."""
     weather: Weather | None = None
     """Of the air; None for a clear day."""
+    sky: Sky = field(default_factory=lambda: Sky(USUAL_ELEVATION, USUAL_AZIMUTH))
+    """Sun, clouds and fog."""
+    water_type: str = "II"
+    """What the water does to light."""
     name: str = ""
     """Of the vehicle."""
     numbers: Mapping[str, int] | None = None
@@ -76,3 +83,18 @@ def check_triangle(described: SensorSpec, key: str, one: str) -> None:
             expected=f"at least three {key} that form a triangle seen from above",
             mend=f"move {one} off the line",
         )
+
+
+def tap_of(
+    context: Context, components: int, needs: Literal["air", "water", ""], sweeps: bool
+) -> Tap:
+    """What a sensor that looks at the world leaves in the compiled loop."""
+    return Tap(
+        mount=context.mount,
+        turn=constant(np.array(context.orientation)[:, None], context.dtype),
+        rate=constant(1.0 / context.period, np.float64),
+        components=components,
+        needs=needs,
+        sweeps=sweeps,
+        vehicles=max(1, len(context.rays.vehicles)),
+    )

@@ -10,6 +10,7 @@ from seatrial.channels import Channel
 from seatrial.compile.events.schedule import steps_between_samples
 from seatrial.compile.sensors import (
     acoustic,
+    cameras,
     contacts,
     inertial,
     machinery,
@@ -20,6 +21,7 @@ from seatrial.compile.sensors import (
     water,
 )
 from seatrial.compile.sensors.context import Built, Context
+from seatrial.compile.surroundings.light import sky_of
 from seatrial.engine.compiled.suite import MOST_JITTER, Fitted
 from seatrial.faults import SensorFault
 from seatrial.geometry.rays import RayScene
@@ -38,6 +40,7 @@ DType = np.dtype[Any]
 
 _BUILDERS: dict[str, Callable[[Any, Context], Built]] = {
     "imu": inertial.imu,
+    "ground_truth": inertial.ground_truth,
     "ahrs": position.ahrs,
     "compass": position.compass,
     "magnetometer": position.magnetometer,
@@ -56,7 +59,9 @@ _BUILDERS: dict[str, Callable[[Any, Context], Built]] = {
     "battery": machinery.battery,
     "echo_sounder": ranging.echo_sounder,
     "lidar": optical.lidar,
-    "depth_camera": optical.depth_camera,
+    "camera": cameras.camera,
+    "depth_camera": cameras.depth_camera,
+    "thermal_camera": cameras.thermal_camera,
     "imaging_sonar": sonar.imaging_sonar,
     "mechanical_sonar": sonar.mechanical_sonar,
     "side_scan": sonar.side_scan,
@@ -122,13 +127,15 @@ class FittedOut:
                 vehicle=participant.vehicle,
                 channels=channels,
                 datum=(scenario.world.datum.latitude_deg, scenario.world.datum.longitude_deg),
-                orientation=_quaternion(sensor),
+                orientation=quaternion_of(sensor),
                 bottom=ranging.bottom_of(scenario.world.seabed),
                 name=participant.name,
                 numbers=numbers,
                 modems=acoustic.modems_of(scenario),
                 rays=rays or RayScene(()),
                 weather=scenario.world.weather,
+                sky=sky_of(scenario.world),
+                water_type=scenario.world.water_type,
             )
             built = _BUILDERS[_type(sensor)](sensor, context)
             self._built.append(built)
@@ -143,7 +150,7 @@ class FittedOut:
                     deviation=built.deviation,
                     rate=1.0 / period,
                     position=sensor.position,
-                    orientation=_quaternion(sensor),
+                    orientation=quaternion_of(sensor),
                     facts=built.facts,
                     payload=None if built.dense is None else built.dense.payload,
                 )
@@ -174,7 +181,7 @@ class FittedOut:
                     size=_size(built),
                     period=steps_between_samples(sensor, self._time_step),
                     interval=1.0 / sensor.rate,
-                    inertial=_type(sensor) == "imu",
+                    inertial=_type(sensor) in ("imu", "ground_truth"),
                     contacts=_looks_out(built),
                 )
             )
@@ -224,7 +231,8 @@ def _sensor_to_body(sensor: SensorSpec) -> np.ndarray[Any, np.dtype[np.float64]]
     )
 
 
-def _quaternion(sensor: SensorSpec) -> tuple[float, float, float, float]:
+def quaternion_of(sensor: SensorSpec) -> tuple[float, float, float, float]:
+    """From the sensor's axes to the body's, scalar first; right angles come out exact."""
     (cr, cp, cy), (sr, sp, sy) = _cosines_and_sines(sensor, 0.5)
     return (
         cr * cp * cy + sr * sp * sy,

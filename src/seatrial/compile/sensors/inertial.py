@@ -8,9 +8,15 @@ import numpy as np
 from seatrial.compile.sensors.context import Built, Context
 from seatrial.pytree import constant
 from seatrial.sensors.inertial import imu as runtime
+from seatrial.sensors.inertial import truth
 from seatrial.sensors.noise.processes import instability_deviation
 from seatrial.spec.sensors.base import Fidelity
-from seatrial.spec.sensors.inertial import AccelerometerErrors, GyroscopeErrors, Imu
+from seatrial.spec.sensors.inertial import (
+    AccelerometerErrors,
+    GroundTruth,
+    GyroscopeErrors,
+    Imu,
+)
 
 EARTH_RATE = 7.292115e-5
 """Rotation of the Earth against the stars, rad/s (WGS 84)."""
@@ -58,6 +64,21 @@ def imu(spec: Imu, context: Context) -> Built:
         units=("m s-2",) * 3 + ("rad s-1",) * 3,
         deviation=deviation,
         facts=facts,
+    )
+
+
+def ground_truth(spec: GroundTruth, context: Context) -> Built:
+    """The motion itself."""
+    return Built(
+        sensor=truth.GroundTruth(
+            mount=context.mount,
+            turn=constant(np.array(context.orientation)[:, None], context.dtype),
+            earth_rate=_earth_rate(context) if spec.earth_rate else None,
+        ),
+        components=truth.COMPONENTS,
+        units=("m",) * 3 + ("1",) * 4 + ("m s-1",) * 3 + ("m s-2",) * 3 + ("rad s-1",) * 3,
+        deviation=(0.0,) * len(truth.COMPONENTS),
+        facts={},
     )
 
 

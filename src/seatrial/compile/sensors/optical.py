@@ -1,19 +1,14 @@
-"""Descriptions of LiDARs and depth cameras, to sensors."""
+"""Descriptions of LiDARs, to sensors."""
 
 import math
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.compile.sensors.context import Built, Context
+from seatrial.compile.sensors.context import Built, Context, tap_of
 from seatrial.geometry.materials import material_column
-from seatrial.pytree import constant
 from seatrial.render.air import extinction
-from seatrial.render.lens import Distortion, pixel_rays
 from seatrial.sensors.ranging.lidar import Errors, Lidar
-from seatrial.sensors.tap import Tap
-from seatrial.sensors.vision.depth_camera import DepthCamera, Noise
 from seatrial.spec.sensors import optical as spec
 
 Array = NDArray[np.float64]
@@ -46,7 +41,7 @@ def lidar(described: spec.Lidar, context: Context) -> Built:
     )
     deviation = 0.0 if ideal else model.noise
     return Built(
-        _tap(context, 2, "" if ideal else "air", sweeps=full),
+        tap_of(context, 2, "" if ideal else "air", sweeps=full),
         ("nearest", "returns"),
         ("m", "1"),
         (deviation, 0.0),
@@ -82,54 +77,4 @@ def _errors(model: spec.LidarModel, context: Context, full: bool) -> Errors:
         ripples=0.003 + 0.00512 * speed,
         divergence=model.divergence if full else 0.0,
         resolution=model.resolution if full else 0.0,
-    )
-
-
-def depth_camera(described: spec.DepthCamera, context: Context) -> Built:
-    """A depth camera."""
-    width, height = described.width, described.height
-    focal = 0.5 * width / math.tan(0.5 * described.field_of_view)
-    d = described
-    distortion = Distortion(d.k1, d.k2, d.k3, d.p1, d.p2)
-    directions = pixel_rays(width, height, focal, distortion)
-    if directions is None:
-        raise described.error(
-            ("k1",),
-            "this distortion folds the image over within its frame",
-            value=list(distortion),
-            expected="coefficients with which every pixel sees one direction",
-            mend="use smaller ones, or a smaller `field_of_view`",
-        )
-    noise = None
-    if described.fidelity != "ideal":
-        noise = Noise(described.noise_scale, described.noise_low, described.noise_high)
-    dense = DepthCamera(
-        rays=context.rays,
-        directions=np.ascontiguousarray(directions.T, np.float32),
-        width=width,
-        height=height,
-        period=context.period,
-        minimum_range=described.minimum_range,
-        range=described.range,
-        noise=noise,
-    )
-    return Built(
-        _tap(context, 1, "", sweeps=False),
-        ("nearest",),
-        ("m",),
-        (0.0,),
-        {"focal_length": (focal,), "distortion": (d.k1, d.k2, d.p1, d.p2, d.k3)},
-        dense=dense,
-    )
-
-
-def _tap(context: Context, components: int, needs: Literal["air", ""], sweeps: bool) -> Tap:
-    return Tap(
-        mount=context.mount,
-        turn=constant(np.array(context.orientation)[:, None], context.dtype),
-        rate=constant(1.0 / context.period, np.float64),
-        components=components,
-        needs=needs,
-        sweeps=sweeps,
-        vehicles=max(1, len(context.rays.vehicles)),
     )

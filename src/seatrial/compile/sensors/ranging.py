@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from seatrial.compile.sensors.context import Built, Context
 from seatrial.compile.sensors.water import FARTHEST, depths_of, profile_of
 from seatrial.geometry.materials import MATERIALS
-from seatrial.ocean import water
 from seatrial.ocean.curves import curve
 from seatrial.pytree import constant
 from seatrial.sensors.ranging.altimeter import RING, Altimeter, Device, Scattering
@@ -178,8 +177,7 @@ def _noise(described: spec.EchoSounder, solid_angle: float) -> float:
 def _medium(frequency: float, context: Context) -> Medium:
     z = depths_of(context.ocean)
     here = profile_of(context.ocean, z)
-    sound = np.asarray(water.sound_speed(context.ocean.water, constant(z)), np.float64)
-    slowness = 1.0 / np.broadcast_to(sound, z.shape)
+    slowness = 1.0 / here.sound_speed
     alpha = absorption(frequency, here.celsius, here.salinity, z)
     wide = np.concatenate([[-FARTHER], z, [z[-1] + FARTHER]])
 

@@ -1,23 +1,20 @@
 """Descriptions of sensors that draw with sound or radio waves, to sensors."""
 
 import math
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.compile.sensors.context import Built, Context
+from seatrial.compile.sensors.context import Built, Context, tap_of
 from seatrial.compile.sensors.water import depths_of, profile_of
 from seatrial.geometry.materials import MATERIALS, material_column
-from seatrial.ocean import water
-from seatrial.pytree import constant
 from seatrial.sensors.radar.picture import LIGHT, WARMTH, RadarPicture, elevations
 from seatrial.sensors.sonar.column import Column
 from seatrial.sensors.sonar.fan import Fan, fan
 from seatrial.sensors.sonar.fan_sonar import FanSonar, Sweep
 from seatrial.sensors.sonar.multibeam import Multibeam
 from seatrial.sensors.sonar.targets import targets
-from seatrial.sensors.tap import DenseSensor, Tap
+from seatrial.sensors.tap import DenseSensor
 from seatrial.sensors.water.medium import absorption
 from seatrial.spec.sensors import sonar as spec
 
@@ -104,7 +101,7 @@ def multibeam(described: spec.Multibeam, context: Context) -> Built:
         "range_noise": (0.0 if ideal else described.range_noise,),
         "angle_noise": (0.0 if ideal else described.angle_noise,),
     }
-    tap = _tap(context, 1, "water")
+    tap = tap_of(context, 1, "water", sweeps=False)
     return Built(tap, ("soundings",), ("1",), (0.0,), facts, dense=dense)
 
 
@@ -134,7 +131,7 @@ def radar_image(described: spec.RadarImage, context: Context) -> Built:
         "frequency": (described.frequency,),
         "beamwidth": (described.beamwidth,),
     }
-    tap = _tap(context, 1, "air")
+    tap = tap_of(context, 1, "air", sweeps=False)
     return Built(tap, ("peak",), ("dBm",), (0.0,), facts, dense=dense)
 
 
@@ -186,29 +183,17 @@ def _built(
         "sample_rate": (column.speed_at(0.0) / (2.0 * width),),
         "pulse_length": (described.pulse_length,),
     }
-    tap = _tap(context, len(components), "water")
+    tap = tap_of(context, len(components), "water", sweeps=False)
     deviation = (0.0,) * len(components)
     return Built(tap, components, units, deviation, common | facts, dense=dense)
-
-
-def _tap(context: Context, components: int, needs: Literal["water", "air"]) -> Tap:
-    return Tap(
-        mount=context.mount,
-        turn=constant(np.array(context.orientation)[:, None], context.dtype),
-        rate=constant(1.0 / context.period, np.float64),
-        components=components,
-        needs=needs,
-        vehicles=max(len(context.rays.vehicles), 1),
-    )
 
 
 def _column(frequency: float, context: Context) -> Column:
     z = depths_of(context.ocean)
     here = profile_of(context.ocean, z)
-    sound = np.asarray(water.sound_speed(context.ocean.water, constant(z)), np.float64)
     return Column(
         depth=z,
-        speed=np.broadcast_to(sound, z.shape),
+        speed=here.sound_speed,
         absorption=absorption(frequency, here.celsius, here.salinity, z),
     )
 

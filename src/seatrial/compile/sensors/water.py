@@ -13,7 +13,7 @@ from seatrial.conventions import GRAVITY, SEAWATER_DENSITY
 from seatrial.ocean import Ocean
 from seatrial.ocean import water as water_now
 from seatrial.ocean.curves import Curve, curve
-from seatrial.ocean.water import GRID_STEP
+from seatrial.ocean.water import GRID_STEP, Water
 from seatrial.programs import call
 from seatrial.pytree import constant
 from seatrial.sensors.ranging.bottom_rays import reach_of
@@ -251,7 +251,6 @@ def anemometer(described: spec.Anemometer, context: Context) -> Built:
     return Built(sensor, ("speed", "angle"), ("m s-1", "rad"), (0.0, 0.0) if ideal else deviation)
 
 
-_temperature, _salinity = jax.jit(water_now.temperature), jax.jit(water_now.salinity)
 _hydrostatic, _practical_salinity = jax.jit(hydrostatic), jax.jit(practical_salinity)
 
 
@@ -260,12 +259,21 @@ class Profile(NamedTuple):
 
     celsius: Array
     salinity: Array
+    sound_speed: Array
+    """m/s."""
 
 
 def profile_of(ocean: Ocean, z: Array) -> Profile:
-    """Temperature and salinity at some depths."""
-    values = call(_temperature, ocean.water, z), call(_salinity, ocean.water, z)
+    """The water at some depths."""
+    values = call(_properties, ocean.water, z)
     return Profile(*(np.broadcast_to(np.asarray(v, np.float64), z.shape) for v in values))
+
+
+@jax.jit
+def _properties(water: Water, z: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+    properties = (water_now.temperature, water_now.salinity, water_now.sound_speed)
+    temperature, salinity, sound_speed = (value(water, z) for value in properties)
+    return temperature, salinity, sound_speed
 
 
 def depths_of(ocean: Ocean) -> Array:

@@ -34,6 +34,7 @@ MATERIALS = {
     "wall": "concrete",
     "mine": "steel",
     "rock": "rock",
+    "board": "plastic",
 }
 """What such things are usually made of; steel where nothing is said."""
 
@@ -122,6 +123,7 @@ def _put(
     common: dict[str, Any] = {
         "kind": body.kind or body.shape,
         "material": body.material or MATERIALS.get(body.shape, "steel"),
+        "colour": None if body.colour is None else np.array(body.colour),
         "fender": None
         if body.fender is None
         else Fender(body.fender.stiffness, body.fender.damping),

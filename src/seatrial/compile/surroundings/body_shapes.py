@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.geometry import mesh as meshes
-from seatrial.geometry.bodies import Body
+from seatrial.geometry import patterns
+from seatrial.geometry.bodies import Body, rotation_matrix
 from seatrial.geometry.mesh import Mesh
 from seatrial.ocean import Ocean
 from seatrial.ocean import seabed as bottoms
@@ -24,6 +25,8 @@ NO_BOTTOM = 10.0
 TETHER_RADIUS = 0.02
 FLANGE = 1.5
 """Diameter over that of the pipe; it is a third of it long."""
+BOLT = 0.12
+"""Radius of a bolt over that of the pipe."""
 SUPPORT = 1.4
 """Width of a block that carries a pipe over its diameter; it is half as long."""
 ROCK_RINGS = 12
@@ -67,8 +70,31 @@ def parts_of(body: spec.WorldBody, stream: str, seed: int) -> list[Body]:
         ]
     if body.pier is not None:
         return _pier(body.pier)
+    if body.board is not None:
+        return [_board(body.board)]
     assert body.pipe is not None
     return []  # laid along the bottom when its place is known
+
+
+def _board(board: spec.Board) -> Body:
+    """A thin box with a pattern on its forward face."""
+    if board.checker is not None:
+        cells = patterns.checker(*board.checker)
+    elif board.markers is not None:
+        cells = patterns.markers(*board.markers, board.first_marker)
+    else:
+        cells = np.array([list(row) for row in board.cells]).astype(np.uint8)
+    rows, columns = cells.shape
+    half = 0.5 * board.tilt
+    return Body(
+        "",
+        "box",
+        length=board.thickness,
+        beam=board.cell * columns,
+        height=board.cell * rows,
+        attitude=np.array([math.cos(half), 0.0, math.sin(half), 0.0]),
+        pattern=cells.astype(np.float64),
+    )
 
 
 def _mesh_body(mesh: Mesh) -> Body:
@@ -222,7 +248,8 @@ def fitted_to_bottom(
 def _pipe(
     body: spec.WorldBody, pipe: spec.Pipe, origin: Array, rotation: Array, ocean: Ocean
 ) -> list[Body]:
-    """Cylinders from corner to corner with balls between them, flanges around and blocks below."""
+    """Cylinders from corner to corner with bends or balls between them, flanges with bolts around
+    and blocks below."""
     radius = 0.5 * pipe.diameter
     line = np.array(pipe.waypoints, np.float64)
     if body.on_bottom:
@@ -232,6 +259,7 @@ def _pipe(
             assert depth is not None  # refused before
             corner[2] += depth - radius
     parts: list[Body] = []
+    cut = _cuts(line, pipe.bend)
     for k, (start, end) in enumerate(itertools.pairwise(line)):
         length = float(np.linalg.norm(end - start))
         if length <= 0.0:
@@ -241,15 +269,27 @@ def _pipe(
                 expected="corners apart from each other",
                 mend="drop one of them",
             )
-        along = _upright_to((end - start) / length)
-        parts.append(_rod(f"/pipe {k + 1}", radius, length, 0.5 * (start + end), along))
+        ahead = (end - start) / length
+        along = _upright_to(ahead)
+        begins, ends = start + cut[k] * ahead, end - cut[k + 1] * ahead
+        straight = length - cut[k] - cut[k + 1]
+        if straight < 0.0:
+            raise body.error(
+                ("pipe", "bend"),
+                f"the stretch from corner {k + 1} to {k + 2} is {length:g} m long, and the bends "
+                f"take {cut[k] + cut[k + 1]:g} m of it",
+                value=pipe.bend,
+                expected="bends that fit between the corners",
+                mend="give a smaller `bend`, or corners farther apart",
+            )
+        parts.append(_rod(f"/pipe {k + 1}", radius, straight, 0.5 * (begins + ends), along))
         if k > 0:
-            parts.append(Body(f"/bend {k}", "sphere", radius=radius, position=start))
+            parts.append(_bend(f"/bend {k}", radius, pipe.bend, line[k - 1 : k + 2], cut[k]))
         for j, way in enumerate(_steps(length, pipe.flanges)):
             place = start + (way / length) * (end - start)
-            parts.append(
-                _rod(f"/flange {k + 1}.{j + 1}", FLANGE * radius, 2.0 * radius / 3.0, place, along)
-            )
+            name, thick = f"/flange {k + 1}.{j + 1}", 2.0 * radius / 3.0
+            parts.append(_rod(name, FLANGE * radius, thick, place, along))
+            parts += _bolts(name, pipe.bolts, radius, thick, place, along)
         for j, way in enumerate(_steps(length, pipe.supports)):
             place = start + (way / length) * (end - start)
             north, east, down = origin + rotation @ place
@@ -270,6 +310,48 @@ def _pipe(
                 )
             )
     return parts
+
+
+def _cuts(line: Array, bend: float | None) -> Array:
+    """(corners,) how much of the stretches before and after each corner its bend takes, m."""
+    cut = np.zeros(len(line))
+    if bend is not None:
+        ways = np.diff(line, axis=0)
+        ahead = ways / np.maximum(np.linalg.norm(ways, axis=1, keepdims=True), 1e-12)
+        cosine = np.clip(np.sum(ahead[:-1] * ahead[1:], axis=1), -1.0 + 1e-6, 1.0)
+        cut[1:-1] = bend * np.sqrt((1.0 - cosine) / (1.0 + cosine))  # R tan(θ / 2)
+    return cut
+
+
+def _bend(name: str, radius: float, bend: float | None, corners: Array, cut: float) -> Body:
+    """At the middle one of three corners."""
+    before, here, after = corners
+    if bend is None or cut <= 1e-6:
+        return Body(name, "sphere", radius=radius, position=here)
+    along, onward = ((w / np.linalg.norm(w)) for w in (here - before, after - here))
+    inward = onward - (onward @ along) * along
+    inward /= np.linalg.norm(inward)
+    angle = 2.0 * math.atan(cut / bend)
+    mesh = meshes.bend(radius, -cut * along, along, inward, bend, angle)
+    return replace(_mesh_body(mesh), name=name, position=here)
+
+
+def _bolts(
+    name: str, count: int, radius: float, thick: float, place: Array, along: Array
+) -> list[Body]:
+    """Rods through a flange, halfway between the pipe and its rim."""
+    rotation, ring = rotation_matrix(along), 0.5 * (1.0 + FLANGE) * radius
+    angles = (2.0 * math.pi * k / count for k in range(count))
+    return [
+        _rod(
+            f"{name} bolt {k + 1}",
+            BOLT * radius,
+            1.6 * thick,
+            place + rotation @ np.array([ring * math.cos(a), ring * math.sin(a), 0.0]),
+            along,
+        )
+        for k, a in enumerate(angles)
+    ]
 
 
 def _rod(name: str, radius: float, length: float, middle: Array, attitude: Array) -> Body:

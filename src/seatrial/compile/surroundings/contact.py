@@ -1,4 +1,4 @@
-"""A hull as balls, and how hard they are: from a vehicle's size, mass and the run's time step."""
+"""A hull as balls, and how hard they are: from a vehicle's size and mass."""
 
 import math
 from typing import Any
@@ -6,24 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.compile.vehicles.limits import net_weight
-from seatrial.conventions import GRAVITY
 from seatrial.core.contact import Contact
 from seatrial.pytree import constant
 from seatrial.spec import vehicle as spec
 
 Array = NDArray[np.float64]
 
-STIFFEST = {"rk4": 1.4, "semi_implicit": 0.8}
-"""Frequency of the stiffest swing on the contact's springs times the time step. With half of the
-critical damping classical Runge–Kutta is stable up to 2.6; semi-implicit Euler needs
-4 ζ ω h + (ω h)² < 4, that is 1.2."""
-FASTEST = 140.0
-"""Of that frequency, rad/s, however short the time step: a dent of half a millimetre under a
-hull's whole weight."""
-DAMPING_RATIO = 0.5
-THICKEST_SKIN = 0.01
-"""m."""
+STIFFNESS = 300.0
+"""Frequency of the stiffest swing on the contact's springs, rad/s: under its whole weight a hull
+dents a surface by some tenths of a millimetre."""
 STATIONS = (1, 3, 5, 9, 15)
 """Numbers of balls along a hull: the first whose balls are no farther apart than their radius, or
 the last."""
@@ -41,31 +32,20 @@ def keel_depth(vehicle: spec.Vehicle) -> float:
 
 
 def build_contact(
-    vehicle: spec.Vehicle,
-    rigid: Array,
-    added: Array,
-    time_step: float,
-    integrator: str,
-    dtype: np.dtype[Any],
+    vehicle: spec.Vehicle, rigid: Array, added: Array, dtype: np.dtype[Any]
 ) -> Contact:
     """Springs are chosen for the mass matrix `rigid` without added mass: the lightest that the hull
-    is; those between vehicles for the whole."""
+    is; those between vehicles of different groups for the whole."""
     points, radius = balls(vehicle)
-    omega = min(STIFFEST[integrator] / time_step, FASTEST)
-    pressed, rubbed, alone = lightest(points, radius, rigid, added)
-    stiffness = pressed * omega**2
-    carrying = np.sum(points[2] > points[2].max() - 0.5 * radius)
-    skin = min(_weight(vehicle) / (float(carrying) * stiffness), THICKEST_SKIN)
+    pressed, alone = lightest(points, radius, rigid, added)
+    stiffness = pressed * STIFFNESS**2
     return Contact(
         point=constant(points, dtype),
         radius=constant(radius, dtype),
         reach=constant(float(np.linalg.norm(points, axis=0).max()) + radius, dtype),
         extent=constant(keel_depth(vehicle), dtype),
         stiffness=constant(stiffness, dtype),
-        damping=constant(2.0 * DAMPING_RATIO * stiffness / omega, dtype),
         mass=constant(alone, dtype),
-        grip=constant(2.0 * DAMPING_RATIO * rubbed * omega, dtype),
-        skin=constant(skin, dtype),
     )
 
 
@@ -99,17 +79,15 @@ def _middle(vehicle: spec.Vehicle) -> tuple[float, float]:
     return 0.5 * (min(ends) + max(ends)), 0.0
 
 
-def lightest(
-    points: Array, radius: float, rigid: Array, added: Array
-) -> tuple[float, float, float]:
+def lightest(points: Array, radius: float, rigid: Array, added: Array) -> tuple[float, float]:
     """Least mass with which a hull answers to equal springs at the balls of one of its six sides,
-    per ball, kg: to springs across that side, and along it, by which it may also roll; and afloat
-    to a level push at a single ball.
+    across that side, per ball, kg; and afloat to a level push at a single ball.
 
     It is 1 over the largest eigenvalue of M⁻¹ Σ J Jᵀ with J = [d, r × d] for the direction d.
     """
     inverse, afloat = np.linalg.inv(rigid), np.linalg.inv(rigid + added)
-    found: list[list[float]] = [[], [], []]
+    across: list[float] = []
+    alone: list[float] = []
     for axis in range(3):
         for side in (-1.0, 1.0):
             outer = side * points[axis]
@@ -118,17 +96,9 @@ def lightest(
             for along, direction in enumerate(np.eye(3)):
                 turning = np.cross(foot.T, direction)
                 rows = np.hstack([np.tile(direction, (len(turning), 1)), turning])
-                answer = float(np.linalg.eigvals(inverse @ rows.T @ rows).real.max())
-                found[along != axis].append(1.0 / answer)
+                if along == axis:
+                    answer = float(np.linalg.eigvals(inverse @ rows.T @ rows).real.max())
+                    across.append(1.0 / answer)
                 if axis < 2 and along < 2:
-                    found[2] += (1.0 / np.einsum("ai,ij,aj->a", rows, afloat, rows)).tolist()
-    across, rubbed, alone = (min(masses) for masses in found)
-    return across, rubbed, alone
-
-
-def _weight(vehicle: spec.Vehicle) -> float:
-    """What the bottom carries of a hull that lies on it, N; half of the weight of one that floats,
-    which loses its buoyancy as it runs aground."""
-    if isinstance(vehicle.buoyancy, spec.SubmergedBuoyancy):
-        return net_weight(vehicle, vehicle.buoyancy)
-    return 0.5 * vehicle.inertia.mass * GRAVITY
+                    alone += (1.0 / np.einsum("ai,ij,aj->a", rows, afloat, rows)).tolist()
+    return min(across), min(alone)

@@ -129,6 +129,7 @@ def compile_excitation(
     waves: Waves | None,
     dtype: DType,
     loads: froude_krylov.SolvedLoads | None = None,
+    drift: froude_krylov.MeanDrift | None = None,
 ) -> WaveExcitation | None:
     """Wave force amplitudes of a surface craft in a sea: stage one; None without waves."""
     if (
@@ -164,6 +165,7 @@ def compile_excitation(
         density=vehicle.hydrodynamics.reference_density,
         pressure=vehicle.hull is None or vehicle.hull.hydrostatics == "linear",
         loads=loads,
+        drift=drift,
     )
     return WaveExcitation(
         table=constant(heading_table(in_waves, sea, typical), np.float32),

@@ -170,7 +170,7 @@ def solve_hull(vehicle: spec.Vehicle, depth: float | None) -> Solution | None:
     waterline = vehicle.buoyancy.waterline
     if hull.results is not None:
         return _read(vehicle, hull, waterline)
-    mesh = _panels(vehicle, hull, waterline)
+    mesh = panelled_hull(vehicle, hull, waterline)
     density = vehicle.hydrodynamics.reference_density
     try:
         return solve(mesh, waterline, density, depth, vehicle.name)
@@ -213,7 +213,7 @@ def _placed(hull: Hull, key: str, error: SpecError) -> SpecError:
     )
 
 
-def _panels(vehicle: spec.Vehicle, hull: Hull, waterline: float) -> Mesh:
+def panelled_hull(vehicle: spec.Vehicle, hull: Hull, waterline: float) -> Mesh:
     """The hull in panels for a boundary-element solution: as asked, or fewer and larger ones."""
     mesh = hull_mesh(vehicle)
     if hull.panel is not None:

@@ -34,16 +34,16 @@ from seatrial.core.forces.memory import MemoryForce
 from seatrial.core.forces.wave_excitation import WaveExcitation
 from seatrial.core.forces.wind import WindLoads
 from seatrial.core.types import Model
+from seatrial.hull.froude_krylov import MeanDrift
+from seatrial.hull.potential.solution import Solution
 from seatrial.ocean import Ocean
+from seatrial.ocean.waves import Waves
 from seatrial.pytree import constant
 from seatrial.spec import actuators as actuator_spec
 from seatrial.spec import vehicle as spec
 
 Array = NDArray[np.float64]
 DType = np.dtype[Any]
-
-USUAL_STEP = 0.02
-"""Time step for which contact is stable where none is given, s."""
 
 
 @dataclass(frozen=True)
@@ -61,13 +61,14 @@ def compile_vehicle(
     dtype: DType,
     integrator: str = "rk4",
     excitation: WaveExcitation | None = None,
-    time_step: float = USUAL_STEP,
     in_traffic: bool = False,
+    drifting: bool = True,
 ) -> CompiledVehicle:
     """Build the Model; call inside `jax.enable_x64(True)`.
 
     `excitation` takes the place of integrating the waves over the hull (stage one). The hull can be
-    touched where the ocean has a bottom or solids, or other vehicles are `in_traffic`.
+    touched where the ocean has a bottom or solids, or other vehicles are `in_traffic`. A model that
+    is not `drifting` lacks the mean loads of second order that its hull's far field knows.
     """
     actuators = expand(vehicle.actuators)
     channels = channels_of(actuators)
@@ -93,8 +94,11 @@ def compile_vehicle(
     _check_mass_matrix(vehicle, rigid, added)
     restoring = compile_restoring(vehicle, dtype)
     if excitation is None:
-        loads = None if solved is None else solved.loads
-        excitation = compile_excitation(vehicle, restoring, added, ocean.waves, dtype, loads)
+        loads = mean = None
+        if solved is not None:
+            loads = solved.loads
+            mean = _drift(vehicle, solved, ocean) if drifting else None
+        excitation = compile_excitation(vehicle, restoring, added, ocean.waves, dtype, loads, mean)
     runtime, states = compile_actuators(actuators, channels, 0.5 * vehicle.height, dtype)
     model = Model(
         inertia=rigid_body.build(
@@ -114,13 +118,23 @@ def compile_vehicle(
         excitation=excitation,
         hull=hull,
         memory_forces=memory,
-        contact=build_contact(vehicle, rigid, added, time_step, integrator, dtype)
+        contact=build_contact(vehicle, rigid, added, dtype)
         if ocean.seabed is not None or ocean.solids is not None or in_traffic
         else None,
         integrator=integrator,
         channels=len(channels),
     )
     return CompiledVehicle(model, tuple(channels), states)
+
+
+def _drift(vehicle: spec.Vehicle, solved: Solution, ocean: Ocean) -> MeanDrift | None:
+    from seatrial.compile.vehicles.drift import drift_of
+
+    def alone(waves: Waves) -> Model:
+        sea = Ocean(water=ocean.water, waves=waves)
+        return compile_vehicle(vehicle, sea, np.dtype(np.float64), drifting=False).model
+
+    return drift_of(solved, ocean, alone, vehicle.name)
 
 
 def _check_names(vehicle: spec.Vehicle, channels: list[Channel]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from seatrial.compile.surroundings.world import build_ocean
 from seatrial.compile.vehicles.vehicle import compile_vehicle
-from seatrial.core.forces.wave_excitation import OUTPUTS, WaveExcitation
+from seatrial.core.forces.wave_excitation import DRIFT_OUTPUTS, OUTPUTS, WaveExcitation
 from seatrial.errors import RecordingError
 from seatrial.ocean import Ocean
 from seatrial.pytree import constant
@@ -89,7 +89,9 @@ def load_wave_forces(
             east=constant(stored["east"], dtype),
         )
         belongs = str(stored["fingerprint"])
-        if excitation.table.shape[1:] != (len(OUTPUTS), 2 * len(excitation.north)):
+        outputs, columns = excitation.table.shape[1:]
+        known = (len(OUTPUTS), len(OUTPUTS) + DRIFT_OUTPUTS)
+        if outputs not in known or columns != 2 * len(excitation.north):
             raise ValueError(f"a table of shape {excitation.table.shape}")
     except (OSError, ValueError, KeyError, EOFError) as error:
         raise scenario.error(

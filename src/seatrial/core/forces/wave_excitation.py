@@ -6,6 +6,12 @@ the table next to the heading ψ, and a matrix product:
 
     F(t) = Σ_j B_j(ψ) W_j [cos φ; sin φ],   φ_c = ω_c t + ε_c − k_c (x cos μ_c + y sin μ_c).
 
+A hull of which the mean drift coefficients D are known has eight more outputs: the two halves of
+S₀ = Σ a exp(iφ) and of S_D = Σ a D exp(iφ) for X, Y and N. Their product is the slowly varying
+drift of Newman (1974, Second-order, slowly-varying forces on vessels in irregular waves),
+
+    F(t) = Re[S₀* S_D] = Σ_i Σ_j a_i a_j ½ (D_i + D_j) cos(φ_i − φ_j),   mean Σ a² D.
+
 Encounter effects follow from the moving position; there is no table of encounter frequencies.
 The idea of two stages is ASVLite's (Thomas, Bossens and Tarapore 2021, section III-B).
 """
@@ -25,6 +31,8 @@ from seatrial.spatial.vectors import Scalar, Twist, Wrench
 OUTPUTS = ("X", "Y", "Z", "K", "M", "N", "elevation", "slope_x", "slope_y", *"uvwpq")
 """Wrench (heave without its hydrostatic part), then the surface that the hull feels (elevation,
 slopes), then the mean motion of the water around the hull; all in NED axes."""
+DRIFT_OUTPUTS = 8
+"""More of them, of a hull whose mean drift is known."""
 
 
 @pytree
@@ -71,7 +79,10 @@ def evaluate(
         # At a pitch of ±90° there is no heading; the small number keeps its derivative finite.
         heading = jnp.arctan2(rotation.r10, rotation.r00 + 1e-12)
         sums = _by_heading(model.table, heading, cosine, sine)
-    X, Y, Z, K, M, N, elevation, north, east, u, v, w, p, q = sums
+    X, Y, Z, K, M, N, elevation, north, east, u, v, w, p, q = sums[: len(OUTPUTS)]
+    if len(sums) > len(OUTPUTS):
+        a, b = sums[len(OUTPUTS) :: 2], sums[len(OUTPUTS) + 1 :: 2]
+        X, Y, N = (first + a[0] * a[i] + b[0] * b[i] for i, first in ((1, X), (2, Y), (3, N)))
     return WaveLoads(
         wrench=Wrench(*rotation.to_body((X, Y, Z)), *rotation.to_body((K, M, N))),
         elevation=elevation,

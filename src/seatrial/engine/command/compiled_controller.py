@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import jaxpr_as_fun
 
 from seatrial.core.types import State
 from seatrial.engine.command import sample_queue
@@ -209,6 +208,9 @@ def step(
     shared = jax.tree.leaves((controller.parameters, effectors))
     single = jax.tree.leaves(memory.own)
     seen = jax.tree.leaves(situation)
+    # Here, because it brings all of JAX's kernels with it: a sixth of a second.
+    from jax.extend.core import jaxpr_as_fun
+
     traced = controller.program.content
     leaves = [
         jnp.asarray(leaf, aval.dtype)

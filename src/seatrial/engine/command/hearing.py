@@ -14,7 +14,9 @@ from seatrial.engine.command import sample_queue
 from seatrial.engine.command.pilot import Navigator, Pilot, PilotState
 from seatrial.engine.compiled.suite import MOST_JITTER, Fitted, Sample, Sensing
 from seatrial.gnc import mission as legs
+from seatrial.gnc.guidance import pipeline
 from seatrial.gnc.guidance import terrain as following
+from seatrial.gnc.guidance.pipeline import Tracker
 from seatrial.gnc.guidance.terrain import Bottom, Terrain
 from seatrial.gnc.navigation import dispatch as navigation
 from seatrial.gnc.types import Estimate
@@ -62,6 +64,11 @@ def hear(
                 sample = sensing[sounder.place].last
                 soundings[k] = sample_queue.post(soundings[k], sample, due, t)
         memory = memory._replace(soundings=tuple(soundings))
+    tracker = pilot.tracker
+    if tracker is not None and tracker.place in which and memory.profiles is not None:
+        due = index % suite[tracker.place].period == 0
+        profiles = sample_queue.post(memory.profiles, sensing[tracker.place].last, due, t)
+        memory = memory._replace(profiles=profiles)
     navigator = pilot.navigator
     if navigator is None:
         return memory
@@ -134,6 +141,38 @@ def feel(
     due = index % fitted.period == 0
     moved = jax.lax.cond(due, predict, lambda before: before, memory.filter)
     return memory._replace(filter=moved)
+
+
+def take_profiles(
+    pilot: Pilot,
+    tracker: Tracker,
+    memory: PilotState,
+    believed: Estimate,
+    leg: legs.Leg,
+    t: jax.Array,
+) -> tuple[PilotState, jax.Array]:
+    """Take in what a sonar has told of a pipeline; also how far (3, N) it lies from the chart."""
+    assert memory.line is not None
+    assert memory.profiles is not None
+    assert leg.pipe is not None
+    charted = pipeline.Charted(leg.start, leg.end, leg.pipe)
+    fresh = t - memory.progress.began < 1.5 * pilot.period
+    line = pipeline.move(memory.line, charted, fresh, believed, pilot.period)
+    profiles, arrival = sample_queue.catch_up(memory.profiles, t)
+    age = (t - arrival.stamp).astype(arrival.values.dtype)
+    line = jax.lax.cond(
+        jnp.any(arrival.arrived),
+        partial(pipeline.see, tracker),
+        lambda before, *_: before,
+        line,
+        charted,
+        believed,
+        arrival.values,
+        arrival.arrived,
+        age,
+    )
+    memory = memory._replace(profiles=profiles, line=line)
+    return memory, pipeline.beside(tracker, line, charted)
 
 
 def take_soundings(

@@ -13,6 +13,7 @@ from seatrial.gnc.avoidance import Avoidance, Echoes, Sight, Tracks, Watch
 from seatrial.gnc.control.autopilot import Autopilot
 from seatrial.gnc.failsafes import Failsafes, FailsafeState
 from seatrial.gnc.guidance.laws import Law
+from seatrial.gnc.guidance.pipeline import Line, Tracker
 from seatrial.gnc.guidance.terrain import Plane, Terrain
 from seatrial.gnc.mission import Leg, Mission, Progress
 from seatrial.gnc.navigation.dispatch import AnyFilter
@@ -84,6 +85,8 @@ class Pilot:
     """How it keeps an altitude; None where no task asks for one."""
     sight: Sight | None = None
     """What tells it of solids in its way; None where it has no such sensor."""
+    tracker: Tracker | None = None
+    """By what it follows pipelines; None where it goes by the chart."""
 
 
 class Wishes(NamedTuple):
@@ -140,6 +143,10 @@ class PilotState(NamedTuple):
     """Of the sensors of its sight that are in the loop."""
     echoes: Echoes | None = None
     """What it sees around."""
+    profiles: SampleQueue | None = None
+    """Of the sonar that pipelines are followed by."""
+    line: Line | None = None
+    """A pipeline as it is known."""
 
 
 class Way(NamedTuple):

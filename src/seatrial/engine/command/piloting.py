@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from seatrial.core.types import State
 from seatrial.engine.command import clearance, passage, sample_queue
 from seatrial.engine.command.belief import believed_by, through_water
-from seatrial.engine.command.hearing import take_soundings
+from seatrial.engine.command.hearing import take_profiles, take_soundings
 from seatrial.engine.command.pilot import Pilot, PilotState, Way, Wishes
 from seatrial.engine.command.watchkeeping import guard
 from seatrial.engine.compiled.suite import Fitted
@@ -22,6 +22,7 @@ from seatrial.gnc import mission as legs
 from seatrial.gnc.allocation import allocate, wrench
 from seatrial.gnc.avoidance import Told, echoes, tracking
 from seatrial.gnc.control import autopilot as steering
+from seatrial.gnc.guidance import pipeline
 from seatrial.gnc.guidance import terrain as following
 from seatrial.gnc.navigation import dispatch as navigation
 from seatrial.gnc.types import Estimate, Setpoint
@@ -35,7 +36,7 @@ def begin(pilot: Pilot, suite: tuple[Fitted, ...], initial: State, channels: int
     count = initial.position.shape[-1]
     dtype = initial.velocity.dtype
     navigator, watch, terrain = pilot.navigator, pilot.watch, pilot.terrain
-    sight = pilot.sight
+    sight, tracker = pilot.sight, pilot.tracker
     return PilotState(
         filter=None
         if navigator is None
@@ -77,6 +78,10 @@ def begin(pilot: Pilot, suite: tuple[Fitted, ...], initial: State, channels: int
             sample_queue.begin(s.box, suite[s.place].size, count, dtype) for s in terrain.heard
         ),
         plane=None if terrain is None else following.begin(terrain, count, dtype),
+        profiles=None
+        if tracker is None
+        else sample_queue.begin(tracker.box, suite[tracker.place].size, count, dtype),
+        line=None if tracker is None else pipeline.begin(count, dtype),
     )
 
 
@@ -110,7 +115,12 @@ def guide(
         stream = jnp.stack([jnp.broadcast_to(part, state.position[0].shape) for part in flow])
         memory = memory._replace(stream=stream.astype(state.position.dtype))
     believed = believed_by(pilot, memory, state, dtype)
-    progress, leg = legs.follow(pilot.mission, memory.progress, believed, t)
+    charted, before = believed, legs.leg_of(pilot.mission, memory.progress.leg)
+    if pilot.tracker is not None:
+        # Where it would be if the pipeline lay as it is charted.
+        memory, shift = take_profiles(pilot, pilot.tracker, memory, believed, before, t)
+        charted = believed._replace(position=believed.position - shift)
+    progress, leg = legs.follow(pilot.mission, memory.progress, charted, t)
     steered = jnp.zeros(believed.position.shape[1:], bool) if wishes is None else wishes.steered
     busy = steered | driven
     failsafes, health = guard(pilot, memory, progress, leg, believed, since, busy, t)
@@ -119,15 +129,14 @@ def guide(
     progress = jax.tree.map(partial(jnp.where, waits), memory.progress, progress)
     top = pilot.holds_station | (believed.position[2] < pilot.reach)
     leg = guarding.obey(failsafes, pilot.mission, leg, top)
-    aim = passage.soft_aim(leg, believed) if pilot.soft else leg.end
+    aim = passage.soft_aim(leg, charted) if pilot.soft else leg.end
     bottom = None
     if pilot.terrain is not None:
         memory, bottom = take_soundings(pilot, pilot.terrain, memory, believed, leg, ocean, t)
-    pace = passage.pace(pilot, leg, believed, bottom)
+    pace = passage.pace(pilot, leg, charted, bottom)
     # What a law has learnt of the drift belongs to the course on which it learnt it.
-    before = legs.leg_of(pilot.mission, memory.progress.leg)
     learnt = jnp.where(passage.turned(before, leg), 0.0, memory.law)
-    law, setpoint, _ = pilot.law.guide(learnt, believed, leg.start, aim, pace.level, pilot.period)
+    law, setpoint, _ = pilot.law.guide(learnt, charted, leg.start, aim, pace.level, pilot.period)
     setpoint = setpoint._replace(velocity=setpoint.velocity.at[2].set(pace.sinking))
     setpoint = passage.at_station(pilot, leg, believed, setpoint)
     if bottom is not None:

@@ -77,7 +77,7 @@ def judge(
         into = penetration(
             model.contact, ocean.seabed, vec3(state.position), rotation(state.attitude)
         )
-        status = jnp.where(moved & (into > -model.contact.skin), GROUNDED, status)
+        status = jnp.where(moved & (into > 0.0), GROUNDED, status)
     if limits.stop_when_collided:
         status = jnp.where(moved & _collided(limits, kept.touch, traffic), COLLIDED, status)
     if kept.controller is not None:

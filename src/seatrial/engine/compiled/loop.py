@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 
 from seatrial import faults as faulting
-from seatrial.core.step import step_with_rates
+from seatrial.core.step import stepped
 from seatrial.core.types import Model, State, Traffic
 from seatrial.engine.command import commanders as commanding
 from seatrial.engine.command import compiled_controller
@@ -107,9 +107,7 @@ def control_period(
     traffic = gather(groups, states, t)
     if groups[0].touches_others:
         period = schedule.time_step * schedule.substeps
-        models = touching.with_neighbours(
-            [g.model for g in groups], states, t, period, schedule.time_step
-        )
+        models = touching.with_neighbours([g.model for g in groups], states, t, period)
         groups = tuple(replace(g, model=m) for g, m in zip(groups, models, strict=True))
     moving = [
         _move(*one, start, schedule, differentiable)
@@ -330,11 +328,10 @@ def integrate(
     ) -> tuple[State, jax.Array, Touch | None]:
         state, first, touch = at
         t = (index + i) * time_step
-        met = touching.refreshed(model, state, t)
-        if touch is not None:
-            touch = touching.feel(touch, met, ocean, state, t, time_step)
-        after, rates = step_with_rates(met, ocean, state, orders, t, time_step)
-        return after, jnp.where(i == 0, rates, first), touch
+        after = stepped(model, ocean, state, orders, t, time_step)
+        if touch is not None and after.load is not None:
+            touch = touching.feel(touch, after.load, time_step)
+        return after.state, jnp.where(i == 0, after.rates, first), touch
 
     barrier: Any = jax.lax.optimization_barrier  # JAX gives it no types
     count = steps if differentiable else barrier(jnp.int64(steps))

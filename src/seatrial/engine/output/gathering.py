@@ -145,8 +145,7 @@ def _floor(fleet: Fleet) -> Floor | None:
     contact, bottom = fleet.group.model.contact, fleet.ocean.seabed
     if contact is None or bottom is None:
         return None
-    # A hull that lies on the bottom is held there by its skin.
-    extent = float(np.max(np.asarray(contact.extent + contact.skin)))
+    extent = float(np.max(np.asarray(contact.extent)))
     return lambda north, east: float(under(bottom, north, east)) - extent
 
 

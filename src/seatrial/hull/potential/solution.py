@@ -13,6 +13,25 @@ MIRROR = np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
 
 
 @dataclass(frozen=True)
+class FarField:
+    """The waves that a hull sends away, by their Kochin functions over the headings θ.
+
+    I(θ) = ∫ (φ ∂g/∂n − g ∂φ/∂n) dS over the wet hull, g = Z(z) exp(−ik·r); a wave of unit amplitude
+    or a motion of unit amplitude sends the power `flux` |I|² away per radian (Newman 1977, 6.18).
+    """
+
+    density: float
+    wavenumber: Array
+    """(W,) rad/m."""
+    flux: Array
+    """(W,) ½ρ g c_g (ω/g)² C₀²/(2πk), with C₀ = k² c/(2 c_g ω²/g), which is k in deep water."""
+    radiated: Complex
+    """(6, W, T) by motions of unit amplitude."""
+    scattered: Complex
+    """(W, H, T) of waves towards each heading by the hull at rest."""
+
+
+@dataclass(frozen=True)
 class Solution:
     """Coefficients about the body's origin, in body axes (forward, starboard, down).
 
@@ -40,6 +59,8 @@ class Solution:
     panels: int
     source: str
     """Where it comes from, for people."""
+    far_field: FarField | None = None
+    """None of a solution that somebody else's solver wrote."""
 
     def loads(self, omega: Array, headings: Array, pressure: bool) -> Complex:
         """Loads (6, C, H) at frequencies (C,) and headings (C, H); between the solved ones by
@@ -48,27 +69,30 @@ class Solution:
         At ω = 0 the loads are hydrostatic. Beyond the last frequency, where panels are too large
         to tell, they fall off as 1/ω².
         """
-        from scipy.interpolate import CubicSpline
-
         known = self.diffraction + self.froude_krylov if pressure else self.diffraction
         # ζ = 1 everywhere lifts the hull by its stiffness in heave: z is down, ζ up.
         still = -self.stiffness[:, 2] if pressure else np.zeros(6)
         start = np.broadcast_to(still[:, None, None], (6, 1, len(self.headings)))
-        values = np.concatenate([start, known], axis=1)
-        harmonics = np.fft.fft(values, axis=2) / len(self.headings)
-        orders = np.fft.fftfreq(len(self.headings), 1.0 / len(self.headings))
-        if len(self.headings) % 2 == 0:  # the highest order is as much +n as −n
-            middle = len(self.headings) // 2
+        within = np.minimum(omega, self.omega[-1])
+        found = self.between(np.concatenate([start, known], axis=1), within, headings)
+        return np.asarray(found * ((within / np.maximum(omega, 1e-9)) ** 2)[None, :, None])
+
+    def between(self, values: Complex, omega: Array, headings: Array) -> Complex:
+        """Values (D, 1 + W, H), the first at ω = 0, at frequencies (C,) and headings (C, H')."""
+        from scipy.interpolate import CubicSpline
+
+        count = len(self.headings)
+        harmonics = np.fft.fft(values, axis=2) / count
+        orders = np.fft.fftfreq(count, 1.0 / count)
+        if count % 2 == 0:  # the highest order is as much +n as −n
+            middle = count // 2
             half = 0.5 * harmonics[:, :, middle : middle + 1]
             harmonics = np.concatenate([harmonics, half], axis=2)
             harmonics[:, :, middle] = half[:, :, 0]
             orders = np.append(orders, -orders[middle])
         spline = CubicSpline(np.concatenate([[0.0], self.omega]), harmonics, axis=1)
-        within = np.minimum(omega, self.omega[-1])
-        found = np.einsum(
-            "dcn,cnh->dch", spline(within), np.exp(1j * orders[:, None] * headings[:, None, :])
-        )
-        return np.asarray(found * ((within / np.maximum(omega, 1e-9)) ** 2)[None, :, None])
+        turns = np.exp(1j * orders[:, None] * headings[:, None, :])
+        return np.asarray(np.einsum("dcn,cnh->dch", spline(omega), turns))
 
 
 def responses(

@@ -21,7 +21,7 @@ from seatrial import cache
 from seatrial.conventions import GRAVITY
 from seatrial.errors import Problem, SpecError
 from seatrial.geometry.mesh import Mesh
-from seatrial.hull.potential.solution import MIRROR, Solution, symmetric
+from seatrial.hull.potential.solution import MIRROR, FarField, Solution, symmetric
 from seatrial.hull.shape.hydrostatics import cut, hydrostatics
 from seatrial.hull.shape.mending import areas, welded
 
@@ -33,7 +33,7 @@ PER_WAVE = 6.0
 FREQUENCIES = 32
 MOST_PANELS = 1500
 HEADINGS = (24, 36, 48, 72)
-VERSION = 3
+VERSION = 4
 """Of what is kept; another one is solved for again."""
 
 TURN = np.array([1.0, -1.0, -1.0, 1.0, -1.0, -1.0])
@@ -134,10 +134,16 @@ def _solve(
     sea = {"rho": density, "g": GRAVITY, "water_depth": math.inf if depth is None else depth}
     added, damping = np.zeros((2, len(omega), 6, 6))
     loads = np.zeros((2, 6, len(omega), count), np.complex128)
+    radiated = np.zeros((6, len(omega), count), np.complex128)
+    sent = np.zeros((len(omega), count, count), np.complex128)
+    wavenumber = np.zeros(len(omega))
 
     def radiate(w: float) -> list[Any]:
         return [
-            solver.solve(cpt.RadiationProblem(body=body, radiating_dof=dof, omega=w, **sea))
+            solver.solve(
+                cpt.RadiationProblem(body=body, radiating_dof=dof, omega=w, **sea),
+                keep_details=True,
+            )
             for dof in names
         ]
 
@@ -147,13 +153,17 @@ def _solve(
         results = radiate(float(w))
         added[i] = [[r.added_masses[d] for r in results] for d in names]
         damping[i] = [[r.radiation_dampings[d] for r in results] for d in names]
+        wavenumber[i] = results[0].wavenumber
+        far = _far_waves(panelled, wavenumber[i], depth, -headings)
+        radiated[:, i] = [_kochin(r, far) for r in results]
         # what comes from port mirrors what comes from starboard
         for h, heading in enumerate(headings[: count // 2 + 1] if even else headings):
             problem = cpt.DiffractionProblem(body=body, omega=w, wave_direction=-heading, **sea)
-            scattered = solver.solve(problem).forces
+            result = solver.solve(problem, keep_details=True)
             incident = cpt.bem.airy_waves.froude_krylov_force(problem)
             loads[0, :, i, h] = [incident[d] for d in names]
-            loads[1, :, i, h] = [scattered[d] for d in names]
+            loads[1, :, i, h] = [result.forces[d] for d in names]
+            sent[i, h] = _kochin(result, far)
         if progress is not None:
             progress((i + 1) / len(omega))
     # capytaine's time is exp(−iωt)
@@ -166,6 +176,9 @@ def _solve(
                 :, :, count // 2 - 1 : 0 : -1
             ]
             part[:, :, [0, count // 2]] *= ~across[:, :, None]
+        turned = (-np.arange(count)) % count
+        for h in range(count // 2 + 1, count):
+            sent[:, h] = sent[:, count - h, turned]
     return Solution(
         omega=omega,
         headings=headings,
@@ -178,7 +191,53 @@ def _solve(
         volume=hydrostatics(mesh, waterline).volume,
         panels=len(wet.faces),
         source=f"capytaine {cpt.__version__}, {len(wet.faces)} panels",
+        far_field=FarField(
+            density=density,
+            wavenumber=wavenumber,
+            flux=_flux(omega, wavenumber, density, depth),
+            radiated=TURN[:, None, None] * np.conj(radiated),
+            scattered=np.conj(sent),
+        ),
     )
+
+
+def _far_waves(panelled: Any, k: float, depth: float | None, angles: Array) -> tuple[Array, ...]:
+    """g = Z(z) exp(−ik·r) towards angles and its derivative along the normals, (P, T), by areas."""
+    centres, normals, areas = (
+        np.asarray(a)
+        for a in (panelled.faces_centers, panelled.faces_normals, panelled.faces_areas)
+    )
+    z = centres[:, 2]
+    down, up = np.exp(k * z), np.zeros_like(z)
+    whole = 1.0
+    if depth is not None:  # cosh k(z + h) / cosh kh
+        up, whole = np.exp(-k * (z + 2.0 * depth)), 1.0 + math.exp(-2.0 * k * depth)
+    shape, slope = (down + up) / whole, k * (down - up) / whole
+    towards = np.stack([np.cos(angles), np.sin(angles)])
+    wave = areas[:, None] * np.exp(-1j * k * (centres[:, :2] @ towards))
+    across = -1j * k * (normals[:, :2] @ towards) * shape[:, None]
+    return wave * shape[:, None], wave * (across + (normals[:, 2] * slope)[:, None])
+
+
+def _kochin(result: Any, far: tuple[Array, ...]) -> Array:
+    """∫ (φ ∂g/∂n − g ∂φ/∂n) dS over the wet hull, without the lid."""
+    wave, slope = far
+    count = len(wave)
+    return np.asarray(
+        result.potential[:count] @ slope - result.problem.boundary_condition[:count] @ wave
+    )
+
+
+def _flux(omega: Array, k: Array, density: float, depth: float | None) -> Array:
+    """Power that is sent away per |I|² and radian."""
+    deep = omega**2 / GRAVITY
+    share = np.ones_like(k)  # of the group velocity, 2 c_g/c
+    if depth is not None:
+        kh = np.minimum(k * depth, 300.0)
+        share += 2.0 * kh / np.sinh(2.0 * kh)
+    source = k**2 / (share * deep)
+    group = 0.5 * share * omega / k
+    return 0.5 * density * GRAVITY * group * (omega / GRAVITY) ** 2 * source**2 / (2.0 * np.pi * k)
 
 
 def _lid(panelled: Any) -> Any:

@@ -19,7 +19,7 @@ from seatrial.geometry.mesh import Mesh
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
-JOIN = 1e-6
+JOIN = 1e-5
 """Corners closer than this share of the hull's size are one."""
 SMALL_HOLE = 0.02
 """A hole whose rim encloses no more than this share of the surface is closed, whatever its form."""
@@ -114,8 +114,10 @@ def mend(mesh: Mesh, name: str, up: Array) -> Mended:
     wrong = int(np.sum(np.any(right.faces != mesh.faces, axis=1)))
     if wrong:
         repairs.append(f"{wrong} of {len(mesh.faces)} triangles turned to face outwards")
-    mesh = right
-    size = float(np.ptp(mesh.vertices, axis=0).max())
+    size = float(np.ptp(right.vertices, axis=0).max())
+    mesh, loose = _solid(right, 1e-9 * size**3)
+    if loose:
+        repairs.append(f"{loose} triangles dropped of sheets that enclose nothing")
     if volume(mesh) <= 1e-9 * size**3:
         raise _refusal(
             name,
@@ -157,6 +159,18 @@ def simplified(mesh: Mesh, name: str, most: int = LARGEST) -> Mesh:
         f"{len(mesh.faces)} triangles",
         f"decimate it to {most} triangles",
     )
+
+
+def _solid(mesh: Mesh, least: float) -> tuple[Mesh, int]:
+    """Without shells of less volume, if some have more; and how many triangles those had."""
+    shell = _winding(mesh.faces)[1]
+    kept = np.zeros(len(mesh.faces), bool)
+    for one in range(int(shell.max()) + 1 if len(shell) else 0):
+        mine = shell == one
+        kept |= mine & (volume(Mesh(mesh.vertices, mesh.faces[mine])) > least)
+    if kept.all() or not kept.any():
+        return mesh, 0
+    return _compact(Mesh(mesh.vertices, mesh.faces[kept])), int(np.sum(~kept))
 
 
 def _refusal(name: str, message: str, value: str, mend: str) -> SpecError:

@@ -39,7 +39,7 @@ def attachments(
 ) -> list[Attachment]:
     """Everything known before the first frame; `namespaces` are the vehicles' names in ROS."""
     run = asdict(header)
-    del run["describe"]
+    del run["describe"], run["shapes"]
     for vehicle in run["vehicles"]:
         vehicle["namespace"] = namespaces[vehicle["name"]]
     files = [

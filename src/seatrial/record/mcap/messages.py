@@ -242,9 +242,12 @@ class McapSource:
 
         def load(block: int) -> tuple[NDArray[Any], int]:
             messages = self.file.read(places[block], {topic})[topic]
-            if any(len(data) != layout.size for _, data in messages):
-                raise self._refuse(topic, f"are not {layout.typename} of {layout.size} bytes each")
-            arrays = np.stack([layout.decode(data) for _, data in messages])
+            if not all(layout.fits(data) for _, data in messages):
+                raise self._refuse(topic, f"are not {layout.typename} of {layout.told()}")
+            try:
+                arrays = np.stack([layout.decode(data) for _, data in messages])
+            except ValueError as error:
+                raise self._refuse(topic, f"hold {error}") from None
             return arrays, arrays.nbytes
 
         assert described.payload is not None

@@ -27,6 +27,7 @@ from seatrial.errors import RecordingError
 from seatrial.record.lock import open_alone
 from seatrial.record.mcap import description
 from seatrial.ros.acts import ACTS_TOPIC, ACTS_TYPE, encode_act
+from seatrial.ros.compressed import CompressedLayout
 from seatrial.ros.layout import Array, Layout, Message, MessageFactory, TypeStore
 from seatrial.ros.loop_topics import PATH_TYPE, build_path, frame_topics, path_topic
 from seatrial.ros.payloads import PayloadLayout, check_payload, payload_layout
@@ -87,7 +88,7 @@ class McapRecorder:
         self._clock = (Layout(np.empty(0, np.uint8), None, ()), 0)
         self._streams: dict[str, list[_Stream[VehicleFrames]]] = {}
         self._sensors: dict[str, dict[str, list[_Stream[Measurements]]]] = {}
-        self._payloads: dict[tuple[str, str], tuple[PayloadLayout, int]] = {}
+        self._payloads: dict[tuple[str, str], tuple[PayloadLayout | CompressedLayout, int]] = {}
         """Layout and channel by vehicle and sensor."""
         self._store = TypeStore()
         self._acts: int | None = None

@@ -53,7 +53,7 @@ _EVENT: dict[str, tuple[str, dict[str, str]]] = {
 def write_header(header: RunHeader) -> str:
     """The header without the vehicles' names and the scenario, which the store has elsewhere."""
     run = asdict(replace(header, vehicles=()))
-    del run["describe"]
+    del run["describe"], run["shapes"]
     run["vehicles"] = []
     for _, alike in groupby(header.vehicles, key=_but_name):
         some = list(alike)

@@ -22,5 +22,7 @@ KINDS: dict[str, Callable[[SensorTopic], list[Samples]]] = {
     "encoder": machinery.encoder,
     "shaft": machinery.shaft,
     "battery": machinery.battery,
-    "depth_camera": optical.depth_camera,
+    "camera": optical.camera,
+    "depth_camera": optical.camera,
+    "thermal_camera": optical.camera,
 }

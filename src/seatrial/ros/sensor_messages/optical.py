@@ -14,19 +14,21 @@ OPTICAL = "_optical"
 
 def is_camera(sensor: SensorInfo) -> bool:
     """Whether a sensor's pictures are in an optical frame."""
-    return sensor.type == "depth_camera"
+    return sensor.type in ("camera", "depth_camera", "thermal_camera")
 
 
-def depth_camera(sensor: SensorTopic) -> list[Samples]:
+def camera(sensor: SensorTopic) -> list[Samples]:
     """Its numbers, and beside every picture the lens that it was taken with."""
     info = sensor.info
     assert info.payload is not None
-    height, width = info.payload.shape
+    height, width = info.payload.shape[:2]
     (focal,) = info.facts["focal_length"]
+    # Of the right one of a stereo pair: Tx is minus the focal length times the baseline.
+    aside = -focal * info.facts.get("baseline", (0.0,))[0]
     middle = 0.5 * (width - 1), 0.5 * (height - 1)
     matrix = np.array([focal, 0.0, middle[0], 0.0, focal, middle[1], 0.0, 0.0, 1.0])
     projection = np.array(
-        [focal, 0.0, middle[0], 0.0, 0.0, focal, middle[1], 0.0, 0.0, 0.0, 1.0, 0.0]
+        [focal, 0.0, middle[0], aside, 0.0, focal, middle[1], 0.0, 0.0, 0.0, 1.0, 0.0]
     )
 
     def build(f: MessageFactory) -> Message:

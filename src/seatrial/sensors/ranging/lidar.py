@@ -48,7 +48,7 @@ from seatrial.geometry.bodies import rotation_matrix
 from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
 from seatrial.render.air import LIDAR_RATIO
-from seatrial.render.rotating import turn
+from seatrial.render.rotating import turn, turns
 from seatrial.render.sea import sea_at
 from seatrial.sensors.noise.streams import exponentials, normals, stream, uniforms
 from seatrial.sensors.tap import Expanded, Views
@@ -186,8 +186,8 @@ class Lidar:
         if self.late is None or views.velocity is None or views.turn is None:
             directions = turn(turned.astype(np.float32), local)
             return place[None], directions.reshape(3, -1).T
-        turns = np.moveaxis(turned @ _turns(views.turn[i], self.late), 0, -1)
-        directions = turn(turns[..., None].astype(np.float32), local)
+        matrices = np.moveaxis(turned @ turns(views.turn[i], self.late), 0, -1)
+        directions = turn(matrices[..., None].astype(np.float32), local)
         return place + np.outer(self.late, views.velocity[i]), directions.reshape(3, -1).T
 
     def _heard(self, lit: "Returns", random: np.random.Generator) -> "Returns":
@@ -274,14 +274,3 @@ def glint(cosine: Array, ripples: float) -> Array:
     spread = np.exp((1.0 - 1.0 / square) / ripples)
     found[near] = FRESNEL * spread / (4.0 * ripples * square * square * cosine[near])
     return found
-
-
-def _turns(rate: Array, times: Array) -> Array:
-    """(C, 3, 3) rotations exp([ω] τ), by Rodrigues."""
-    speed = float(np.linalg.norm(rate))
-    if speed < 1e-12:
-        return np.broadcast_to(np.eye(3), (len(times), 3, 3))
-    x, y, z = rate / speed
-    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    angle = (speed * times)[:, None, None]
-    return np.asarray(np.eye(3) + np.sin(angle) * cross + (1.0 - np.cos(angle)) * (cross @ cross))

@@ -4,10 +4,11 @@ from typing import Annotated
 
 from pydantic import Field
 
+from seatrial.spec.sensors.cameras import Camera, DepthCamera, ThermalCamera
 from seatrial.spec.sensors.contacts import Ais, Radar
-from seatrial.spec.sensors.inertial import Imu
+from seatrial.spec.sensors.inertial import GroundTruth, Imu
 from seatrial.spec.sensors.machinery import Battery, Encoder, Shaft
-from seatrial.spec.sensors.optical import DepthCamera, Lidar
+from seatrial.spec.sensors.optical import Lidar
 from seatrial.spec.sensors.position import Ahrs, Compass, Gnss, Lbl, Magnetometer, Modem, Usbl, Uwb
 from seatrial.spec.sensors.ranging import Altimeter, EchoSounder, ObstacleSonar
 from seatrial.spec.sensors.sonar import (
@@ -39,7 +40,9 @@ Sensor = Annotated[
     | Battery
     | EchoSounder
     | Lidar
+    | Camera
     | DepthCamera
+    | ThermalCamera
     | ImagingSonar
     | MechanicalSonar
     | SideScan
@@ -48,6 +51,7 @@ Sensor = Annotated[
     | ObstacleSonar
     | Ais
     | Radar
-    | RadarImage,
+    | RadarImage
+    | GroundTruth,
     Field(discriminator="type"),
 ]

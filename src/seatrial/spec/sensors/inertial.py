@@ -132,6 +132,19 @@ class Imu(SensorSpec):
     `fidelity: full`."""
 
 
+class GroundTruth(SensorSpec):
+    """The truth about the motion of the place where it sits, as a dataset tells it beside what the
+    other sensors measured: no device has it, and navigation does not use it.
+
+    `fidelity` makes no difference to it.
+    """
+
+    type: Literal["ground_truth"]
+    """Selects this kind of sensor."""
+    earth_rate: bool = False
+    """Whether the rotation of the Earth at the world's datum is in its specific force and rate."""
+
+
 def _check_time_constant(instability: float, time_constant: float | None) -> None:
     if instability and time_constant is None:
         raise ValueError(

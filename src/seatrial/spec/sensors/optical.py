@@ -1,4 +1,4 @@
-"""Descriptions of sensors that send light or look: LiDAR and depth camera."""
+"""Descriptions of sensors that send light."""
 
 import math
 from typing import Annotated, Literal, Self
@@ -9,7 +9,6 @@ from seatrial.spec.base import Metres, Plain, Radians, Spec
 from seatrial.spec.sensors.base import SensorSpec
 
 Share = Annotated[Plain, Field(ge=0, le=1)]
-Coefficient = Annotated[Plain, Field(ge=-10, le=10)]
 
 MOST_POINTS = 1_000_000
 """Of one sweep."""
@@ -113,69 +112,3 @@ class Lidar(SensorSpec):
     model: LidarModel
     """Name of a make in the library (`vlp16`, `os1_64`, `tim571`), a file, or its numbers in
     place."""
-
-
-class DepthCamera(SensorSpec):
-    """A camera that gives the depth of every pixel, along its axis.
-
-    It looks along the sensor's x axis, with the columns of the image towards y and its rows towards
-    z. Its array is an image of depths, m: infinite where there is nothing within `range`, −infinite
-    where something is nearer than `minimum_range`. Its number is `nearest` (m; `range` where there
-    is nothing). The surface of the water ends the view, from above and from below.
-
-    Lens distortion is Brown's, as in OpenCV's and ROS's `plumb_bob`: with x and y over the depth,
-    r² = x² + y²,
-
-        x' = x (1 + k1 r² + k2 r⁴ + k3 r⁶) + 2 p1 x y + p2 (r² + 2 x²)
-        y' = y (1 + k1 r² + k2 r⁴ + k3 r⁶) + p1 (r² + 2 y²) + 2 p2 x y
-
-    Noise multiplies each depth by w = clamp(k (1 + N(0, 1)), low, high), in `nominal` and `full`.
-    """
-
-    type: Literal["depth_camera"]
-    """Selects this sensor."""
-    width: Annotated[int, Field(ge=1, le=8192)] = 640
-    """Columns of the image."""
-    height: Annotated[int, Field(ge=1, le=8192)] = 480
-    """Rows of the image."""
-    field_of_view: Annotated[Radians, Field(gt=0, le=3.0)] = 1.2
-    """Horizontally, of the image without distortion."""
-    k1: Coefficient = 0.0
-    """First coefficient of radial distortion."""
-    k2: Coefficient = 0.0
-    """Second coefficient of radial distortion."""
-    k3: Coefficient = 0.0
-    """Third coefficient of radial distortion."""
-    p1: Coefficient = 0.0
-    """First coefficient of tangential distortion."""
-    p2: Coefficient = 0.0
-    """Second coefficient of tangential distortion."""
-    minimum_range: Annotated[Metres, Field(ge=0, le=100)] = 0.2
-    """Least depth that is told."""
-    range: Annotated[Metres, Field(gt=0, le=5000)] = 30.0
-    """Greatest depth that is told."""
-    noise_scale: Annotated[Plain, Field(gt=0, le=10)] = 1.0
-    """k of the noise."""
-    noise_low: Annotated[Plain, Field(gt=0, le=10)] = 0.99
-    """Least factor of the noise."""
-    noise_high: Annotated[Plain, Field(gt=0, le=10)] = 1.01
-    """Greatest factor of the noise."""
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if self.minimum_range >= self.range:
-            raise ValueError(
-                f"`minimum_range` of {self.minimum_range:g} m must be below `range` of "
-                f"{self.range:g} m"
-            )
-        if self.noise_low > self.noise_high:
-            raise ValueError(
-                f"`noise_low` of {self.noise_low:g} must not be above `noise_high` of "
-                f"{self.noise_high:g}"
-            )
-        if self.width * self.height > 16 * MOST_POINTS:
-            raise ValueError(
-                f"an image of {self.width} x {self.height} has more than {16 * MOST_POINTS:,} "
-                "pixels"
-            )
-        return self

@@ -1,0 +1,1 @@
+"""Pictures for detectors: buoys, vessels and markers in seas and weathers drawn at random."""

@@ -1,0 +1,83 @@
+"""KITTI's layout of odometry (Geiger and others 2012): pictures, times, calibration, poses.
+
+A sequence per vehicle. The first camera is `image_2`, as the left one in colour is there; the right
+one of a pair is `image_3`. Poses are those of the first camera, seen from its first one, with
+optical axes.
+"""
+
+import io
+import shutil
+from pathlib import Path
+
+import numpy as np
+
+from seatrial.dataset.exports.axes import matrix, optical, relative
+from seatrial.dataset.flight import NANOSECONDS
+from seatrial.dataset.sequence import Camera, Dataset
+from seatrial.errors import DatasetError
+
+
+def write(data: Dataset, out: Path) -> int:
+    """All vehicles; returns the number of pictures."""
+    count = 0
+    (out / "poses").mkdir(parents=True)
+    for vehicle in sorted({camera.vehicle for camera in data.cameras}):
+        cameras = [c for c in data.cameras if c.vehicle == vehicle]
+        left = next((c for c in cameras if c.camera[0] in "ML"), cameras[0])
+        right = [c for c in cameras if c.camera == f"R{left.camera[1]}"]
+        home = out / "sequences" / f"{vehicle:02d}"
+        count += sum(
+            _pictures(data, camera, home / f"image_{2 + i}")
+            for i, camera in enumerate([left, *right])
+        )
+        _times(data, left, home)
+        _calibration(left, right, home)
+        _poses(data, left, out / "poses" / f"{vehicle:02d}.txt")
+    return count
+
+
+def _pictures(data: Dataset, camera: Camera, home: Path) -> int:
+    if any(camera.distortion):
+        raise DatasetError(
+            f"{data.folder}: the lens of `{camera.name}` distorts, which this layout cannot tell\n"
+            f"  found:    {list(camera.distortion)}\n"
+            "  expected: pictures of a pinhole camera\n"
+            "  to mend:  set k1 … p2 of the camera to 0 in the scenario, or export to euroc or tum"
+        )
+    home.mkdir(parents=True)
+    for i in range(camera.frames):
+        shutil.copyfile(data.picture(camera, "A", i), home / f"{i:06d}.png")
+    return camera.frames
+
+
+def _times(data: Dataset, camera: Camera, home: Path) -> None:
+    stamps = data.motion(camera.folder).stamp
+    rows = "".join(f"{(stamp - stamps[0]) / NANOSECONDS:.9e}\n" for stamp in stamps)
+    (home / "times.txt").write_text(rows, encoding="utf-8")
+
+
+def _calibration(left: Camera, right: list[Camera], home: Path) -> None:
+    """P0 … P3: the grey cameras are those in colour once more."""
+    first = _projection(left, 0.0)
+    second = first
+    if right:
+        apart = relative(optical(right[0].mounting), optical(left.mounting))
+        second = _projection(right[0], float(apart[0, 3]))
+    rows = [first, second, first, second]
+    text = "".join(f"P{i}: {' '.join(repr(v) for v in row)}\n" for i, row in enumerate(rows))
+    (home / "calib.txt").write_text(text, encoding="utf-8")
+
+
+def _projection(camera: Camera, baseline: float) -> list[float]:
+    fx, fy, cx, cy = camera.intrinsics
+    return [fx, 0.0, cx, -fx * baseline, 0.0, fy, cy, 0.0, 0.0, 0.0, 1.0, 0.0]
+
+
+def _poses(data: Dataset, camera: Camera, target: Path) -> None:
+    motion = data.motion(camera.folder).of(optical(camera.mounting))
+    poses = [matrix(p, q) for p, q in zip(motion.position, motion.attitude, strict=True)]
+    back = np.linalg.inv(poses[0])
+    out = io.StringIO()
+    for pose in poses:
+        out.write(" ".join(f"{v:.12e}" for v in (back @ pose)[:3].ravel()) + "\n")
+    target.write_text(out.getvalue(), encoding="utf-8")

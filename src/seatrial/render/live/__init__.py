@@ -1,0 +1,1 @@
+"""Pictures drawn by casting a few rays for every pixel, fast enough for a run that goes on."""

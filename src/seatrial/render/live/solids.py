@@ -1,0 +1,331 @@
+"""What bodies and bottoms send towards the eye: sun with shadows, sky, lamps.
+
+Surfaces scatter by Lambert's law, L = ρ E / π. In the air the irradiance is the sun's times the
+cosine, where nothing stands between, and the sky's and the sea's by the share of each that the
+surface sees, (1 ± n_up) / 2. Under water daylight is E_d(z) = E_d(0) exp(−K_d z), of which the
+share exp(−b z / μ) has kept its direction, that of the refracted sun, and the rest comes from
+above, half as much from below.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.geometry.bodies import Body, rotation_matrix
+from seatrial.geometry.grid import HeightGrid
+from seatrial.geometry.rays import BOTTOM, Hits, material_of
+from seatrial.render.appearance import (
+    BODY_CONTRAST,
+    board_albedo,
+    body_colour,
+    bottom_colour,
+    grain,
+)
+from seatrial.render.optics import reflectance
+from seatrial.render.picture import Light, Shot, Stage
+from seatrial.render.sky import ILLUMINANCE, SUN
+from seatrial.render.water import INDEX
+
+Array = NDArray[np.float64]
+Single = NDArray[np.float32]
+
+SEA_ALBEDO = 0.06
+"""Share of daylight that comes back from the sea, onto what faces down."""
+CLEARANCE = 2e-3
+"""How far above a surface its shadow rays begin, m, and as a share of the distance."""
+SHADOWS = 1.5
+"""Optical depth of scattering down to which shadows are seen under water."""
+SHADOW = 300.0
+"""How far away something may stand that casts a shadow, m."""
+
+
+@dataclass(frozen=True)
+class Shader:
+    """Light of a stage on what rays of a shot meet."""
+
+    stage: Stage
+    shot: Shot
+
+    @cached_property
+    def bodies(self) -> bool:
+        """Whether there is any body to be seen: the camera's own vehicle is none."""
+        others = self.shot.others
+        seen = others is not None and bool(np.isfinite(others).any())
+        return seen or any(body.shape != "vehicle" for body in self.stage.rays.bodies)
+
+    @cached_property
+    def sun_in_water(self) -> Array:
+        """(3,) towards the sun, as refracted by a level surface."""
+        x, y, _ = self.stage.sky.sun_direction
+        level = np.array([x, y]) / INDEX
+        return np.array([*level, -math.sqrt(1.0 - float(level @ level))])
+
+    @cached_property
+    def daylight(self) -> tuple[Array, Array]:
+        """(3,) irradiances below a level surface of the sun's beam and of the sky."""
+        sky = self.stage.sky
+        sine = -float(sky.sun_direction[2])
+        through = 1.0 - float(reflectance(np.array([sine]), INDEX)[0])
+        # A sky of even radiance loses 6.6 % at a level surface (Mobley 1994, section 4.2).
+        return sky.sun_irradiance * sine * through, 0.934 * sky.sky_irradiance
+
+    @cached_property
+    def ambient(self) -> Array:
+        """(3,) E_d(0)."""
+        beam, even = self.daylight
+        return np.asarray(beam + even)
+
+    def albedo(self, hits: Hits, place: Single, footprint: Single) -> Single:
+        """(3, P) of what is met at places (3, P), in pixels of a footprint, m."""
+        normal = hits.normal.T
+        colour = self._painted.take(hits.body, axis=1)
+        floor = np.flatnonzero(hits.body == BOTTOM)
+        if len(floor):
+            part = slice(None) if len(floor) == len(hits.body) else floor
+            material = int(hits.material[floor[0]])
+            colour[:, part] = bottom_colour(
+                material, normal[:, part], place[:, part], footprint[part]
+            )
+        if len(floor) == len(hits.body):
+            return colour
+        built = np.flatnonzero(hits.body >= 0)
+        own, turned = place[:, built], normal[:, built].astype(np.float32)
+        size = footprint[built]
+        # What moves, or shows a pattern, is looked at in its own axes.
+        for number in np.intersect1d(hits.body, self._apart):
+            some = np.flatnonzero(hits.body[built] == number)
+            own[:, some], here = self._in_body_axes(number, own[:, some], turned[:, some])
+            turned[:, some] = here
+        shade = BODY_CONTRAST * grain(*_on_face(own, turned), size)
+        colour[:, built] *= 1.0 + shade
+        for number in np.intersect1d(hits.body, self._boards):
+            front = np.flatnonzero((hits.body[built] == number) & (turned[0] > 0.9))
+            if len(front):
+                body = self.stage.rays.bodies[number]
+                colour[:, built[front]] = self._board(body, own[:, front])
+        return colour
+
+    @cached_property
+    def _painted(self) -> Single:
+        """(3, bodies + 2) albedo of every body; the last two places are the bottom's."""
+        bodies = self.stage.rays.bodies
+        found = np.zeros((3, len(bodies) + 2), np.float32)
+        for i, body in enumerate(bodies):
+            found[:, i] = body_colour(body, material_of(body))
+        return found
+
+    @cached_property
+    def _boards(self) -> list[int]:
+        return [i for i, b in enumerate(self.stage.rays.bodies) if b.pattern is not None]
+
+    @cached_property
+    def _apart(self) -> list[int]:
+        bodies = enumerate(self.stage.rays.bodies)
+        return [i for i, b in bodies if b.moves or b.shape == "vehicle" or b.pattern is not None]
+
+    def _in_body_axes(
+        self, number: int, place: Single, normal: NDArray[np.floating]
+    ) -> tuple[Single, Single]:
+        body = self.stage.rays.bodies[number]
+        if body.shape == "vehicle":
+            assert self.shot.others is not None
+            row = self.shot.others[self.stage.rays.vehicles.index(number)]
+            middle, matrix = row[:3], rotation_matrix(row[3:])
+        else:
+            middle, matrix = body.pose(self.shot.time)
+        local = matrix.T @ (place - middle[:, None])
+        return local.astype(np.float32), (matrix.T @ normal).astype(np.float32)
+
+    def _board(self, body: Body, own: Single) -> Single:
+        """(P,) albedo of the pattern at places in the body's axes, for all bands alike: the mean of
+        four quarters of a pixel, each a box as large as that quarter on the board."""
+        assert body.pattern is not None
+        middle, matrix = body.pose(self.shot.time)
+        camera = matrix.T @ rotation_matrix(self.shot.attitude)
+        eye = matrix.T @ (self.shot.position - middle)
+        way = own - eye[:, None]
+        axial = camera[:, 0] @ way
+        # A pixel aside turns the ray by 1/f across the axis, and moves where it meets the plane.
+        moves = []
+        for column in (1, 2):
+            aside = camera[:, column] / self.shot.lens.focal_length
+            along = aside[0] / np.where(np.abs(way[0]) > 1e-9, way[0], 1e-9)
+            moves.append(axial * (aside[:, None] - way * along))
+        (_, right_y, right_z), (_, down_y, down_z) = moves
+        wide, high = body.beam, body.height
+        size = 0.5 * (np.abs(right_y) + np.abs(down_y)), 0.5 * (np.abs(right_z) + np.abs(down_z))
+        total = np.zeros(own.shape[1], np.float32)
+        for across in (-0.25, 0.25):
+            for along in (-0.25, 0.25):
+                y = own[1] + across * right_y + along * down_y
+                z = own[2] + across * right_z + along * down_z
+                total += board_albedo(
+                    body.pattern,
+                    np.asarray(0.5 - y / wide, np.float32),
+                    np.asarray(0.5 + z / high, np.float32),
+                    np.asarray(size[0] / wide, np.float32),
+                    np.asarray(size[1] / high, np.float32),
+                )
+        return np.asarray(0.25 * total, np.float32)
+
+    def in_air(self, hits: Hits, place: Single, albedo: Single) -> Single:
+        """(3, P) radiance of what is met above the water."""
+        sky = self.stage.sky
+        normal = self._smooth(hits, place)
+        sun = sky.sun_direction
+        facing = np.maximum(sum(normal[c] * np.float32(sun[c]) for c in range(3)), 0.0)
+        facing *= self._lit(hits, place, facing, sun)
+        up = np.float32(0.5) - np.float32(0.5) * normal[2]
+        below = SEA_ALBEDO * (sky.sky_irradiance - sun[2] * sky.sun_irradiance)
+        found = np.empty_like(albedo)
+        for band in range(3):
+            light = np.float32(sky.sun_irradiance[band]) * facing
+            light += np.float32(sky.sky_irradiance[band] - below[band]) * up
+            light += np.float32(below[band])
+            found[band] = light
+        found += self.lamps(place, normal, wet=False)
+        found *= albedo
+        found *= np.float32(1.0 / math.pi)
+        return found
+
+    def in_water(self, hits: Hits, place: Single, albedo: Single, shadows: bool = True) -> Single:
+        """(3, P) radiance of what is met below the surface."""
+        water = self.stage.water
+        normal = self._smooth(hits, place)
+        depth = np.maximum(place[2], 0.0)
+        sun = self.sun_in_water
+        facing = np.maximum(sum(normal[c] * np.float32(sun[c]) for c in range(3)), 0.0)
+        if shadows:
+            # Deeper, so much of the beam has been scattered that there are no shadows.
+            sharp = depth < SHADOWS / float(water.scattering.min())
+            facing *= self._lit(hits, place, facing * sharp, sun)
+        up = np.float32(0.75) - np.float32(0.25) * normal[2]
+        beam, even = self.daylight
+        slant = -1.0 / sun[2]
+        found = np.empty_like(albedo)
+        for band in range(3):
+            fades = np.exp(np.float32(-water.daylight[band]) * depth)
+            straight = np.exp(np.float32(-water.scattering[band] * slant) * depth)
+            straight *= np.float32(beam[band])
+            light = straight * facing * np.float32(slant)
+            light += (np.float32(beam[band] + even[band]) - straight) * up
+            found[band] = light * fades
+        found += self.lamps(place, normal, wet=True)
+        found *= albedo
+        found *= np.float32(1.0 / math.pi)
+        return found
+
+    def _lit(self, hits: Hits, place: Single, facing: Single, sun: Array) -> Single:
+        """(P,) 1 where the sun is not hidden, 0 where it is."""
+        lit = np.ones(len(facing), np.float32)
+        if not self.bodies and not isinstance(self.stage.rays.bottom, HeightGrid):
+            return lit
+        towards = np.flatnonzero(facing > 0.0)
+        if not len(towards) or self.stage.sky.sun_irradiance.max() < 1e-4:
+            return lit
+        away = CLEARANCE * (1.0 + hits.distance[towards])
+        start = place[:, towards].T + away[:, None] * hits.normal[towards]
+        along = np.broadcast_to(sun.astype(np.float32)[:, None], (3, len(towards)))
+        met = self.stage.rays.cast(
+            start, np.ascontiguousarray(along).T, self.shot.time, self.shot.others, SHADOW
+        )
+        lit[towards[met.ray]] = 0.0
+        return lit
+
+    def lamps(self, place: Single, normal: Single | None, wet: bool) -> Single:
+        """(3, P) irradiance of the shot's lamps on surfaces with normals, or without regard to
+        their direction."""
+        found = np.zeros((3, place.shape[1]), np.float32)
+        for light in self.shot.lights:
+            towards = np.asarray(light.position[:, None], np.float32) - place
+            square = np.sum(towards * towards, axis=0) + np.float32(1e-4)
+            distance = np.sqrt(square)
+            strength = beam_strength(light, towards, distance) / square
+            if normal is not None:
+                along = np.sum(towards * normal, axis=0) / distance
+                strength *= np.maximum(along, 0.0)
+            for band in range(3):
+                part = strength * np.float32(light.colour[band])
+                if wet:
+                    part *= np.exp(np.float32(-self.stage.water.attenuation[band]) * distance)
+                found[band] += part
+        return found
+
+    def _smooth(self, hits: Hits, place: Single) -> Single:
+        """(3, P) normals for shading: of a mapped bottom between its nodes, not by facet."""
+        normal = np.ascontiguousarray(hits.normal.T, np.float32)
+        bottom = self.stage.rays.bottom
+        if not isinstance(bottom, HeightGrid):
+            return normal
+        floor = np.flatnonzero(hits.body == BOTTOM)
+        if len(floor):
+            normal[:, floor] = _slopes(bottom).normals(place[0, floor], place[1, floor])
+        return normal
+
+
+def beam_strength(light: Light, towards: Single, distance: Single) -> Single:
+    """(P,) intensity towards places whose vectors to the lamp are given, in units of irradiance
+    times square metre."""
+    axis = light.direction
+    cosine = -sum(towards[c] * np.float32(axis[c]) for c in range(3)) / distance
+    shape = np.power(np.maximum(cosine, 0.0), np.float32(light.exponent))
+    return np.asarray(np.float32(light.intensity * SUN / ILLUMINANCE) * shape, np.float32)
+
+
+@dataclass(frozen=True)
+class _Slopes:
+    """How a mapped bottom falls, between its nodes."""
+
+    origin: Array
+    spacing: Array
+    north: Single
+    east: Single
+
+    def normals(self, x: Single, y: Single) -> Single:
+        rows, columns = self.north.shape
+        a = np.clip((x - self.origin[0]) / self.spacing[0], 0.0, rows - 1.001)
+        b = np.clip((y - self.origin[1]) / self.spacing[1], 0.0, columns - 1.001)
+        i, j = a.astype(np.int32), b.astype(np.int32)
+        s, t = (a - i).astype(np.float32), (b - j).astype(np.float32)
+        first = i * columns + j
+        slopes = []
+        for values in (self.north.ravel(), self.east.ravel()):
+            upper = values.take(first)
+            upper += t * (values.take(first + 1) - upper)
+            lower = values.take(first + columns)
+            lower += t * (values.take(first + columns + 1) - lower)
+            slopes.append(upper + s * (lower - upper))
+        north, east = slopes
+        length = 1.0 / np.sqrt(1.0 + north * north + east * east)
+        return np.stack([north * length, east * length, -length])
+
+
+_KNOWN: dict[int, tuple[HeightGrid, _Slopes]] = {}
+
+
+def _slopes(bottom: HeightGrid) -> _Slopes:
+    """Of a bottom; kept for the one that was asked for last."""
+    known = _KNOWN.get(id(bottom))
+    if known is not None and known[0] is bottom:
+        return known[1]
+    origin, spacing, depth = (
+        np.asarray(part, np.float64) for part in (bottom.origin, bottom.spacing, bottom.depth)
+    )
+    north, east = (np.asarray(g, np.float32) for g in np.gradient(depth, *spacing))
+    found = _Slopes(origin, spacing, north, east)
+    _KNOWN.clear()
+    _KNOWN[id(bottom)] = (bottom, found)
+    return found
+
+
+def _on_face(own: Single, normal: Single) -> tuple[Single, Single]:
+    """Two coordinates on the face that a place of a body lies on."""
+    ahead, beside, under = np.abs(normal)
+    front = (ahead >= beside) & (ahead >= under)
+    side = ~front & (beside >= under)
+    across = np.where(front, own[1], own[0])
+    along = np.where(front | side, own[2], own[1])
+    return across, along

@@ -1,0 +1,281 @@
+"""The surface of the sea of an instant, for pictures: near waves fine, far ones coarse, ripples.
+
+The components of the sea are laid on two level grids around the camera, of which the coarser one
+leaves out the waves that it cannot hold. What the wind makes on top of them (to the mean square
+slope of Cox and Munk) is a tile of ripples that repeats: short waves with random phases, the same
+in every run, that run with the wind by their dispersion relation with surface tension,
+
+    ω² = g k + 7.3e-5 m³/s² · k³
+
+and whose slopes fall with 1/k in each direction, so that every octave has the same part of the
+variance. They tilt the surface and do not lift it. What is smaller than a pixel is not drawn; its
+variance is told, so that glints and reflections are spread by it.
+
+A ray is followed in steps of its height above the surface over its rate of descent, with a face of
+the waves of twice their mean slope coming towards it, so that hardly a crest is jumped over.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.conventions import GRAVITY
+from seatrial.ocean import Ocean
+from seatrial.render.optics import cox_munk
+
+Array = NDArray[np.float64]
+Single = NDArray[np.float32]
+
+NODES = 257
+HALVES = (30.0, 300.0)
+"""Half sides of the grids, m."""
+SHORTEST = 2.5
+"""Steps of a grid in the shortest wave that it holds."""
+ROWS = 6
+"""Of a grid that are made together."""
+STEPS = 8
+"""In which rays are followed to the surface."""
+PAUSE = 2
+"""Step after which those that are there are left."""
+CLOSE = 3e-3
+"""Height above the surface at which a ray is there, m: its last step brings it nearer still."""
+TILE = 5.0
+"""Side of the tile of ripples, m."""
+RIPPLES = 256
+"""Its nodes along a side."""
+TENSION = 7.3e-5
+"""Surface tension over density, m³/s²."""
+SMOOTH = 2e-4
+"""Least variance of slopes, that of the sun's disc and of a calm day."""
+
+
+class Facing(NamedTuple):
+    """The surface where rays meet it."""
+
+    normal: Single
+    """(3, P) up, unit."""
+    variance: Single
+    """(P,) of slopes that are too small to be drawn, both directions together."""
+
+
+@dataclass(frozen=True)
+class Surface:
+    """The sea around a camera at an instant."""
+
+    middle: Array
+    """(2,) north and east, m."""
+    grids: Single | None
+    """(3, 2 NODES²) height and slopes towards north and east, on the fine grid and then the coarse
+    one; None for a flat sea."""
+    top: float
+    """Highest of it, m."""
+    steep: float
+    """Slope that its faces hardly pass."""
+    lost: tuple[float, float]
+    """Variance of the slopes that each grid leaves out."""
+    ripples: NDArray[np.complex64] | None
+    """(RIPPLES²,) slopes towards north and, imaginary, east."""
+    ripple_variance: float
+
+    def _place(self, x: Single, y: Single) -> tuple[NDArray[np.int32], Single, Single]:
+        """First of the four nodes around places relative to the middle, and how far beyond it."""
+        near = (np.abs(x) < HALVES[0]) & (np.abs(y) < HALVES[0])
+        finer, coarser = (np.float32(0.5 * (NODES - 1) / half) for half in HALVES)
+        scale = np.where(near, finer, coarser)
+        half = np.float32(0.5 * (NODES - 1))
+        a = np.clip(x * scale + half, 0.0, np.float32(NODES - 1.001))
+        b = np.clip(y * scale + half, 0.0, np.float32(NODES - 1.001))
+        i, j = a.astype(np.int32), b.astype(np.int32)
+        first = i * np.int32(NODES) + j + np.where(near, np.int32(0), np.int32(NODES * NODES))
+        return first, a - i, b - j
+
+    def height(self, x: Single, y: Single) -> Single:
+        """Above the mean level, at places relative to the middle; level far away."""
+        assert self.grids is not None
+        return _between(self.grids[0], *self._place(x, y))
+
+    def distance(self, origin: Single, direction: Single, reach: float) -> Single:
+        """(P,) along unit vectors (3, P) from places (3, 1) or (3, P), to the surface; infinite for
+        those that do not meet it within reach."""
+        down, depth = direction[2], origin[2]
+        if self.grids is None:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                level = np.where(down * depth < 0.0, -depth / down, np.inf)
+            return np.asarray(np.where(level <= reach, level, np.inf), np.float32)
+        x, y = origin[0] - np.float32(self.middle[0]), origin[1] - np.float32(self.middle[1])
+        # On which side of the surface the camera is; all of a picture's rays begin together.
+        wet = float(self.height(x[:1], y[:1])[0] + depth[0]) > 0.0
+        side = np.float32(-1.0 if wet else 1.0)
+        top = np.float32(self.top)
+        towards = side * down
+        within = float(np.abs(depth).min()) < self.top
+        # Level rays and those that lead away meet waves only from within their band.
+        rays = np.flatnonzero(towards > (-0.2 if within else 1e-6))
+        found = np.full(down.shape[0], np.inf, np.float32)
+        if not len(rays):
+            return found
+        if origin.shape[1] > 1:
+            x, y, depth = x[rays], y[rays], depth[rays]
+        dx, dy, dz = (row[rays] for row in direction)
+        falls = side * dz
+        at = np.maximum((-side * depth - top) / np.maximum(falls, 1e-6), 0.0)
+        if within:
+            at = np.where(np.abs(depth) < top, np.float32(0.0), at)
+        rate = 1.0 / (np.float32(self.steep) * np.sqrt(1.0 - dz * dz) + np.maximum(falls, 0.0))
+        whole, going = at, np.arange(len(at))
+        for step in range(STEPS):
+            above = -side * (depth + at * dz + self.height(x + at * dx, y + at * dy))
+            if step < STEPS - 1:
+                at = at + np.maximum(above, 0.0) * rate
+            else:
+                # The last step is the tangent's: what is left is close to it, or grazes it.
+                at = at + np.clip(above / np.maximum(side * dz, 0.02), -1.0, 8.0)
+            if step == PAUSE:
+                # Steep rays are there after a few steps.
+                going = np.flatnonzero(above > CLOSE)
+                whole = at
+                at, dx, dy, dz, rate = (row[going] for row in (at, dx, dy, dz, rate))
+                if len(x) > 1:
+                    x, y, depth = x[going], y[going], depth[going]
+        whole[going] = at
+        gone = (falls <= 1e-6) & (whole > 4.0 * HALVES[1])
+        found[rays] = np.where(gone | (whole > reach), np.inf, np.maximum(whole, 1e-3))
+        return found
+
+    def facing(self, x: Single, y: Single, footprint: Single) -> Facing:
+        """The surface at places, in pixels of a footprint, m."""
+        north, east = np.zeros_like(x), np.zeros_like(x)
+        variance = np.full(x.shape, SMOOTH, np.float32)
+        if self.grids is not None:
+            a, b = x - np.float32(self.middle[0]), y - np.float32(self.middle[1])
+            first, s, t = self._place(a, b)
+            away = np.maximum(np.abs(a), np.abs(b))
+            # Where the grid ends the waves have long been smaller than a pixel is high.
+            inside = np.clip((HALVES[1] - away) / np.float32(0.25 * HALVES[1]), 0.0, 1.0)
+            north = inside * _between(self.grids[1], first, s, t)
+            east = inside * _between(self.grids[2], first, s, t)
+            fine = away < HALVES[0]
+            variance += np.where(fine, np.float32(self.lost[0]), np.float32(self.lost[1]))
+        if self.ripples is not None:
+            kept = 1.0 / (1.0 + np.square(footprint * np.float32(1.0 / 0.12)))
+            step = np.float32(RIPPLES / TILE)
+            slopes = _repeated(self.ripples, x * step, y * step) * kept
+            north, east = north + slopes.real, east + slopes.imag
+            variance += np.float32(self.ripple_variance) * (1.0 - kept * kept)
+        length = 1.0 / np.sqrt(1.0 + north * north + east * east)
+        return Facing(np.stack([-north * length, -east * length, -length]), variance)
+
+
+def surface_at(ocean: Ocean, place: Array, t: float) -> Surface:
+    """The sea around a place (2,) at a time."""
+    waves, wind = ocean.waves, ocean.wind
+    place = np.asarray(place, np.float64)
+    speed = 0.0 if wind is None else float(wind.speed)
+    towards = 0.0 if wind is None else float(wind.towards)
+    wanted = cox_munk(speed) if speed > 0.0 else 0.0
+    if waves is None:
+        variance = wanted
+        grids, top, steep, lost = None, 0.0, 0.0, (0.0, 0.0)
+    else:
+        columns = (waves.amplitude, waves.wavenumber, waves.direction, waves.phase, waves.observed)
+        a, k, mu, phase, omega = (np.asarray(part, np.float64) for part in columns)
+        resolved = 0.5 * np.square(a * k)
+        variance = max(wanted - float(resolved.sum()), 0.0)
+        angle = omega * t + phase
+        halves = []
+        missing = []
+        for half in HALVES:
+            step = 2.0 * half / (NODES - 1)
+            held = k * SHORTEST * step < 2.0 * math.pi
+            missing.append(float(resolved[~held].sum()))
+            halves.append(_grid(place, step, a[held], k[held], mu[held], angle[held]))
+        grids = np.concatenate([part.reshape(3, -1) for part in halves], axis=1)
+        top = 1.05 * float(np.abs(grids[0]).max()) + 1e-3
+        steep = 2.0 * math.sqrt(float(resolved.sum()))
+        lost = (missing[0], missing[1])
+    ripples = None if variance < 1e-5 else _ripples(variance, towards, t)
+    return Surface(place, grids, top, steep, lost, ripples, variance)
+
+
+def _grid(place: Array, step: float, a: Array, k: Array, mu: Array, angle: Array) -> Single:
+    """(3, NODES, NODES) height and slopes: products of what depends on north and on east."""
+    nodes = step * (np.arange(NODES) - 0.5 * (NODES - 1))
+    kx, ky = k * np.cos(mu), k * np.sin(mu)
+    along = np.exp(1j * (angle - np.outer(place[0] + nodes, kx)))
+    across = np.exp(-1j * np.outer(ky, place[1] + nodes))
+
+    def total(weight: NDArray[np.complexfloating]) -> Single:
+        left = (along * weight).astype(np.complex64)
+        right = across.astype(np.complex64)
+        both = np.concatenate([left.real, -left.imag], axis=1)
+        other = np.concatenate([right.real, right.imag])
+        # By a few rows: longer products wait for threads of their own, which other pictures need.
+        parts = [both[i : i + ROWS] @ other for i in range(0, NODES, ROWS)]
+        return np.concatenate(parts)
+
+    # Slopes of a cos(ωt − k·x): k a sin, the real part of −i k a exp(i …) with its sign turned.
+    return np.stack([total(a + 0j), total(-1j * a * kx), total(-1j * a * ky)])
+
+
+class _Tile(NamedTuple):
+    """Ripples before they run."""
+
+    k: Array
+    north: Array
+    east: Array
+    omega: Array
+    noise: NDArray[np.complex128]
+
+
+@cache
+def _tile() -> _Tile:
+    number = np.fft.fftfreq(RIPPLES, 1.0 / RIPPLES) * (2.0 * math.pi / TILE)
+    north, east = np.meshgrid(number, number, indexing="ij")
+    k = np.maximum(np.hypot(north, east), 1e-9)
+    random = np.random.Generator(np.random.Philox(key=1954))
+    noise = random.standard_normal((2, RIPPLES, RIPPLES))
+    omega = np.sqrt(GRAVITY * k + TENSION * k**3)
+    return _Tile(k, north, east, omega, noise[0] + 1j * noise[1])
+
+
+def _ripples(variance: float, towards: float, t: float) -> NDArray[np.complex64]:
+    """(RIPPLES²,) slopes of the tile at a time, of a variance."""
+    tile = _tile()
+    long, short = 2.0 * math.pi / TILE, 2.0 * math.pi / 0.06
+    along = (tile.north * math.cos(towards) + tile.east * math.sin(towards)) / tile.k
+    # Each octave has the same slope variance: heights fall with k², and most run with the wind.
+    spread = np.maximum(along, 0.0) + 0.15
+    height = np.where((tile.k > 1.5 * long) & (tile.k < short), spread / tile.k**2, 0.0)
+    modes = height * tile.noise * np.exp(-1j * tile.omega * t)
+    # Both slopes by one transform: each of them is the real part of its own sum.
+    north, east = (np.fft.fft2(1j * part * modes).real for part in (tile.north, tile.east))
+    scale = math.sqrt(variance / float(np.mean(north**2 + east**2)))
+    return (scale * (north + 1j * east)).astype(np.complex64).ravel()
+
+
+def _between(values: Single, first: NDArray[np.int32], s: Single, t: Single) -> Single:
+    """Between the four nodes around places."""
+    upper = values.take(first)
+    upper += t * (values.take(first + np.int32(1)) - upper)
+    lower = values.take(first + np.int32(NODES))
+    lower += t * (values.take(first + np.int32(NODES + 1)) - lower)
+    return np.asarray(upper + s * (lower - upper))
+
+
+def _repeated(tile: NDArray[np.complex64], a: Single, b: Single) -> NDArray[np.complex64]:
+    """Between the nodes of a tile that repeats."""
+    i, j = np.floor(a), np.floor(b)
+    s, t = a - i, b - j
+    mask = np.int32(RIPPLES - 1)
+    row, column = i.astype(np.int32) & mask, j.astype(np.int32) & mask
+    below, right = (row + 1) & mask, (column + 1) & mask
+    first, second = row * np.int32(RIPPLES), below * np.int32(RIPPLES)
+    upper = tile.take(first + column)
+    upper += t * (tile.take(first + right) - upper)
+    lower = tile.take(second + column)
+    lower += t * (tile.take(second + right) - lower)
+    return np.asarray(upper + s * (lower - upper))

@@ -1,0 +1,162 @@
+"""Bodies and bottoms as meshes of Mitsuba, with smooth normals and coordinates for patterns.
+
+Coordinates are metres: on a bottom north and east, with some of the depth so that cliffs are not
+drawn out; on a body those of the two axes across the largest component of each face's normal, and
+around a cylinder as on paper that is rolled onto it.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.geometry.bodies import Body
+from seatrial.geometry.grid import HeightGrid
+from seatrial.geometry.mesh import Mesh, surface
+from seatrial.geometry.tiles import extended
+from seatrial.render.appearance import steepness
+from seatrial.render.traced.backend import mitsuba
+from seatrial.render.traced.surfaces import noise
+
+Array = NDArray[np.float64]
+
+CREASE = np.cos(np.radians(40.0))
+"""Faces that meet at a greater angle have an edge between them."""
+FLAT_REACH = 400.0
+"""How far a flat bottom goes from the camera, m."""
+PATCHES = 0.35
+"""By how much patches of stones show on flats."""
+
+
+class Look(NamedTuple):
+    """Of a surface, by objects of Mitsuba's."""
+
+    bsdf: Any
+    exterior: Any
+    """Medium around it; None where nobody asks."""
+
+
+def built(
+    name: str,
+    mesh: Mesh,
+    look: Look,
+    normals: Array | None = None,
+    coordinates: Array | None = None,
+    attributes: dict[str, Array] | None = None,
+) -> Any:
+    """A mesh of Mitsuba; with the normals of its faces where none are given."""
+    mi = mitsuba()
+    properties = mi.Properties()
+    properties["bsdf"] = look.bsdf
+    if look.exterior is not None:
+        properties["exterior"] = look.exterior
+    if normals is None:
+        properties["face_normals"] = True
+    made = mi.Mesh(
+        name,
+        len(mesh.vertices),
+        len(mesh.faces),
+        props=properties,
+        has_vertex_normals=normals is not None,
+        has_vertex_texcoords=coordinates is not None,
+    )
+    for attribute, values in (attributes or {}).items():
+        flat = np.asarray(values, np.float32).ravel()
+        made.add_attribute(attribute, len(flat) // len(mesh.vertices), flat)
+    given = {"vertex_positions": mesh.vertices, "vertex_normals": normals}
+    given["vertex_texcoords"] = coordinates
+    parameters = mi.traverse(made)
+    for key, rows in given.items():
+        if rows is not None:
+            parameters[key] = np.ascontiguousarray(rows, np.float32).ravel()
+    parameters["faces"] = np.ascontiguousarray(mesh.faces, np.uint32).ravel()
+    parameters.update()
+    return made
+
+
+def body_mesh(body: Body, mesh: Mesh, look: Look, place: int) -> Any:
+    """A body where it is: `mesh` in the world's axes, `place` among the bodies."""
+    own = body.mesh()
+    corners = mesh.faces.ravel()
+    triangles = np.arange(len(corners)).reshape(-1, 3)
+    along = np.argmax(np.abs(own.normals), axis=1)
+    across = np.array([(1, 2), (0, 2), (0, 1)])[along]
+    rows = np.repeat(np.arange(len(own.faces)), 3)
+    at = own.vertices[own.faces.ravel()]
+    coordinates = np.stack([at[np.arange(len(at)), across[rows, k]] for k in (0, 1)], axis=1)
+    if body.shape in ("cylinder", "circle"):
+        around = np.arctan2(at[:, 1], at[:, 0])
+        first = np.repeat(around[::3], 3)  # a face across the seam keeps to one side of it
+        around = first + np.mod(around - first + np.pi, 2.0 * np.pi) - np.pi
+        side = along[rows] != 2
+        rolled = np.stack([body.radius * around, at[:, 2]], axis=1)
+        coordinates = np.where(side[:, None], rolled, coordinates)
+    coordinates += 1.618 * np.array([place % 97, place % 89])
+    return built(
+        f"body {place}", Mesh(mesh.vertices[corners], triangles), look, creased(mesh), coordinates
+    )
+
+
+def board_face(body: Body, position: Array, rotation: Array, look: Look, place: int) -> Any:
+    """The forward face of a board, a hair before it."""
+    x, y, z = 0.5 * body.length + 2e-4, 0.5 * body.beam, 0.5 * body.height
+    corners = np.array([(x, y, -z), (x, -y, -z), (x, -y, z), (x, y, z)])
+    mesh = Mesh(corners, np.array([(0, 1, 2), (0, 2, 3)])).moved(position, rotation)
+    normals = np.broadcast_to(rotation[:, 0], (4, 3))
+    coordinates = np.array([(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)])
+    return built(f"face {place}", mesh, look, normals, coordinates)
+
+
+def bottom_mesh(bottom: float | HeightGrid, middle: Array, look: Look) -> Any:
+    """The bottom; a flat one around a place (2,)."""
+    if isinstance(bottom, HeightGrid):
+        mesh = surface(*extended(bottom))
+    else:
+        step = np.linspace(-1.0, 1.0, 161)
+        reach = FLAT_REACH * step**3  # fine near the camera
+        level = np.full((len(step), len(step)), float(bottom))
+        mesh = surface(middle[0] + reach, middle[1] + reach, level)
+    normals = smooth(mesh)
+    north, east, down = mesh.vertices.T
+    coordinates = np.stack([north + 0.7 * down, east - 0.7 * down], axis=1)
+    spots = noise(256, 1.0, 1.4, "patches")
+    i, j = (np.floor(c / 0.5).astype(np.int64) % 256 for c in (north, east))
+    rock = np.clip(steepness(normals.T) + PATCHES * np.maximum(spots[i, j] - 0.8, 0.0), 0.0, 1.0)
+    return built("bottom", mesh, look, normals, coordinates, {"vertex_rock": rock})
+
+
+def smooth(mesh: Mesh) -> Array:
+    """(V, 3) unit normals of vertices: means of their faces' by area."""
+    a, b, c = (mesh.vertices[mesh.faces[:, k]] for k in range(3))
+    normal = np.cross(b - a, c - a)
+    total = np.zeros_like(mesh.vertices)
+    for axis in range(3):
+        for k in range(3):
+            total[:, axis] += np.bincount(
+                mesh.faces[:, k], normal[:, axis], minlength=len(mesh.vertices)
+            )
+    return np.asarray(total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-12))
+
+
+def creased(mesh: Mesh) -> Array:
+    """(3 F, 3) unit normals of the corners of faces: means over the faces around a vertex that meet
+    the corner's own at less than `CREASE`."""
+    face = mesh.normals
+    # Vertices at one place count as one, whatever the mesh says.
+    _, vertex = np.unique(mesh.vertices.round(6), axis=0, return_inverse=True)
+    corner = vertex.ravel()[mesh.faces.ravel()]
+    order = np.argsort(corner, kind="stable")
+    count = np.bincount(corner)
+    first = np.concatenate([[0], np.cumsum(count)[:-1]])
+    each = count[corner]
+    mine = np.repeat(np.arange(len(corner)), each)
+    step = np.arange(len(mine)) - np.repeat(np.cumsum(each) - each, each)
+    other = order[np.repeat(first[corner], each) + step]
+    near = np.sum(face[mine // 3] * face[other // 3], axis=1) > CREASE
+    total = np.zeros((len(corner), 3))
+    for axis in range(3):
+        total[:, axis] = np.bincount(mine, near * face[other // 3, axis], minlength=len(corner))
+    length = np.linalg.norm(total, axis=1, keepdims=True)
+    return np.where(
+        length > 1e-9, total / np.maximum(length, 1e-9), face[np.arange(len(corner)) // 3]
+    )

@@ -1,0 +1,1 @@
+"""Loop closure by pictures, in still water and in waves."""

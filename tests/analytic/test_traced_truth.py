@@ -1,0 +1,169 @@
+"""Truths of pictures: depth, normals, masks, shadow, flow and boxes against each other and against
+what Mitsuba itself meets."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from seatrial.geometry.bodies import Body
+from seatrial.geometry.rays import RayScene
+from seatrial.geometry.terrain import terrain
+from seatrial.ocean import Ocean
+from seatrial.render.lens import Distortion
+from seatrial.render.picture import BOTTOM, FIRST_BODY, Lens, Light, Shot, Stage
+from seatrial.render.sky import Sky
+from seatrial.render.traced.backend import mitsuba
+from seatrial.render.traced.props import Props
+from seatrial.render.traced.snow import BOX, Snow, flakes
+from seatrial.render.traced.truth import Truth
+from seatrial.render.traced.view import View
+from seatrial.render.water import medium
+
+NIGHT = Sky(-0.5, 0.0)
+
+
+def turned(yaw, pitch):
+    a, b = 0.5 * yaw, 0.5 * pitch
+    return np.array(
+        [math.cos(a) * math.cos(b), -math.sin(a) * math.sin(b),
+         math.cos(a) * math.sin(b), math.sin(a) * math.cos(b)]
+    )  # fmt: skip
+
+
+def reef():
+    """A rolling bottom with a box, a ball and a pipe, 20 m down."""
+    north = np.linspace(-10.0, 30.0, 60)
+    depth = 20.0 + 0.6 * np.sin(0.7 * north[:, None]) * np.cos(0.5 * north[None])
+    bottom = terrain((-10.0, -20.0), (40.0 / 59, 40.0 / 59), depth).grid()
+    bodies = [
+        Body("box", "box", length=1.0, beam=2.0, height=1.5, position=np.array([6.0, 1.0, 18.5]),
+             attitude=turned(0.4, 0.0), material="steel", kind="crate"),
+        Body("ball", "sphere", radius=0.7, position=np.array([5.0, -1.5, 18.0])),
+        Body("pipe", "cylinder", radius=0.3, height=4.0, position=np.array([9.0, 0.0, 18.5]),
+             attitude=np.array([math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0]), material="steel"),
+    ]  # fmt: skip
+    return Stage(RayScene(bodies, bottom), Ocean(water=None), NIGHT, medium("II"))
+
+
+def camera(north=0.0, east=0.0, yaw=0.0, width=48, lens=None):
+    lens = lens or Lens(width, 36, 0.8 * width, Distortion(k1=-0.12, p1=0.004))
+    return Shot(np.array([north, east, 17.0]), turned(yaw, -0.2), 0.0, lens)
+
+
+def back_projected(shot, depth):
+    """(P, 3) from a depth along the camera's axis, by the lens alone."""
+    rays = shot.lens.rays
+    return (depth.ravel() / rays[:, 0])[:, None] * rays
+
+
+def test_depths_of_two_frames_agree_with_the_known_motion_to_a_millimetre():
+    """Each frame's depth becomes points; carried over by the known motion, the points of the first
+    lie on what the second sees in their direction, and nowhere before it."""
+    stage, first, second = reef(), camera(), camera(0.6, 0.4, 0.15)
+    views = View(first), View(second)
+    depth = Truth(stage, first).passes()["depth"].astype(np.float64)
+    solid = Truth(stage, first).instance >= BOTTOM
+    depth[~solid.reshape(depth.shape)] = 1.0
+    points = views[0].position + back_projected(first, depth) @ views[0].axes.T
+    off = points - views[1].position
+    far = np.linalg.norm(off, axis=1)
+    hits = stage.rays.cast(views[1].position[None], off / far[:, None])
+    seen = np.full(len(far), np.inf)
+    seen[hits.ray] = hits.distance
+    visible = solid & (seen > far - 1e-3)
+    assert visible.mean() > 0.5
+    assert seen[visible] == pytest.approx(far[visible], abs=1e-3)
+    # And the flow leads to the pixel in which the second frame has them.
+    flow = Truth(stage, first).flow(second)
+    rows, columns = np.mgrid[0:36, 0:48]
+    local = off @ views[1].axes
+    x, y = second.lens.distortion.apply(local[:, 1] / local[:, 0], local[:, 2] / local[:, 0])
+    expected = np.stack([38.4 * x + 23.5, 38.4 * y + 17.5], axis=1).reshape(36, 48, 2)
+    landed = flow + np.stack([columns, rows], axis=2)
+    flat = solid.reshape(36, 48)
+    assert landed[flat] == pytest.approx(expected[flat], abs=2e-3)
+
+
+def test_mitsuba_meets_what_the_rays_of_contact_meet():
+    """Distance, facing and owner of what lies in every pixel are the same in both scenes."""
+    stage, shot = reef(), camera(lens=Lens(24, 18, 20.0))
+    truth, view = Truth(stage, shot), View(shot)
+    mi = mitsuba()
+    made = Props(stage, 0, None).at(view, truth, None)()
+    scene = mi.load_dict({"type": "scene", **{f"s{k}": s for k, s in enumerate(made)}})
+    owner = {f"s{k}": instance for k, instance in enumerate((2, *range(FIRST_BODY, 6)))}
+    wrong = 0
+    for pixel, ray in enumerate(view.rays):
+        si = scene.ray_intersect(mi.Ray3f(view.position.tolist(), ray.tolist()))
+        if truth.instance[pixel] < BOTTOM:
+            assert not si.is_valid()
+            continue
+        if not si.is_valid() or owner[si.shape.id()] != truth.instance[pixel]:
+            wrong += 1
+            continue
+        assert si.t == pytest.approx(truth.distance[pixel], abs=2e-3)
+        assert np.array(si.n) @ truth.surface_normal[pixel] == pytest.approx(1.0, abs=1e-3)
+    assert wrong <= 1  # an edge may fall to either side
+
+
+def test_shadows_lie_where_the_lamp_does_not_see():
+    stage, shot = reef(), camera(lens=Lens(48, 36, 40.0))
+    lamp = Light(np.array([0.0, -3.0, 15.0]), turned_axis(), 1000.0, 1.0)
+    lit = Truth(stage, replace(shot, lights=(lamp,))).shadow()
+    dark = Truth(stage, shot).shadow()
+    assert set(np.unique(lit)) == {0.0, 1.0}
+    assert 0.02 < np.mean(lit == 0.0) < 0.6
+    assert np.all(dark == 0.0)
+    # A lamp at the camera casts no shadow that the camera sees.
+    own = lamp._replace(position=shot.position, direction=View(shot).axes[:, 0])
+    truth = Truth(stage, replace(shot, lights=(own,)))
+    assert truth.shadow().ravel()[(truth.instance >= BOTTOM) & (truth.distance < 15.0)].min() == 1
+
+
+def turned_axis():
+    axis = np.array([0.8, 0.35, 0.4])
+    return axis / np.linalg.norm(axis)
+
+
+def test_boxes_hold_what_the_masks_show():
+    stage, shot = reef(), camera(width=96)
+    truth = Truth(stage, shot)
+    mask = truth.passes()["instance"]
+    boxes = {box.instance: box for box in truth.boxes()}
+    assert set(boxes) == {FIRST_BODY, FIRST_BODY + 1, FIRST_BODY + 2}
+    crate = boxes[FIRST_BODY]
+    rows, columns = np.nonzero(mask == FIRST_BODY)
+    assert crate.columns == (columns.min(), columns.max())
+    assert crate.rows == (rows.min(), rows.max())
+    assert crate.size == pytest.approx([1.0, 2.0, 1.5])
+    # The box in space, seen through the lens, holds the box in the picture.
+    x, _y = shot.lens.distortion.apply(*(crate.corners[:, k] / crate.corners[:, 0] for k in (1, 2)))
+    f, middle = shot.lens.focal_length, 0.5 * (shot.lens.width - 1)
+    assert (f * x + middle).min() <= columns.min() + 1
+    assert (f * x + middle).max() >= columns.max() - 1
+
+
+def test_marine_snow_stays_where_it_is_and_streaks_when_passed():
+    """The same flakes lie around a camera that comes back; those of one that moves are longer and
+    as much darker."""
+    snow, still = Snow(20.0, exposure=0.02), np.zeros(3)
+    here = np.array([3.0, 4.0, 30.0])
+    first = flakes(snow, 5, here, still, still, 2.0)
+    assert np.array_equal(
+        first.mesh.vertices, flakes(snow, 5, here, still, still, 2.0).mesh.vertices
+    )
+    moved = flakes(snow, 5, here + np.array([0.5, 0.0, 0.0]), still, still, 2.0)
+    centres = [
+        np.sort(f.mesh.vertices.reshape(-1, 6, 3).mean(axis=1)[:, 0] % BOX) for f in (first, moved)
+    ]
+    assert len(np.intersect1d(*(c.round(6) for c in centres))) > 0.9 * len(centres[0])
+    fast = flakes(snow, 5, here, np.array([2.0, 0.0, 0.0]), still, 2.0)
+
+    def length(found):
+        return np.ptp(found.mesh.vertices.reshape(-1, 6, 3)[:, :, 0], axis=1)
+
+    assert (length(fast) - length(first)).mean() == pytest.approx(2.0 * 0.02, rel=0.03)
+    assert fast.albedo.mean() < 0.2 * first.albedo.mean()
+    assert flakes(Snow(0.0), 5, here, still, still, 2.0) is None

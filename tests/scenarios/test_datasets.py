@@ -1,0 +1,401 @@
+"""Datasets of scenarios: tables, pictures, exports, and what becomes of a kill."""
+
+import errno
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import seatrial as st
+from seatrial.dataset import exports, files, pixels
+from seatrial.dataset.detection.making import make_detection_sets
+from seatrial.dataset.flight import Motion, Mounting, rotate
+from seatrial.dataset.names import Picture, read_name
+from seatrial.dataset.objects import things
+from seatrial.dataset.sequence import read_dataset
+from seatrial.dataset.stream import read_stream
+from seatrial.dataset.tables import read_table
+from seatrial.datasets import make_dataset
+from seatrial.errors import DatasetError, SpecError
+from seatrial.geometry.bodies import rotation_matrix
+
+BOTTOM = 8.0
+FRAMES = 3
+CAMERA = {"type": "camera", "rate": 10, "width": 64, "height": 48, "field_of_view_deg": 70,
+          "pitch_deg": -30}  # fmt: skip
+
+
+def scenario(**changes):
+    """A sinking ROV that turns before a box on a flat bottom; no mission, little to compile."""
+    sensors = [
+        {"type": "imu", "name": "imu", "rate": 200, "errors": "adis16448",
+         "position": [0.1, 0.2, -0.1], "pitch_deg": 20},
+        {"type": "pressure", "name": "depth", "rate": 200, "position": [-0.2, 0.0, 0.1]},
+        CAMERA | {"name": "left", "position": [0.2, -0.1, 0.0]},
+        CAMERA | {"name": "right", "position": [0.2, 0.1, 0.0], "baseline": 0.2},
+    ]  # fmt: skip
+    rov = {"vehicle": "bluerov2_heavy", "name": "rov", "sensors": sensors,
+           "start": {"position": [0, 0, 6], "heading_deg": 10, "roll_deg": 4},
+           "commands": {"front_port": 4.0}}  # fmt: skip
+    crate = {"name": "crate", "box": {"size": [0.6, 0.8, 0.6]}, "position": [2.4, 0.3],
+             "on_bottom": True, "kind": "crate"}  # fmt: skip
+    world = {"name": "tank", "seabed": {"depth": BOTTOM}, "bodies": [crate]}
+    return st.Scenario(**{"name": "tank", "seed": 3, "duration": 2.0, "world": world,
+                          "vehicles": [rov]} | changes)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    return make_dataset(
+        scenario(), tmp_path_factory.mktemp("data") / "seq", frames=FRAMES, sequence="02"
+    )
+
+
+def every_file(folder):
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_names_and_folders_are_the_seeds(made):
+    assert [camera.camera for camera in made.cameras] == ["L0", "R0"]
+    path = made.picture(made.cameras[0], "A", 0)
+    assert path.name == "seq02_veh0_camL0_A-00000000.png"
+    assert path.parent.parent.name == "camL0"
+    assert read_name(path.name) == Picture("02", 0, "L0", "A", 0)
+    assert {p.name for p in (made.folder / "veh0").iterdir()} == {
+        "imu0",
+        "depth0",
+        "camL0",
+        "camR0",
+    }
+    assert st.load(made.folder / "scenario.yaml").seed == 3
+    with pytest.raises(ValueError, match="no name of a picture"):
+        read_name("seq02_camM0_A-00000000.png")
+
+
+def test_tables_hold_what_was_measured_beside_the_truth(made):
+    columns, stamps, noisy = read_table(made.folder / "veh0/imu0/noisy.csv")
+    _, same, exact = read_table(made.folder / "veh0/imu0/noise_free.csv")
+    assert columns[0] == "a_x [m s^-2]"
+    assert np.array_equal(stamps, same)
+    assert set(np.diff(stamps)) == {5_000_000}
+    assert 0 < np.abs(noisy - exact).std() < 0.5
+    motion = made.motion("veh0/imu0").of(made.sensors[0].mounting)
+    # The specific force is the acceleration of the IMU's own place, less gravity.
+    velocity = rotate(motion.attitude, motion.velocity)
+    felt = rotate(motion.attitude, exact[:, :3])
+    drawn = np.gradient(velocity, 0.005, axis=0)[5:-5] - [0.0, 0.0, 9.80665]
+    assert np.allclose(felt[5:-5], drawn, atol=0.02)
+    assert np.allclose(motion.rate, exact[:, 3:], atol=1e-12)
+    _, _, depth = read_table(made.folder / "veh0/depth0/noise_free.csv")
+    gauge = made.motion("veh0/depth0").of(made.sensors[1].mounting)
+    assert np.allclose(depth[:, 0], gauge.position[:, 2], atol=1e-12)
+
+
+def test_the_motion_of_a_sensor_leads_back_to_its_vehicle():
+    random = np.random.default_rng(0)
+    turn = random.normal(size=(5, 4))
+    turn /= np.linalg.norm(turn, axis=1, keepdims=True)
+    body = Motion(
+        np.arange(5), *(random.normal(size=(5, 3)),), turn, *random.normal(size=(2, 5, 3))
+    )
+    mounting = Mounting((0.3, -0.2, 0.1), tuple(turn[0]))
+    back = body.of(mounting).without(mounting)
+    for name in ("position", "attitude", "velocity", "rate"):
+        assert np.allclose(getattr(back, name), getattr(body, name), atol=1e-12), name
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_depths_put_back_into_the_world_lie_where_things_are(made, which):
+    camera = made.cameras[which]
+    motion = made.motion(camera.folder).of(camera.mounting)
+    fx, fy, cx, cy = camera.intrinsics
+    column, row = np.meshgrid(np.arange(camera.width), np.arange(camera.height))
+    rays = np.stack([np.ones_like(column), (column - cx) / fx, (row - cy) / fy], axis=-1)
+    for frame in (0, FRAMES - 1):
+        depth = pixels.read_depth(made.picture(camera, "D", frame), made.manifest["depth_range"])
+        near = np.isfinite(depth)
+        depth = np.where(near, depth, 0.0)
+        mask = np.where(near, pixels.read_png(made.picture(camera, "I", frame)), 0)
+        place = (
+            motion.position[frame]
+            + (rays * depth[..., None]) @ rotation_matrix(motion.attitude[frame]).T
+        )
+        assert np.allclose(place[mask == 2][:, 2], BOTTOM, atol=2e-3)  # a step of the PNG is 1 mm
+        (crate,) = [t for t in things(made, camera, frame) if t.kind == "crate"]
+        on_it = place[mask == crate.number]
+        assert len(on_it) > 20
+        assert np.all(np.abs(on_it - [2.4, 0.3, BOTTOM - 0.3]) < [0.301, 0.401, 0.301])
+        left, top, right, bottom = crate.box
+        assert crate.mask[top:bottom, left:right].sum() == crate.mask.sum()
+
+
+def test_the_box_in_space_is_the_crate(made):
+    camera = made.cameras[0]
+    box = next(
+        b
+        for b in json.loads(made.picture(camera, "L", 1, "json").read_text())
+        if b["class"] == "crate"
+    )
+    assert box["size"] == pytest.approx([0.6, 0.8, 0.6])
+    motion = made.motion(camera.folder).of(camera.mounting)
+    middle = motion.position[1] + rotation_matrix(motion.attitude[1]) @ box["centre"]
+    assert middle == pytest.approx([2.4, 0.3, BOTTOM - 0.3], abs=1e-9)
+
+
+def test_one_that_is_stopped_goes_on_to_the_same_bytes(made, tmp_path, monkeypatch):
+    """Stopped after each frame in turn, with a line of the journal cut short."""
+    from seatrial.dataset import making
+
+    folder = tmp_path / "seq"
+    drawn = []
+    plain = making.put
+
+    def stop_after_some(where, name, data):
+        if name.endswith("_D-00000001.exr") and not drawn:
+            drawn.append(name)
+            raise KeyboardInterrupt
+        return plain(where, name, data)
+
+    monkeypatch.setattr(making, "put", stop_after_some)
+    with pytest.raises(KeyboardInterrupt):
+        make_dataset(scenario(), folder, frames=FRAMES, sequence="02")
+    monkeypatch.undo()
+    first = folder / "veh0/camL0/A/seq02_veh0_camL0_A-00000000.png"
+    before = first.stat().st_mtime_ns
+    with (folder / files.JOURNAL).open("a") as journal:
+        journal.write("0123")
+    make_dataset(scenario(), folder, frames=FRAMES, sequence="02")
+    assert first.stat().st_mtime_ns == before, "a frame that was there was drawn again"
+    assert every_file(folder) == every_file(made.folder)
+
+
+def test_a_killed_detection_set_goes_on_to_the_same_bytes(tmp_path):
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    make_detection_sets(whole, 5, 7, 64, 48)
+    command = [sys.executable, "-m", "seatrial", "dataset", "detection", "--images", "5",
+               "--seed", "7", "--width", "64", "--height", "48", "--out", str(broken)]  # fmt: skip
+    process = subprocess.Popen([*command, "--workers", "2"])
+    patience = time.monotonic() + 120
+    while len(list(broken.rglob("*_A-*.png"))) < 2 and time.monotonic() < patience:
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    make_detection_sets(broken, 5, 7, 64, 48)
+    assert every_file(broken) == every_file(whole)
+
+
+def test_checksums_are_those_of_sha256sum_and_find_what_was_changed(made, tmp_path, seatrial):
+    folder = tmp_path / "seq"
+    shutil.copytree(made.folder, folder)
+    judged = subprocess.run(["sha256sum", "-c", "--quiet", files.SUMS], cwd=folder, check=False)
+    assert judged.returncode == 0
+    code, out, _ = seatrial("dataset", "verify", folder)
+    assert (code, "as they were written" in out) == (0, True)
+    picture = made.picture(made.cameras[1], "A", 2).relative_to(made.folder)
+    (folder / picture).write_bytes(b"nothing")
+    code, _, err = seatrial("dataset", "verify", folder)
+    assert (code, str(picture) in err) == (2, True)
+    (folder / picture).unlink()
+    make_dataset(scenario(), folder, frames=FRAMES, sequence="02")
+    assert every_file(folder) == every_file(made.folder)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"frames": 2}, r"`cameras\[0\]\.frames`"),
+        ({"width": 32}, r"`cameras\[0\]\.width`"),
+        ({"sequence": "03"}, "`sequence`"),
+        ({"seed": 4}, "`seed`"),
+        ({"samples": 5}, "no random paths"),
+        ({"renderer": "painted"}, "live or traced"),
+        ({"sequence": "2"}, "two letters or digits"),
+        ({"frames": 500}, "at most 20 frames"),
+    ],
+)
+def test_other_settings_than_it_was_begun_with_are_refused(made, changes, words):
+    before = every_file(made.folder)
+    with pytest.raises((DatasetError, SpecError), match=words):
+        make_dataset(scenario(), made.folder, **{"frames": FRAMES, "sequence": "02"} | changes)
+    assert every_file(made.folder) == before
+
+
+def test_scenarios_without_a_camera_and_folders_of_others_are_refused(tmp_path, seatrial):
+    code, _, err = seatrial("dataset", "otter-turning-circle", "--out", tmp_path / "a")
+    assert (code, "type: camera" in err) == (2, True)
+    (tmp_path / "letters").mkdir()
+    (tmp_path / "letters" / "note.txt").write_text("mine")
+    with pytest.raises(DatasetError, match=r"note\.txt"):
+        make_dataset(scenario(), tmp_path / "letters")
+    with pytest.raises(DatasetError, match="is a file"):
+        make_dataset(scenario(), tmp_path / "letters" / "note.txt")
+
+
+def test_a_full_disk_is_told_and_gone_on_from(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(files.os, "fsync", full)
+    with pytest.raises(DatasetError, match="make room and say the same again"):
+        make_detection_sets(tmp_path / "sets", 1, 0, 64, 48)
+    monkeypatch.undo()
+    assert not list((tmp_path / "sets").rglob("*.png"))
+    make_detection_sets(tmp_path / "sets", 1, 0, 64, 48)
+    assert not list((tmp_path / "sets").rglob("*.partial"))
+
+
+def test_the_stream_tells_everything_in_the_order_of_time(made, tmp_path):
+    path = made.folder / "seq02.stream"
+    assert path.read_bytes()[:4] == b"$BST"
+    head, messages = read_stream(path)
+    listed = list(messages)
+    stamps = [m.stamp for m in listed]
+    assert stamps == sorted(stamps)
+    kinds = {k["kind"]: k for k in head["kinds"]}
+    pictures = [m for m in listed if kinds[m.kind].get("pictures") == "A"]
+    assert len(pictures) == 2 * 2 * FRAMES  # two cameras, PNG and EXR
+    assert all((made.folder / m.path).is_file() for m in pictures)
+    noisy = next(
+        k for k in kinds.values() if (k["folder"], k.get("table")) == ("veh0/imu0", "noisy")
+    )
+    numbers = [m.numbers for m in listed if m.kind == noisy["kind"]]
+    _, _, values = read_table(made.folder / "veh0/imu0/noisy.csv")
+    assert np.array_equal(numbers, values)
+    cut = tmp_path / "cut.stream"
+    cut.write_bytes(path.read_bytes()[:-3])
+    with pytest.raises(DatasetError, match="no message begins"):
+        list(read_stream(cut)[1])
+
+
+def test_euroc(made, tmp_path):
+    from ruamel.yaml import YAML
+
+    assert exports.export(made.folder, "euroc", tmp_path / "out") == 2 * FRAMES
+    home = tmp_path / "out" / "mav0"
+    sheet = YAML(typ="safe").load(home / "cam0" / "sensor.yaml")
+    place = np.array(sheet["T_BS"]["data"]).reshape(4, 4)
+    assert np.allclose(place[:3, :3] @ place[:3, :3].T, np.eye(3))
+    # From the IMU the camera sits 0.1 m ahead, 0.3 m to port and 0.1 m lower, less the IMU's pitch.
+    pitch = np.radians(20.0)
+    turned = np.array(
+        [[np.cos(pitch), 0, -np.sin(pitch)], [0, 1, 0], [np.sin(pitch), 0, np.cos(pitch)]]
+    )
+    assert np.allclose(place[:3, 3], turned @ [0.1, -0.3, 0.1])
+    rows = np.genfromtxt(home / "state_groundtruth_estimate0" / "data.csv", delimiter=",")
+    truth = made.motion("veh0/imu0").of(made.sensors[0].mounting)
+    assert np.allclose(rows[:, 3], -truth.position[:, 2])
+    assert np.allclose(rows[:, 1], truth.position[:, 1])
+    # Specific force turned to the world points up and is about g: body, axes and world agree.
+    imu = np.genfromtxt(home / "imu0" / "data.csv", delimiter=",")
+    up = rotate(rows[:, 4:8], imu[:, 4:7]).mean(axis=0)
+    assert up == pytest.approx([0.0, 0.0, 9.8], abs=0.8)
+    names = (home / "cam0" / "data.csv").read_text().splitlines()
+    assert names[2].split(",")[0] == "100000000"
+    assert (home / "cam0" / "data" / "100000000.png").is_file()
+
+
+def test_kitti_and_tum(made, tmp_path):
+    exports.export(made.folder, "kitti", tmp_path / "kitti")
+    poses = np.loadtxt(tmp_path / "kitti/poses/00.txt").reshape(-1, 3, 4)
+    assert np.allclose(poses[0], np.eye(4)[:3])
+    camera = made.cameras[0]
+    place = made.motion(camera.folder).of(camera.mounting).position
+    assert np.linalg.norm(poses[-1][:, 3]) == pytest.approx(np.linalg.norm(place[-1] - place[0]))
+    lines = dict(
+        r.split(": ") for r in (tmp_path / "kitti/sequences/00/calib.txt").read_text().splitlines()
+    )
+    right = np.array(lines["P3"].split(), float).reshape(3, 4)
+    assert right[0, 3] == pytest.approx(-camera.intrinsics[0] * 0.2)
+    assert (tmp_path / "kitti/sequences/00/image_3/000002.png").is_file()
+    exports.export(made.folder, "tum", tmp_path / "tum")
+    track = np.loadtxt(tmp_path / "tum/veh0_camL0/groundtruth.txt")
+    assert np.allclose(track[:, 3], -place[:, 2])
+    x, y, z, w = track[0, 4:]
+    ahead = rotate(np.array([w, x, y, z]), np.array([0.0, 0.0, 1.0]))
+    assert ahead[2] < -0.4  # the optical axis points down, ahead and a little east
+    assert ahead[1] > 0.5
+    depth = pixels.read_png(tmp_path / "tum/veh0_camL0/depth/0.000000000.png") / 5000.0
+    ours = pixels.read_depth(made.picture(camera, "D", 0), made.manifest["depth_range"])
+    assert np.allclose(depth[depth > 0], ours[(depth > 0)], atol=1.1e-4)
+
+
+def test_coco_and_yolo(made, tmp_path):
+    exports.export(made.folder, "coco", tmp_path / "coco")
+    exports.export(made.folder, "yolo", tmp_path / "yolo")
+    document = json.loads((tmp_path / "coco/annotations/instances.json").read_text())
+    assert len(document["images"]) == 2 * FRAMES
+    names = {c["id"]: c["name"] for c in document["categories"]}
+    one = document["annotations"][0]
+    counts = one["segmentation"]["counts"]
+    bits = np.repeat(np.arange(len(counts)) % 2, counts).reshape(64, 48).T.astype(bool)
+    (crate,) = [t for t in things(made, made.cameras[0], 0) if t.kind == "crate"]
+    assert names[one["category_id"]] == "crate"
+    assert np.array_equal(bits, crate.mask)
+    left, top, right, bottom = crate.box
+    assert one["bbox"] == [left, top, right - left, bottom - top]
+    label = (tmp_path / "yolo/labels/seq02_veh0_camL0_A-00000000.txt").read_text().split()
+    assert float(label[1]) == pytest.approx((left + right) / 2 / 64, abs=1e-5)
+    assert float(label[4]) == pytest.approx((bottom - top) / 48, abs=1e-5)
+
+
+def test_pycocotools_reads_the_masks(made, tmp_path):
+    coco = pytest.importorskip("pycocotools.coco")
+    exports.export(made.folder, "coco", tmp_path / "coco")
+    read = coco.COCO(str(tmp_path / "coco/annotations/instances.json"))
+    for annotation in read.loadAnns(read.getAnnIds()):
+        assert read.annToMask(annotation).sum() == annotation["area"]
+
+
+def test_exports_of_unfinished_and_to_unknown_are_refused(made, tmp_path):
+    with pytest.raises(DatasetError, match="unknown layout"):
+        exports.export(made.folder, "imagenet", tmp_path / "out")
+    with pytest.raises(DatasetError, match=r"has no manifest\.json"):
+        exports.export(tmp_path, "euroc", tmp_path / "out")
+    with pytest.raises(DatasetError, match="is not empty"):
+        exports.export(made.folder, "euroc", made.folder)
+    half = tmp_path / "half"
+    half.mkdir()
+    shutil.copy(made.folder / "manifest.json", half)
+    with pytest.raises(DatasetError, match="is not finished"):
+        read_dataset(half)
+
+
+def test_both_detection_sets_show_the_same_things(tmp_path):
+    sets = make_detection_sets(tmp_path, 3, 5, 96, 72)
+    for frame in range(3):
+        names = [
+            {b["name"] for b in json.loads(d.picture(d.cameras[0], "L", frame, "json").read_text())}
+            for d in sets
+        ]
+        assert names[0]
+        assert len(names[0] & names[1]) >= len(names[0]) - 1  # waves may hide one
+    grey = [pixels.read_png(d.picture(d.cameras[0], "A", 0)).astype(float) for d in sets]
+    colour = [np.abs(g - g.mean(axis=-1, keepdims=True)).mean() for g in grey]
+    assert colour[1] < 0.5 * colour[0]  # fog is grey
+
+
+def test_pixels_are_read_back_by_another_program():
+    import io
+
+    from PIL import Image
+
+    random = np.random.default_rng(0)
+    for shape, dtype in (((5, 7), np.uint8), ((5, 7), np.uint16), ((6, 9, 3), np.uint8)):
+        picture = random.integers(0, np.iinfo(dtype).max, shape).astype(dtype)
+        with Image.open(io.BytesIO(pixels.png(picture))) as found:
+            assert np.array_equal(np.asarray(found), picture)
+
+
+def test_openexr_is_read_back_by_mitsuba(tmp_path):
+    mi = pytest.importorskip("mitsuba")
+    mi.set_variant("scalar_rgb")
+    picture = np.random.default_rng(0).random((37, 50, 3)).astype(np.float32)
+    path = tmp_path / "a.exr"
+    path.write_bytes(pixels.exr({n: picture[..., i] for i, n in enumerate("RGB")}, half=True))
+    assert np.allclose(np.array(mi.Bitmap(str(path))), picture, atol=5e-4)
