@@ -6,8 +6,8 @@
 Of an ROV: the largest tilt, how near it came to the waypoint that it missed by most, in three
 dimensions, and legs done. On their own sensors ROVs carry a DVL and a USBL to a transponder on the
 bottom. Of `wamv_azimuth` on station by its own sensors: the distance off (rms from one minute on),
-the thrust of the harder working thruster (rms), and for which share of the time both push against
-each other by more than 5 N.
+the thrust of the hardest working thruster (rms), and for which share of the time more than 5 N of
+their thrusts cancel each other.
 """
 
 import argparse
@@ -108,31 +108,34 @@ def station(sea: str, seeds: int) -> None:
     late = data.sel(time=data.time > SETTLED).isel(vehicle=0)
     off = np.sqrt(np.mean(np.sum(late.position.values[..., :2] ** 2, axis=-1)))
     channels = [str(c) for c in late.channel.values]
-    thrust = [late.command.sel(channel=c).values for c in channels if not c.endswith("_angle")]
-    angle = [late.command.sel(channel=c).values for c in channels if c.endswith("_angle")]
+    pushes = [c for c in channels if f"{c}_angle" in channels]
+    thrust = [late.command.sel(channel=c).values for c in pushes]
+    angle = [late.command.sel(channel=f"{c}_angle").values for c in pushes]
     hardest = max(float(np.sqrt(np.mean(t**2))) for t in thrust)
-    # Both as vectors: against each other by as much as the lesser along the line of the other.
-    (a, b), (f, g) = thrust, angle
-    opposed = -np.cos(f - g) * np.sign(a * b) * np.minimum(np.abs(a), np.abs(b))
+    ahead, aside = (
+        sum(t * part(a) for t, a in zip(thrust, angle, strict=True)) for part in (np.cos, np.sin)
+    )
+    wasted = sum(np.abs(t) for t in thrust) - np.hypot(ahead, aside)
     print(
-        f"| {sea} | {seeds} | {off:.2f} | {hardest:.1f} | {100 * np.mean(opposed > AGAINST):.1f} |"
+        f"| {sea} | {seeds} | {off:.2f} | {hardest:.1f} | {100 * np.mean(wasted > AGAINST):.1f} |"
     )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=("rov", "station"))
+    parser.add_argument("--vehicle", choices=ROVS, action="append")
     parser.add_argument("--feedback", choices=("truth", "estimate"), default="truth")
     parser.add_argument("--seeds", type=int, default=5)
     given = parser.parse_args()
     if given.what == "rov":
         print("| vehicle | water | feedback | way | tilt, largest deg | missed by m | legs done |")
         print("|---|---|---|---|---|---|---|")
-        for vehicle in ROVS:
+        for vehicle in given.vehicle or ROVS:
             for current in CURRENTS:
                 rov(vehicle, current, given.feedback)
     else:
-        print("| sea | seeds | off m | thrust N | against each other % |")
+        print("| sea | seeds | off m | thrust N | cancelled % |")
         print("|---|---|---|---|---|")
         for sea in SEAS:
             station(sea, given.seeds)

@@ -159,6 +159,19 @@ def test_whole_study_is_the_papers_42900_runs():
     assert asvlite.HEADINGS_DEG[-1] == 360.0
 
 
+@pytest.mark.rest
+def test_innovations_and_errors_of_the_sample_are_of_the_size_that_the_filter_states(folder):
+    """Two vehicles for half a minute: bands of 30 for minutes do not apply, orders do."""
+    _, document = study("consistency", folder)
+    (found,) = document["sets"]
+    assert found["alarms"] == 0
+    assert {"compass", "gnss 1", "gnss 2"} == set(found["nis"])
+    assert all(0.6 < value < 1.6 for value in found["nis"].values())
+    assert all(part["nees"] < 4.0 for part in found["parts"].values())
+    table = (folder / "consistency.md").read_text(encoding="utf-8")
+    assert "| otter | full |" in table
+
+
 def test_missions_are_reached_without_a_capsize_and_near_the_track(folder):
     holds, document = study("missions", folder)
     assert holds

@@ -49,12 +49,13 @@ nothing of, m/s."""
 
 DAMPED = 0.25
 """Damping a/ω of the oscillator that stands for waves, over the width ν of their spectrum. Its
-correlation would last as long as the sea's with 0.8, but it has more of the high frequencies, which
-fade first under water: with half, its innovations are as large as those of a depth."""
+correlation would last as long as the sea's with 0.8, but it has more of high and of no frequency
+than a sea. With a quarter depths of `bluerov2_heavy` and `otter` err by as much as is stated."""
 
-LULL = 2.0
+LULL = 1.0
 """How long what a craft knows without a sensor errs to the same side, s: its dynamics and its
-height above the water err with the waves. So often it is taken in, as noise without a memory."""
+height above the water err with the waves. So often it is taken in; an IMU whose biases jumped is
+found out too late where it is taken in half as often."""
 
 WAVY = 0.5
 """Largest standard deviation of a depth by waves, m."""
@@ -154,14 +155,16 @@ class Makers:
         self, described: spec.Dynamics, twin: DynamicsTwin, period: float
     ) -> velocities.BodyVelocity:
         """The vehicle's own dynamics at its origin."""
-        sigma = SURGING if twin.surface and self._sea is None else ORBITS
+        unknown = SURGING if twin.surface and self._sea is None else ORBITS
+        period = max(LULL, period)
+        sigma = lasting(0.0, unknown, LULL, period)
         error = Error(0.0, described.deviation, described.correlation_time)
         return velocities.BodyVelocity(
             arm=constant(-self._imu),
             matrix=constant(np.eye(3).ravel()),
             deviation=constant(np.full(3, sigma)),
             water_deviation=constant(np.full(3, sigma)),
-            test=self._knowledge(max(LULL, period), len(twin.axes)),
+            test=self._knowledge(period, len(twin.axes)),
             slow=_slow([error] * len(twin.axes)),
             axes=twin.axes,
             lock=None,
@@ -169,11 +172,12 @@ class Makers:
 
     def floating(self, period: float) -> places.Depth:
         """That the vehicle's origin stays near the surface."""
-        if self._direct:
-            sigma = lasting(0.0, self._heave(), HEAVING, period)
-        else:
-            sigma = self._heave() * (1.0 if self._sea is None else BOBBING)
+        heave, time = self._heave(), HEAVING
+        if not self._direct:
             period = max(LULL, period)
+            if self._sea is not None:
+                heave, time = BOBBING * heave, LULL
+        sigma = lasting(0.0, heave, time, period)
         return places.Depth(
             arm=constant(-self._imu),
             zero=constant(0.0),

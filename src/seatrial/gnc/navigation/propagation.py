@@ -119,8 +119,8 @@ def noise_of(
     Errors in proportion to the motion are gone with it after half a wave: as white noise of the
     same weight, σ² 2τ with τ = `SWING`. Those of a turn or a list, in which gravity and the turn
     pull to one side, last as long as it does: τ = `LEAN`. While the filter is `doubted` the biases
-    of its IMU may be anything: they walk as far in a second as they may have been off at the
-    start.
+    of its IMU, and how crooked it is, may be anything: they walk as far in a second as they may
+    have been off at the start.
     """
     like = jnp.zeros((3, *step.shape), filter.deviation.dtype)
     pulled = sample[0] ** 2 + sample[1] ** 2 + (sample[2] + GRAVITY) ** 2
@@ -134,18 +134,20 @@ def noise_of(
             like,
             force**2 * step + like,
             rate**2 * step + like,
-            _anew(filter, ACCELEROMETER, filter.accelerometer_walk, doubted) * step + like,
-            _anew(filter, GYROSCOPE, filter.gyroscope_walk, doubted) * step + like,
+            _anew(filter, ACCELEROMETER, GYROSCOPE, filter.accelerometer_walk, doubted) * step,
+            _anew(filter, GYROSCOPE, CURRENT, filter.gyroscope_walk, doubted) * step,
             filter.current_walk[:, None] ** 2 * step + like,
-            *(like,) * 3,
+            _anew(filter, TURNING, SIZE, 0.0, doubted) * step,
             filter.slow("walk")[:, None] ** 2 * step,
         ]
     )
 
 
-def _anew(filter: Filter, first: int, walk: jax.Array, doubted: jax.Array) -> jax.Array:
-    """Variance (3, N) by which biases walk in a second."""
-    start = filter.deviation[first : first + 3, None] ** 2
+def _anew(
+    filter: Filter, first: int, last: int, walk: jax.Array | float, doubted: jax.Array
+) -> jax.Array:
+    """Variance (.., N) by which what is wrong with the IMU walks in a second."""
+    start = filter.deviation[first:last, None] ** 2
     return walk**2 + jnp.where(doubted, start, 0.0)
 
 
