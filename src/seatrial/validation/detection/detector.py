@@ -1,6 +1,7 @@
 """A small detector of points: where the middle of a thing is, of which class, and how large.
 
-A few convolutions bring a picture down to a grid of cells of `STRIDE` pixels. Every cell tells, for
+A picture is first brought to a mean of 0 and a standard deviation of 1, as cameras and eyes adapt.
+A few convolutions bring it down to a grid of cells of `STRIDE` pixels. Every cell tells, for
 each class, how likely the middle of such a thing lies in it, and the logarithms of the box's size
 and the place of its middle within the cell (Zhou, Wang and Krähenbühl 2019, Objects as Points). The
 loss of the first is their penalty-reduced focal one, of the others the absolute error where there
@@ -92,7 +93,8 @@ def begin(seed: int, classes: int) -> Parameters:
 
 def forward(layers: Parameters, pictures: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Logits of the classes and boxes of pictures (N, H, W, 3), 0 to 1."""
-    x = (pictures - 0.45) * 4.0
+    mean = pictures.mean(axis=(1, 2, 3), keepdims=True)
+    x = (pictures - mean) / (pictures.std(axis=(1, 2, 3), keepdims=True) + 0.01)
     for k, layer in enumerate(layers):
         stride = 2 if k < 3 else 1
         x = jax.lax.conv_general_dilated(
