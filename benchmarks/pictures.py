@@ -6,9 +6,9 @@ python benchmarks/pictures.py --width 320 --height 180 --samples 32 --denoise --
 python benchmarks/pictures.py --width 400 --samples 96 --sheet passes.jpg
 
 A pipeline with flanges, blocks and boulders on a rolling bottom of 320,000 triangles, in the fjord
-of seed 004 at night, by two lamps, with marine snow and the thin lens of its table 5.3; a camera
-passes by at 0.5 m/s, ten frames a second. All passes of the seed, A to G, are drawn. The first
-frame, in which patterns are made and kernels compiled, is told apart.
+of Zwilgmeyer (2021, docs/datasets.md) at night, by two lamps, with marine snow and the thin lens of
+table 5.3 there; a camera passes by at 0.5 m/s, ten frames a second. All passes A to G are drawn.
+The first frame, in which patterns are made and kernels compiled, is told apart.
 """
 
 import argparse
@@ -38,7 +38,7 @@ DEPTH = 90.0
 SIDE, NODES = 60.0, 401
 SPEED, RATE = 0.5, 10.0
 FOCAL_LENGTH, PIXEL, COLUMNS, F_NUMBER = 3.4e-3, 3.45e-6, 1920, 1.7
-"""Of seed 004, table 5.3: m, m, columns of the chip."""
+"""Of Zwilgmeyer (2021), table 5.3: m, m, columns of the chip."""
 ALONG_EAST = np.array([math.sqrt(0.5), -math.sqrt(0.5), 0.0, 0.0])
 
 
@@ -214,7 +214,7 @@ def main() -> None:
     parser.add_argument("--depth", type=int, default=16)
     parser.add_argument("--frames", type=int, default=3)
     parser.add_argument("--denoise", action="store_true")
-    parser.add_argument("--passes", help="names with commas between; those of seed 004 if left out")
+    parser.add_argument("--passes", help="names with commas between; A to G if left out")
     parser.add_argument("--picture", help="where to write the last frame, PNG")
     parser.add_argument(
         "--sheet", type=Path, help="draw all passes of a frame into this file instead"

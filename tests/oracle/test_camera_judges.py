@@ -97,7 +97,7 @@ def test_calibration_returns_the_lens():
 
 @pytest.mark.parametrize(("depth", "distance"), [(-5.0, 4.0), (8.0, 4.0)], ids=["air", "water"])
 def test_markers_are_found_and_their_pose_is_right_to_a_hundredth(depth, distance):
-    """Four markers of half a metre, as the seed's board has them, in the air and in clear water:
+    """Four markers of half a metre, as on Zwilgmeyer's board (2021), in air and in clear water:
     by their corners the pose is within 1 % of the range."""
     cell = 0.5 / 6.0
     place = np.array([distance, 0.3, depth - 0.2])

@@ -22,8 +22,9 @@ Sources of the types:
 - 7C and 9C: the same, with b(550) = 2.3 and 3.1 1/m after Solonenko and Mobley (2015), Inherent
   optical properties of Jerlov water types, Applied Optics 54(17), as quoted; falling with
   λ^−0.3 as 5C does.
-- `fjord`: the medium that the dataset of seed 004 was matched with by eye to footage from 90 m of
-  depth in the Trondheimsfjord (its table 5.2). A renderer's volume of density D, colour C and
+- `fjord`: the medium by which P. G. O. Zwilgmeyer (2021), Creating a Synthetic Underwater Dataset
+  for Egomotion Estimation and 3D Reconstruction, table 5.2, matched footage from 90 m of depth in
+  the Trondheimsfjord by eye. A renderer's volume of density D, colour C and
   absorption colour A scatters D C and absorbs D (1 − C)(1 − √A) per metre.
 """
 

@@ -1,7 +1,7 @@
 """Noise of few paths per pixel taken out by Open Image Denoise.
 
 Only the noisy picture itself is given to it: with albedo and normals as guides it would stamp what
-lies behind the water onto the water (seed 004, section 5.7.1).
+lies behind the water onto the water (Zwilgmeyer 2021, section 5.7.1).
 """
 
 from importlib.util import find_spec

@@ -3,7 +3,7 @@
     tracer = Tracer(stage, seed=7)
     passes = tracer.render(shot, samples=64, passes=("colour", "depth"))
 
-Names of passes, and the letters of seed 004 (table 4.5):
+Names of passes, and the letters of Zwilgmeyer (2021, table 4.5):
 
     A colour   with water and lamps       E shadow    what of the light arrives
     B uniform  evenly lit, no water       F direct    light that water scattered once
@@ -47,7 +47,7 @@ TRACED = ("colour", "direct", "indirect")
 PASSES = (*TRACED, "uniform", "albedo", "shadow", *TRUTHS)
 
 EVEN_SAMPLES = 20
-"""Paths per pixel of what is evenly lit (seed 004, table 5.5)."""
+"""Paths per pixel of what is evenly lit (Zwilgmeyer 2021, table 5.5)."""
 EVEN_DEPTH = 4
 
 

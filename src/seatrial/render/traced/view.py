@@ -28,7 +28,7 @@ class Aperture(NamedTuple):
 
 
 def aperture(focal_length: float, f_number: float, focus: float) -> Aperture:
-    """Of a lens of a focal length in m; that of seed 004 has 3.4 mm and 1.7."""
+    """Of a lens of a focal length in m; that of Zwilgmeyer (2021) has 3.4 mm and 1.7."""
     return Aperture(0.5 * focal_length / f_number, focus)
 
 
