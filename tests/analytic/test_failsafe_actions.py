@@ -77,7 +77,7 @@ def test_each_action_is_another_leg_and_a_warning_is_none():
     np.testing.assert_allclose(found.end.T, ends)
     for given in (found.heading, found.altitude):
         assert np.isnan(np.asarray(given)).tolist() == 3 * [False] + 5 * [True]
-    for part, before in zip(found, own, strict=True):
+    for part, before in zip(jax.tree.leaves(found), jax.tree.leaves(own), strict=True):
         np.testing.assert_array_equal(part[..., :2], before[..., :2])
 
 

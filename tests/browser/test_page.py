@@ -78,8 +78,8 @@ def test_the_vessel_is_drawn_where_the_server_says(opened, browser):
     drawn = browser.js("[seatrial.page().world.time, ...seatrial.page().world.fleet.places[0]]")
     assert drawn[0] == at
     assert np.allclose(drawn[1:], [told[0], -told[2], told[1]], atol=1e-6)
-    text = browser.until("document.querySelector('[data-value=position]').textContent")
-    assert text == f"N {told[0]:.1f} m, E {told[1]:.1f} m"
+    said = f"N {told[0]:.1f} m, E {told[1]:.1f} m"  # the panel follows the picture
+    browser.until(f"document.querySelector('[data-value=position]').textContent === '{said}'")
 
 
 def test_the_drawn_water_is_the_water_of_the_physics(opened, browser, plan):

@@ -134,7 +134,7 @@ import dataclasses
 folder = sys.argv[2]
 
 SHAPE = (1024, 1024)
-camera = SensorInfo("camera", "camera", ("mean",), ("1",), (0.0,), 10.0, (0, 0, 0), (1, 0, 0, 0),
+camera = SensorInfo("camera", "picture", ("mean",), ("1",), (0.0,), 10.0, (0, 0, 0), (1, 0, 0, 0),
                     {}, PayloadInfo("image", SHAPE, "uint8", "1"))
 boat = dataclasses.replace(rf.BOAT, sensors=(camera,))
 blocks = 40

@@ -40,7 +40,7 @@ SONAR = dense(
     sample_rate=(9375.0,),
     rx_angles=ANGLES,
 )
-CAMERA = dense("camera", PayloadInfo("image", (24, 32, 3), "uint8", "1"), components=())
+CAMERA = dense("picture", PayloadInfo("image", (24, 32, 3), "uint8", "1"), components=())
 DEPTH = dense("range_camera", PayloadInfo("image", (24, 32), "float32", "m"), ("nearest", "mean"))
 LIDAR = dense(
     "lidar", PayloadInfo("cloud", (50, 4), "float32", "m", ("x", "y", "z", "intensity")), ("count",)
@@ -241,10 +241,10 @@ def test_frames_and_numbers_are_read_without_unpacking_a_single_array(recordings
     assert plain
     assert not any("/clock" in place.counts for place in dense)
     recording.dataset.load()
-    recording.samples("otter", "camera")
+    recording.samples("otter", "picture")
     assert 0 < file.chunks_read <= 3 * len(plain)
     before = file.chunks_read
-    recording.payload("otter", "camera")[2]
+    recording.payload("otter", "picture")[2]
     assert file.chunks_read == before + 1
 
 
@@ -285,7 +285,7 @@ def test_netcdf_holds_the_arrays_and_csv_the_numbers(run, recordings, tmp_path):
 
 
 def test_sensor_without_arrays_is_told_from_those_that_have_some(recordings):
-    with pytest.raises(RecordingError, match=r"no arrays(.|\n)*sonar, camera, range_camera, lidar"):
+    with pytest.raises(RecordingError, match=r"no arrays(.|\n)*sonar, picture, range_camera, lidar"):
         recordings["mcap"].payload("otter", "imu")
 
 
