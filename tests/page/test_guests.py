@@ -97,7 +97,7 @@ def test_the_sea_changes_and_a_run_begins_anew_under_a_client(page):
         wild = sea | {"x": 300.0}
         line.send(json.dumps({"op": "publish", "topic": "/simulation/set_sea_state", "msg": wild}))
         told = heard(line, lambda m: m.get("op") == "status")
-        assert "wave_height" in told["msg"]
+        assert "significant height" in told["msg"]
 
 
 def test_who_may_only_watch_hears_and_steers_nothing(page):
