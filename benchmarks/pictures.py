@@ -24,12 +24,12 @@ from seatrial.geometry.bodies import Body
 from seatrial.geometry.rays import RayScene
 from seatrial.geometry.terrain import Terrain, terrain
 from seatrial.ocean import Ocean
-from seatrial.render.picture import Lens, Light, Shot, Stage, srgb
+from seatrial.render.picture import LETTERS, Lens, Light, Shot, Stage, srgb
 from seatrial.render.sky import Sky
 from seatrial.render.traced import plain
 from seatrial.render.traced.snow import Snow
 from seatrial.render.traced.surfaces import noise
-from seatrial.render.traced.tracer import LETTERS, PASSES, Tracer
+from seatrial.render.traced.tracer import PASSES, Tracer
 from seatrial.render.traced.truth import Truth
 from seatrial.render.traced.view import aperture
 from seatrial.render.water import medium
@@ -157,7 +157,11 @@ def _grey(values: np.ndarray) -> np.ndarray:
 def timed(given: argparse.Namespace) -> dict[str, object]:
     world = stage()
     tracer = Tracer(world, seed=1, snow=Snow(150.0))
-    passes = tuple(LETTERS.values()) if given.passes is None else tuple(given.passes.split(","))
+    passes = (
+        tuple(LETTERS[x] for x in "ABCDEFG")
+        if given.passes is None
+        else tuple(given.passes.split(","))
+    )
     home = plain
     if tracer.backend.compiled:
         from seatrial.render.traced import transport as home  # type: ignore[no-redef]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from seatrial.compile.events.schedule import settle_time_step
 from seatrial.compile.scenario import described_by, plan_of
-from seatrial.compile.sensors.cameras import lens_of
+from seatrial.compile.sensors.cameras import lamps_of, lens_of
 from seatrial.compile.sensors.fitting import quaternion_of
 from seatrial.compile.surroundings.light import stage_of
 from seatrial.compile.surroundings.reach import bottom_within_reach
@@ -46,7 +46,7 @@ from seatrial.dataset.sequence import Camera, Dataset, read_dataset
 from seatrial.engine import run as running
 from seatrial.engine.frames import Frames, RunHeader, RunSummary, Scene
 from seatrial.errors import DatasetError
-from seatrial.render.picture import Light, Stage
+from seatrial.render.picture import Stage
 from seatrial.signals import Measurements, join
 from seatrial.spec.loading import dump
 from seatrial.spec.scenario import Participant, Scenario
@@ -127,7 +127,7 @@ def make_dataset(
         if making.manifest is None:
             write_tables(making, _flown(described, fitted, cameras), text)
         viewpoints = [
-            Viewpoint(c.mounting, lens_of(f.described), _lamps(f.carrier))
+            Viewpoint(c.mounting, lens_of(f.described), lamps_of(f.carrier))
             for c, f in zip(cameras, fitted, strict=True)
         ]
         painter = Painter(stage, settings.letters, chosen.make)
@@ -292,24 +292,6 @@ def _pair(one: Fitted, fitted: list[Fitted]) -> str:
 
 def _mounting(sensor: SensorSpec) -> Mounting:
     return Mounting(sensor.position, quaternion_of(sensor))
-
-
-def _lamps(vehicle: Vehicle) -> tuple[Light, ...]:
-    """Of a vehicle, in its own axes."""
-    found = []
-    for lamp in vehicle.lights:
-        level = math.cos(lamp.pitch)
-        found.append(
-            Light(
-                position=np.array(lamp.position),
-                direction=np.array(
-                    [level * math.cos(lamp.yaw), level * math.sin(lamp.yaw), -math.sin(lamp.pitch)]
-                ),
-                intensity=lamp.luminous_intensity,
-                half_angle=lamp.half_angle,
-            )
-        )
-    return tuple(found)
 
 
 def _flown(scenario: Scenario, fitted: list[Fitted], cameras: list[Camera]) -> Flight:

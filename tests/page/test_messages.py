@@ -12,10 +12,10 @@ from pydantic import ValidationError
 
 from seatrial.engine.frames import VehicleFrames
 from seatrial.errors import SpecError
-from seatrial.geometry.bodies import Body, Timetable, rotation_matrix
+from seatrial.geometry.bodies import Body, Timetable, quaternion_of, rotation_matrix
 from seatrial.viewer.helm import Helm
 from seatrial.viewer.messages import FASTEST, SLOWEST, read_request
-from seatrial.viewer.states import parts_of, poses_of, quaternion, rows_of, state_message
+from seatrial.viewer.states import parts_of, poses_of, rows_of, state_message
 from seatrial.viewer.typescript import typescript
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -78,7 +78,7 @@ def test_a_state_is_little_endian_behind_its_head():
 )
 def test_a_matrix_gives_its_quaternion_back(numbers):
     asked = np.array(numbers) / np.linalg.norm(numbers)
-    found = quaternion(rotation_matrix(asked))
+    found = quaternion_of(rotation_matrix(asked))
     assert abs(abs(found @ asked) - 1.0) < 1e-12
 
 

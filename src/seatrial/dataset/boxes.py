@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.dataset.objects import box_around
-from seatrial.geometry.bodies import Body, rotation_matrix
+from seatrial.geometry.bodies import Body, quaternion_of, rotation_matrix
 from seatrial.render.picture import FIRST_BODY, Shot, kind_of
 
 Array = NDArray[np.float64]
@@ -108,24 +108,6 @@ def _in_space(
 
 
 def _quaternion(matrix: Array) -> Array:
-    """Of a rotation matrix, scalar first, by its largest component (Shepperd 1978)."""
-    m = matrix
-    squares = np.array(
-        [
-            1.0 + m[0, 0] + m[1, 1] + m[2, 2],
-            1.0 + m[0, 0] - m[1, 1] - m[2, 2],
-            1.0 - m[0, 0] + m[1, 1] - m[2, 2],
-            1.0 - m[0, 0] - m[1, 1] + m[2, 2],
-        ]
-    )
-    i = int(np.argmax(squares))
-    rows = np.array(
-        [
-            [squares[0], m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]],
-            [m[2, 1] - m[1, 2], squares[1], m[1, 0] + m[0, 1], m[0, 2] + m[2, 0]],
-            [m[0, 2] - m[2, 0], m[1, 0] + m[0, 1], squares[2], m[2, 1] + m[1, 2]],
-            [m[1, 0] - m[0, 1], m[0, 2] + m[2, 0], m[2, 1] + m[1, 2], squares[3]],
-        ]
-    )
-    q: Array = rows[i] / np.linalg.norm(rows[i])
+    """Of a rotation matrix, with a scalar that is not negative."""
+    q = quaternion_of(matrix)
     return q if q[0] >= 0.0 else -q

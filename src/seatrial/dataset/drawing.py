@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from seatrial.dataset.boxes import Instances, boxes, instances
 from seatrial.dataset.flight import NANOSECONDS, Motion, Mounting, rotate
 from seatrial.dataset.pixels import coded_depth, coded_normals, exr, png
-from seatrial.render.picture import Lens, Light, Passes, Shot, Stage, srgb
+from seatrial.render.picture import LETTERS, Lens, Light, Passes, Shot, Stage, srgb
 
 Array = NDArray[np.float64]
 
@@ -39,20 +39,6 @@ FILES: dict[str, tuple[str, ...]] = {
     "L": ("json",),
 }
 """Endings of the files of every pass, by letter."""
-PASSES = {
-    "A": "colour",
-    "B": "uniform",
-    "C": "normals",
-    "D": "depth",
-    "E": "shadow",
-    "F": "direct",
-    "G": "indirect",
-    "H": "albedo",
-    "I": "instance",
-    "J": "category",
-    "K": "flow",
-}
-"""What a draughtsman calls them."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +110,7 @@ def files_of(passes: Passes, letters: str, shot: Shot, known: Instances) -> list
             numbers = known.number[passes["instance"]]
             files["L", "json"] = boxes(known, numbers, shot)
             continue
-        array = passes[PASSES[letter]]
+        array = passes[LETTERS[letter]]
         for ending in FILES[letter]:
             files[letter, ending] = _encoded(letter, ending, array, exposed, known)
     return [Drawn(letter, ending, data) for (letter, ending), data in files.items()]

@@ -207,3 +207,23 @@ def rotation_matrix(attitude: Array | None) -> Array:
             [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
         ]
     )
+
+
+def quaternion_of(matrix: Array) -> Array:
+    """(4,) scalar first, of a rotation matrix (Shepperd 1978: from its largest component)."""
+    m = matrix
+    squares = [
+        1.0 + m[0, 0] + m[1, 1] + m[2, 2],
+        1.0 + m[0, 0] - m[1, 1] - m[2, 2],
+        1.0 - m[0, 0] + m[1, 1] - m[2, 2],
+        1.0 - m[0, 0] - m[1, 1] + m[2, 2],
+    ]
+    products = {
+        0: (squares[0], m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]),
+        1: (m[2, 1] - m[1, 2], squares[1], m[1, 0] + m[0, 1], m[0, 2] + m[2, 0]),
+        2: (m[0, 2] - m[2, 0], m[1, 0] + m[0, 1], squares[2], m[2, 1] + m[1, 2]),
+        3: (m[1, 0] - m[0, 1], m[0, 2] + m[2, 0], m[2, 1] + m[1, 2], squares[3]),
+    }
+    largest = int(np.argmax(squares))
+    found: Array = np.asarray(products[largest]) / (2.0 * np.sqrt(squares[largest]))
+    return found

@@ -37,6 +37,22 @@ NOTHING, SURFACE, BOTTOM, FIRST_BODY = 0, 1, 2, 3
 """Numbers of instances; those of bodies count on from the last."""
 
 
+LETTERS = {
+    "A": "colour",
+    "B": "uniform",
+    "C": "normals",
+    "D": "depth",
+    "E": "shadow",
+    "F": "direct",
+    "G": "indirect",
+    "H": "albedo",
+    "I": "instance",
+    "J": "category",
+    "K": "flow",
+}
+"""Passes by their letters: A to G are those of Zwilgmeyer (2021, table 4.5)."""
+
+
 @dataclass(frozen=True)
 class Lens:
     """Size of the picture, and where its pixels look."""

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.engine.frames import ESTIMATE, Body, VehicleFrames
+from seatrial.geometry.bodies import quaternion_of
 from seatrial.viewer.messages import STATE_HEAD, Part
 
 Rows = NDArray[np.float32]
@@ -59,27 +60,7 @@ def poses_of(bodies: list[Body], t: float) -> Rows:
     found = np.zeros((len(bodies), 7), np.float32)
     for row, body in zip(found, bodies, strict=True):
         place, turned = body.pose(t)
-        row[:3], row[3:] = place, quaternion(turned)
-    return found
-
-
-def quaternion(turned: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(4,) scalar first, of a rotation matrix (Shepperd 1978: from its largest component)."""
-    m = turned
-    squares = [
-        1.0 + m[0, 0] + m[1, 1] + m[2, 2],
-        1.0 + m[0, 0] - m[1, 1] - m[2, 2],
-        1.0 - m[0, 0] + m[1, 1] - m[2, 2],
-        1.0 - m[0, 0] - m[1, 1] + m[2, 2],
-    ]
-    products = {
-        0: (squares[0], m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]),
-        1: (m[2, 1] - m[1, 2], squares[1], m[1, 0] + m[0, 1], m[0, 2] + m[2, 0]),
-        2: (m[0, 2] - m[2, 0], m[1, 0] + m[0, 1], squares[2], m[2, 1] + m[1, 2]),
-        3: (m[1, 0] - m[0, 1], m[0, 2] + m[2, 0], m[2, 1] + m[1, 2], squares[3]),
-    }
-    largest = int(np.argmax(squares))
-    found: NDArray[np.float64] = np.asarray(products[largest]) / (2.0 * np.sqrt(squares[largest]))
+        row[:3], row[3:] = place, quaternion_of(turned)
     return found
 
 

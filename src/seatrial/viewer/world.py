@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from seatrial.engine.frames import OUTCOMES, Body, RunHeader, Scene, VehicleInfo
 from seatrial.engine.scene import WaveComponents
+from seatrial.geometry.bodies import quaternion_of
 from seatrial.geometry.terrain import Terrain
 from seatrial.signals import SensorInfo
 from seatrial.viewer.messages import (
@@ -23,7 +24,6 @@ from seatrial.viewer.messages import (
     VehicleCard,
     WavesCard,
 )
-from seatrial.viewer.states import quaternion
 
 Limits = Mapping[str, Mapping[str, tuple[float, float]]]
 """By vehicle and channel what it can be ordered to, SI."""
@@ -192,7 +192,7 @@ def _body(body: Body) -> BodyCard:
     place, turned = body.pose(0.0)
     mesh = body.mesh()
     north, east, down = (float(v) for v in place)
-    w, x, y, z = (float(v) for v in quaternion(turned))
+    w, x, y, z = (float(v) for v in quaternion_of(turned))
     return BodyCard(
         name=body.name,
         kind=body.kind,

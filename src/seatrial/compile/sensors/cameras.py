@@ -14,6 +14,7 @@ from seatrial.sensors.vision.chip import Chip
 from seatrial.sensors.vision.depth_camera import DepthCamera, Noise
 from seatrial.sensors.vision.thermal_camera import FREEZING, ThermalCamera
 from seatrial.spec.sensors import cameras as spec
+from seatrial.spec.vehicle import Vehicle
 from seatrial.spec.world import Weather
 
 
@@ -59,14 +60,23 @@ def camera(described: spec.Camera, context: Context) -> Built:
 def _lights(described: spec.Camera, context: Context) -> tuple[Light, ...]:
     """Lamps of the vehicle in the axes of one of its cameras."""
     back = rotation_matrix(np.array(context.orientation)).T
+    here = np.array(described.position)
+    return tuple(
+        lamp._replace(position=back @ (lamp.position - here), direction=back @ lamp.direction)
+        for lamp in lamps_of(context.vehicle)
+    )
+
+
+def lamps_of(vehicle: Vehicle) -> tuple[Light, ...]:
+    """Lamps of a vehicle in its own axes."""
     found = []
-    for lamp in context.vehicle.lights:
+    for lamp in vehicle.lights:
         level = math.cos(lamp.pitch)
         ahead = np.array(
             [level * math.cos(lamp.yaw), level * math.sin(lamp.yaw), -math.sin(lamp.pitch)]
         )
-        apart = np.array(lamp.position) - np.array(described.position)
-        found.append(Light(back @ apart, back @ ahead, lamp.luminous_intensity, lamp.half_angle))
+        place = np.array(lamp.position)
+        found.append(Light(place, ahead, lamp.luminous_intensity, lamp.half_angle))
     return tuple(found)
 
 

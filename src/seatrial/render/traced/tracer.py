@@ -33,15 +33,6 @@ from seatrial.render.traced.view import PINHOLE, Aperture, View
 
 Array = NDArray[np.float64]
 
-LETTERS = {
-    "A": "colour",
-    "B": "uniform",
-    "C": "normals",
-    "D": "depth",
-    "E": "shadow",
-    "F": "direct",
-    "G": "indirect",
-}
 TRUTHS = ("depth", "normals", "instance", "category")
 TRACED = ("colour", "direct", "indirect")
 PASSES = (*TRACED, "uniform", "albedo", "shadow", *TRUTHS)
