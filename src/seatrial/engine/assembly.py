@@ -120,11 +120,11 @@ def join_blocks(blocks: list[Block]) -> Block:
             for name in parts[0].measurements
         }
         groups.append(GroupFrames(parts[0].names, VehicleFrames(**frames), measured))
+    status = zip(*(block.status for block in blocks), strict=True)
+    contact = zip(*(block.contact for block in blocks), strict=True)
     return Block(
         Frames(np.concatenate([block.frames.time for block in blocks]), tuple(groups)),
-        *(
-            tuple(np.concatenate(rows) for rows in zip(*fleets, strict=True))
-            for fleets in ([b.status for b in blocks], [b.contact for b in blocks])
-        ),
+        tuple(np.concatenate(rows) for rows in status),
+        tuple(np.concatenate(rows) for rows in contact),
         sum(block.periods for block in blocks),
     )

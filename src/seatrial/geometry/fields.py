@@ -1,8 +1,9 @@
 """Distance fields of closed meshes: signed distances at the nodes of a grid around them.
 
 Made once, when a scenario is compiled, and kept on disk, with `NODES` nodes along each side of the
-mesh's box and `MARGIN` of its size around. Distances at the nodes are exact; between them the field is linear, so
-that at an edge it is off by at most the spacing of the nodes, and beside a face much less.
+mesh's box and `MARGIN` of its size around. Distances at the nodes are exact; between them the field
+is linear, so that at an edge it is off by at most the spacing of the nodes, and beside a face much
+less.
 """
 
 from typing import NamedTuple
