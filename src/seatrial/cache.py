@@ -1,5 +1,7 @@
 """What is costly to make and kept on disk: programs, autopilots, descriptions that were read.
 
+Beside the entries lie files for other programs, such as hulls for those who draw a URDF.
+
 An entry is a file named after its kind and key. It begins with a checksum over all that follows,
 and says inside whose it is: a damaged, cut short, renamed or foreign file is noticed, deleted and
 made anew, never believed. Entries hold what only their owner may be trusted with (machine code and
@@ -37,6 +39,8 @@ LIMIT_MB = 512.0
 _MAGIC = b"seatrial cache 1\n"
 _CHECKSUM = hashlib.blake2b().digest_size
 _SUFFIX = ".entry"
+_PLAIN = (".stl",)
+"""Endings of files that other programs read."""
 _ABANDONED = 3600.0
 """Age at which the file of a writer that never finished is swept up, s."""
 
@@ -152,16 +156,25 @@ def save(kind: str, key: str, name: str, content: bytes) -> None:
     whole = _MAGIC + hashlib.blake2b(body).digest() + body
     if len(whole) > limit():
         return
-    path = _path(kind, key)
-    draft = path.with_name(f"{uuid.uuid4().hex}.draft")
-    try:
-        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(handle, "wb") as file:
-            file.write(whole)
-        draft.replace(path)
-    except OSError:  # a full disk, for example
-        draft.unlink(missing_ok=True)
+    _write(_path(kind, key), whole)
     _make_room()
+
+
+def lay_out(kind: str, suffix: str, content: bytes) -> Path | None:
+    """A file of this content for other programs, named by it; None where nothing can be kept."""
+    assert suffix in _PLAIN
+    if refusal() is not None or len(content) > limit():
+        return None
+    path = folder() / f"{kind}-{hashlib.sha256(content).hexdigest()[:16]}{suffix}"
+    try:
+        if not path.is_symlink() and path.is_file() and path.read_bytes() == content:
+            os.utime(path)
+            return path.resolve()
+    except OSError:  # whatever lies there is not ours
+        return None
+    written = _write(path, content)
+    _make_room()
+    return path.resolve() if written else None
 
 
 def drop(kind: str, key: str) -> None:
@@ -174,6 +187,10 @@ def entries() -> list[Entry]:
     """All that is kept, the last used first; files that cannot be believed are left out."""
     found = []
     for path, status in _files():
+        if path.suffix in _PLAIN:
+            kind = path.name.partition("-")[0]
+            found.append(Entry(path, kind, "files", status.st_size, status.st_mtime))
+            continue
         try:
             with path.open("rb") as file:
                 start = file.read(len(_MAGIC) + _CHECKSUM + 4)
@@ -195,13 +212,27 @@ def summary() -> dict[tuple[str, str], tuple[int, int]]:
 
 
 def clear() -> tuple[int, int]:
-    """Delete every entry and every mesh; returns how many there were and their bytes."""
+    """Delete everything; returns how many files there were and their bytes."""
     count = size = 0
-    for path, status in (*_files(), *_files(".stl")):
+    for path, status in _files():
         with contextlib.suppress(OSError):
             path.unlink()
             count, size = count + 1, size + status.st_size
     return count, size
+
+
+def _write(path: Path, whole: bytes) -> bool:
+    """Let a file appear whole or not at all; whether it did."""
+    draft = path.with_name(f"{uuid.uuid4().hex}.draft")
+    try:
+        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(handle, "wb") as file:
+            file.write(whole)
+        draft.replace(path)
+    except OSError:  # a full disk, for example
+        draft.unlink(missing_ok=True)
+        return False
+    return True
 
 
 def _path(kind: str, key: str) -> Path:
@@ -240,13 +271,15 @@ def _read(path: Path) -> tuple[dict[str, object], bytes] | None:
     return (head, bytes(body[4 + length :])) if isinstance(head, dict) else None
 
 
-def _files(suffix: str = _SUFFIX) -> Iterator[tuple[Path, os.stat_result]]:
+def _files(*suffixes: str) -> Iterator[tuple[Path, os.stat_result]]:
+    """Files with some endings; without any those of all that is kept."""
+    chosen = suffixes or (_SUFFIX, *_PLAIN)
     try:
         paths = list(folder().iterdir())
     except (OSError, RuntimeError):
         return
     for path in paths:
-        if path.suffix == suffix:
+        if path.suffix in chosen:
             with contextlib.suppress(OSError):
                 status = path.stat(follow_symlinks=False)
                 if stat.S_ISREG(status.st_mode):

@@ -116,6 +116,25 @@ def test_what_was_not_used_for_longest_makes_room(folder, monkeypatch):
     assert len(cache.entries()) == 3
 
 
+def test_files_for_other_programs_are_known_to_limit_and_broom(folder, monkeypatch):
+    first = cache.lay_out("hull", ".stl", CONTENT)
+    assert first.read_bytes() == CONTENT
+    assert [(e.kind, e.size) for e in cache.entries()] == [("hull", len(CONTENT))]
+    os.utime(first, (1.0, 1.0))
+    assert cache.lay_out("hull", ".stl", CONTENT) == first
+    assert first.stat().st_mtime > 1.0  # it was used
+    first.write_bytes(b"damaged")
+    assert cache.lay_out("hull", ".stl", CONTENT).read_bytes() == CONTENT
+    os.utime(first, (1.0, 1.0))
+    monkeypatch.setenv("SEATRIAL_CACHE_LIMIT", str(1.5e-6 * len(CONTENT)))
+    other = cache.lay_out("hull", ".stl", CONTENT[::-1])
+    assert not first.exists()
+    assert cache.clear() == (1, len(CONTENT))
+    assert not other.exists()
+    monkeypatch.setenv("SEATRIAL_CACHE_LIMIT", "0")
+    assert cache.lay_out("hull", ".stl", CONTENT) is None
+
+
 def test_a_limit_of_nothing_keeps_nothing(folder, monkeypatch):
     monkeypatch.setenv("SEATRIAL_CACHE_LIMIT", "0")
     cache.save("thing", "k", "a thing", CONTENT)

@@ -12,6 +12,7 @@ from seatrial.dataset.objects import things
 from seatrial.dataset.pixels import read_depth, read_png
 from seatrial.dataset.sequence import MANIFEST, Camera, Dataset, read_dataset
 from seatrial.errors import DatasetError
+from seatrial.render.masks import coloured
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -23,8 +24,6 @@ ACROSS = 4
 WIDE = 320
 """Columns of each."""
 QUALITY = 82
-_GOLDEN = 0.61803
-"""Turn of the colour wheel from one instance to the next."""
 
 
 def contact_sheet(folder: Path, out: Path, frame: int = 0) -> Path:
@@ -90,17 +89,10 @@ def _shown(data: Dataset, camera: Camera, letter: str, frame: int) -> Picture:
         return np.repeat(np.rint(255.0 * share)[..., None], 3, axis=2).astype(np.uint8)
     found = read_png(path)
     if letter in "IJ":
-        return _coloured(found)
+        return coloured(found)
     if found.ndim == 2:
         return np.repeat(found[..., None], 3, axis=2).astype(np.uint8)
     return found.astype(np.uint8)
-
-
-def _coloured(numbers: NDArray[np.integer]) -> Picture:
-    """Neighbouring numbers in colours far apart; nothing is black."""
-    turn = 2.0 * np.pi * _GOLDEN * numbers[..., None] + np.array([0.0, 2.1, 4.2])
-    colour = 255.0 * (0.55 + 0.45 * np.cos(turn))
-    return np.where(numbers[..., None] > 0, colour, 0.0).astype(np.uint8)
 
 
 def _image(picture: Picture) -> "Image.Image":

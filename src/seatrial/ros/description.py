@@ -4,7 +4,6 @@ A URDF names the file of a mesh. The hull is therefore kept in the cache as bina
 of ROS, under a name of its content: who runs on this machine reads it there.
 """
 
-import hashlib
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
@@ -26,7 +25,10 @@ def build_description(
     f: MessageFactory, vehicle: VehicleInfo, namespace: str, hull: HullShape | None
 ) -> Message:
     """std_msgs/String with the URDF of a vehicle, as RViz takes it from a latched topic."""
-    file = None if hull is None else _kept(hull.mesh)
+    file = None
+    if hull is not None:
+        mesh = Mesh(swap_body(hull.mesh.vertices), hull.mesh.faces)
+        file = cache.lay_out("hull", ".stl", stl(mesh))
     return f.make(STRING, urdf(vehicle, namespace, file))
 
 
@@ -56,20 +58,6 @@ def urdf(vehicle: VehicleInfo, namespace: str, hull: Path | None = None) -> str:
             "  </joint>",
         ]
     return "\n".join([*lines, "</robot>", ""])
-
-
-def _kept(mesh: Mesh) -> Path | None:
-    """The file of a hull; None where nothing can be kept."""
-    content = stl(Mesh(swap_body(mesh.vertices), mesh.faces))
-    if cache.refusal() is not None:
-        return None
-    file = cache.folder() / f"hull-{hashlib.sha256(content).hexdigest()[:16]}.stl"
-    try:
-        if not file.is_file():
-            file.write_bytes(content)
-    except OSError:
-        return None
-    return file.resolve()
 
 
 def stl(mesh: Mesh) -> bytes:

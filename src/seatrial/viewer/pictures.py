@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.render.masks import coloured
 from seatrial.signals import Measurements, SensorInfo
 from seatrial.viewer.messages import Picture, Samples
 from seatrial.viewer.world import packed
@@ -63,20 +64,17 @@ def _picture(info: SensorInfo, payload: NDArray[Any]) -> Picture:
         last = np.asarray(payload[-1], np.float64)
         return _points(_cloud(info, last) if kind == "scan" else last[:, :4])
     if info.type == "camera" and info.payload.unit != "m":
-        return _photo(_coloured(payload[-1]))
+        return _photo(_shown(payload[-1]))
     levels = np.asarray(payload if grows(info) else payload[-1:], np.float64)
     return _raster(levels.reshape(*levels.shape[:3]), info)
 
 
-def _coloured(image: NDArray[Any]) -> NDArray[np.uint8]:
+def _shown(image: NDArray[Any]) -> NDArray[np.uint8]:
     """(rows, columns, 3) of a picture as it is, of normals, or of masks with a colour each."""
     steps = -(-image.shape[0] // MOST_PHOTO), -(-image.shape[1] // MOST_PHOTO)
     image = image[:: max(steps), :: max(steps)]
     if image.ndim == 2:
-        # Thirds of a turn by the golden ratio: neighbours in number are far apart in colour.
-        hue = 2.0 * np.pi * 0.618034 * image.astype(np.float64)[..., None]
-        shades = 128.0 + 100.0 * np.cos(hue + np.array([0.0, 2.1, 4.2]))
-        return np.where(image[..., None] > 0, shades, 0.0).astype(np.uint8)
+        return coloured(image)
     if image.dtype == np.uint8:
         return image
     return np.rint(127.5 + 127.5 * image).astype(np.uint8)
