@@ -10,8 +10,8 @@ import xarray
 import seatrial as st
 from seatrial import programs
 from seatrial.engine import batch
-from seatrial.record import many as many_runs
 from seatrial.errors import SeatrialError, SpecError
+from seatrial.record import many as many_runs
 
 SEEDS = (3, 1, 4)
 DURATION = 4.0
