@@ -30,8 +30,6 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
@@ -179,8 +177,7 @@ class FanSonar:
     def _mirrors(self, place: Array, ocean: Ocean) -> list["Mirror"]:
         found = [Mirror(0.0, 1.0)]
         if ocean.seabed is not None:
-            with jax.enable_x64(True):  # of this thread, whichever expands the taps
-                below = seabed.sample(ocean.seabed, *(jnp.asarray(p) for p in place[:2]))
+            below = seabed.under(ocean.seabed, place[0], place[1])
             found.append(Mirror(float(below), self.bottom_reflection))
         return found
 
