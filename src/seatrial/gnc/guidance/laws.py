@@ -16,8 +16,10 @@ import jax.numpy as jnp
 from seatrial.gnc.guidance.track import TrackErrors, track_errors
 from seatrial.gnc.types import Estimate, Setpoint
 from seatrial.pytree import pytree, static
-from seatrial.spatial.gradients import bearing
+from seatrial.spatial.gradients import bearing, root
+from seatrial.spatial.rotations import rotation
 from seatrial.spatial.trig import wrap_signed
+from seatrial.spatial.vectors import vec3
 
 Guided = tuple[jax.Array, Setpoint, TrackErrors]
 
@@ -48,12 +50,20 @@ class LineOfSight:
 
     A vehicle that holds this course at speed U comes to the leg as ẏ_e = −U y_e / √(Δ² + y_e²),
     exponentially with U/Δ once it is near. Held as a heading instead, a current leaves an offset.
+
+    Where the leg has to be joined on a circle of radius R the angle to it is no more than that of
+    the circle, |y_e| = R (1 − cos): whoever comes in steeper goes past the leg.
     """
 
     lookahead: jax.Array
     """Δ, m: one to five ship lengths."""
+    radius: jax.Array | None = None
+    """R, m; None for a vehicle that turns on the spot."""
     steer: str = static(default="course")
     """`course` or `heading`: what the angle is asked of."""
+    leads: bool = static(default=False)
+    """Whether the rate at which the angle changes is asked for as well, by the velocity across the
+    leg; for vehicles that no wave pushes about."""
 
     def begin(self, vehicles: int) -> jax.Array:
         """Nothing to remember."""
@@ -70,8 +80,22 @@ class LineOfSight:
     ) -> Guided:
         """Steer to the leg."""
         errors = track_errors(estimate.position, start, end, flat=True)
-        angle = errors.course - jnp.arctan2(errors.cross, self.lookahead)
-        return memory, _level(angle, self.steer, speed, start, end, errors), errors
+        away, ahead = errors.cross, self.lookahead
+        off = jnp.arctan2(away, ahead)
+        slope = ahead / (ahead * ahead + away * away)
+        if self.radius is not None:
+            share = jnp.minimum(jnp.abs(away) / self.radius, 1.0)
+            sine = root(share * (2.0 - share))
+            most = bearing(sine, 1.0 - share)
+            steep = jnp.abs(off) > most
+            off = jnp.where(steep, jnp.sign(away) * most, off)
+            slope = jnp.where(steep, 1.0 / (self.radius * jnp.maximum(sine, 1e-3)), slope)
+        asked = _level(errors.course - off, self.steer, speed, start, end, errors)
+        if self.leads:
+            north, east, _ = rotation(estimate.attitude).to_world(vec3(estimate.velocity))
+            across = jnp.cos(errors.course) * east - jnp.sin(errors.course) * north
+            asked = asked._replace(yaw_rate=-slope * across)
+        return memory, asked, errors
 
 
 @pytree
