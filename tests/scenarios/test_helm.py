@@ -100,11 +100,10 @@ def test_an_rov_stays_upright_and_reaches_every_waypoint(vehicle, current):
 @pytest.fixture(scope="module")
 def dives():
     """An AUV that dives in sea state 3, shallow and deeper, and that turns by 120° below."""
-    back = (80 - 100 * np.cos(np.pi / 3), 100 * np.sin(np.pi / 3))
     ways = {
         "shallow": goto((50, 0, 1.5), (900, 0, 1.5), speed=1.5),
         "deeper": goto((50, 0, 3), (900, 0, 3), speed=1.5),
-        "sharp": goto((80, 0, 8), (round(back[0], 3), round(back[1], 3), 8), speed=1.5),
+        "sharp": goto((80, 0, 8), (30, 86.6, 8), speed=1.5),
     }
     return sailed("remus100", ways, 240, start=(0.5, 1.5), waves=SEA_3)
 

@@ -368,8 +368,8 @@ def _heading_for(
 ) -> tuple[jax.Array, jax.Array]:
     """Heading to steer, and the crab angle between heading and course that it allows for.
 
-    The crab angle is learnt slowly, and hardly at all in a turn: the sideslip of a turn is not to be
-    steered against. Without way on the vehicle has no course, and its heading is steered.
+    The crab angle is learnt slowly, and hardly at all in a turn: the sideslip of a turn is not to
+    be steered against. Without way on the vehicle has no course, and its heading is steered.
     """
     north, east = motion.world[0], motion.world[1]
     way = root(north * north + east * east)
