@@ -79,14 +79,18 @@ def test_near_the_leg_the_error_decays_with_speed_over_lookahead():
 
 
 def test_a_leg_is_joined_on_the_circle_that_the_vehicle_can_turn():
-    law = LineOfSight(lookahead=jnp.asarray(1.0), radius=jnp.asarray(20.0), leads=True)
-    _, errors, angle = sail(law, column(0.0, 15.0, 0.0), *NORTH, 30.0, dt=0.002)
+    ahead, radius = 4.0, 20.0
+    law = LineOfSight(jnp.asarray(ahead), jnp.asarray(radius), leads=True)
+    _, errors, angle = sail(law, column(0.0, 30.0, 0.0), *NORTH, 60.0, dt=0.002)
     y, off = np.asarray(errors.cross)[:, 0], -np.asarray(angle)[:, 0]
-    turning = y > 0.5
-    np.testing.assert_allclose(np.cos(off[turning]), 1.0 - y[turning] / 20.0, atol=1e-3)
-    # Near the leg the lookahead is the gentler of the two.
-    assert abs(y[-1]) < 1e-3
-    np.testing.assert_allclose(np.tan(off[-1]), y[-1], atol=1e-6)
+    assert off[0] == pytest.approx(math.pi / 2)
+    turning = (off > math.asin(ahead / radius)) & (off < 1.57)
+    # s = R ε along the circle; the vehicle goes U dt in each step.
+    bend = -np.diff(off[turning]) / (SPEED * 0.002)
+    np.testing.assert_allclose(bend, 1.0 / radius, rtol=2e-3)
+    late = off < 0.9 * math.asin(ahead / radius)
+    np.testing.assert_allclose(off[late], y[late] / ahead, atol=1e-9)
+    assert abs(y[-1]) < 1e-2
 
 
 def test_the_rate_of_the_course_is_that_of_the_angle_that_is_asked():

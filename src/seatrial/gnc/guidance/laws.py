@@ -51,8 +51,13 @@ class LineOfSight:
     A vehicle that holds this course at speed U comes to the leg as ẏ_e = −U y_e / √(Δ² + y_e²),
     exponentially with U/Δ once it is near. Held as a heading instead, a current leaves an offset.
 
-    Where the leg has to be joined on a circle of radius R the angle to it is no more than that of
-    the circle, |y_e| = R (1 − cos): whoever comes in steeper goes past the leg.
+    A vehicle that needs a circle of radius R to turn has an angle ε to the leg from which it can
+    still join it: y_e/Δ near the leg, and beyond, where that would turn it faster,
+
+        |y_e| = Δ ε₀ + R (cos ε₀ − cos ε),   sin ε₀ = Δ/R,   ε ≤ 90°,
+
+    a circle that begins with the slope of the line. The arc tangent is steeper than this at a few
+    Δ, where Δ is less than R, and carries the vehicle past the leg; far away it is shallower.
     """
 
     lookahead: jax.Array
@@ -80,22 +85,27 @@ class LineOfSight:
     ) -> Guided:
         """Steer to the leg."""
         errors = track_errors(estimate.position, start, end, flat=True)
-        away, ahead = errors.cross, self.lookahead
-        off = jnp.arctan2(away, ahead)
-        slope = ahead / (ahead * ahead + away * away)
-        if self.radius is not None:
-            share = jnp.minimum(jnp.abs(away) / self.radius, 1.0)
-            sine = root(share * (2.0 - share))
-            most = bearing(sine, 1.0 - share)
-            steep = jnp.abs(off) > most
-            off = jnp.where(steep, jnp.sign(away) * most, off)
-            slope = jnp.where(steep, 1.0 / (self.radius * jnp.maximum(sine, 1e-3)), slope)
+        off, slope = self._angle(errors.cross)
         asked = _level(errors.course - off, self.steer, speed, start, end, errors)
         if self.leads:
             north, east, _ = rotation(estimate.attitude).to_world(vec3(estimate.velocity))
             across = jnp.cos(errors.course) * east - jnp.sin(errors.course) * north
             asked = asked._replace(yaw_rate=-slope * across)
         return memory, asked, errors
+
+    def _angle(self, cross: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Angle to the leg, towards it, and its derivative by the distance."""
+        ahead, far = self.lookahead, jnp.abs(cross)
+        if self.radius is None:
+            return jnp.arctan2(cross, ahead), ahead / (ahead * ahead + far * far)
+        begin = jnp.arcsin(jnp.minimum(ahead / self.radius, 1.0))
+        cosine = jnp.cos(begin) - (far - ahead * begin) / self.radius
+        cosine = jnp.clip(cosine, 0.0, 1.0)
+        sine = root(1.0 - cosine * cosine)
+        near = far < ahead * begin
+        circle = jnp.where(cosine > 0.0, 1.0 / (self.radius * jnp.where(near, 1.0, sine)), 0.0)
+        angle = jnp.where(near, far / ahead, bearing(sine, cosine))
+        return jnp.sign(cross) * angle, jnp.where(near, 1.0 / ahead, circle)
 
 
 @pytree
