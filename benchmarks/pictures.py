@@ -27,8 +27,8 @@ from seatrial.ocean import Ocean
 from seatrial.render.picture import LETTERS, Lens, Light, Shot, Stage, srgb
 from seatrial.render.sky import Sky
 from seatrial.render.traced import plain
-from seatrial.render.traced.snow import Snow
-from seatrial.render.traced.surfaces import noise
+from seatrial.render.traced.things.snow import Snow
+from seatrial.render.traced.things.surfaces import noise
 from seatrial.render.traced.tracer import PASSES, Tracer
 from seatrial.render.traced.truth import Truth
 from seatrial.render.traced.view import aperture

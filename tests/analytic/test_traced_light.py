@@ -17,9 +17,11 @@ from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
 from seatrial.render.picture import Lens, Light, Shot, Stage
 from seatrial.render.sky import Sky
-from seatrial.render.traced import backend, light, meshes, plain, surfaces
-from seatrial.render.traced.ripples import NODES, Ripples
+from seatrial.render.traced import backend, plain
+from seatrial.render.traced.lighting import light
+from seatrial.render.traced.lighting.ripples import NODES, Ripples
 from seatrial.render.traced.split import AIR, Water
+from seatrial.render.traced.things import meshes, surfaces
 from seatrial.render.traced.tracer import Tracer
 from seatrial.render.traced.view import Aperture, View
 from seatrial.render.water import Medium

@@ -136,7 +136,7 @@ def _encoded(
     if letter in "AFG":
         return png(srgb(exposed * array))
     if letter in "BH":
-        return png(srgb(np.nan_to_num(array)))  # what has no colour is black
+        return png(srgb(array))
     if letter == "C":
         return png(coded_normals(array))
     if letter == "D":

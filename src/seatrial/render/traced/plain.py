@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from seatrial.render.picture import STRAIGHT
 from seatrial.render.traced.backend import mitsuba
-from seatrial.render.traced.light import SKY_NODES, Beams, Daylight
+from seatrial.render.traced.lighting.light import SKY_NODES, Beams, Daylight
 from seatrial.render.traced.split import Shapes, Split, Water
 from seatrial.render.traced.view import View
 
@@ -48,8 +48,7 @@ def albedo(shapes: Shapes, view: View, samples: int, seed: int) -> Picture:
         "integrator": {"type": "aov", "aovs": "albedo:albedo"},
         **{f"shape{k}": shape for k, shape in enumerate(shapes())},
     }
-    # A texture that is squeezed to nothing far away has no colour.
-    return np.nan_to_num(_rendered(plan, samples, seed)[..., -3:])
+    return _rendered(plan, samples, seed)[..., -3:]
 
 
 def follow(

@@ -20,14 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.render.picture import Passes, Shot, Stage
-from seatrial.render.traced import light, plain
+from seatrial.render.traced import plain
 from seatrial.render.traced.backend import Backend, backend
-from seatrial.render.traced.background import background, fogged
 from seatrial.render.traced.denoise import denoised
-from seatrial.render.traced.props import Props
-from seatrial.render.traced.ripples import ripples
-from seatrial.render.traced.snow import Snow
+from seatrial.render.traced.lighting import light
+from seatrial.render.traced.lighting.background import background, fogged
+from seatrial.render.traced.lighting.ripples import ripples
 from seatrial.render.traced.split import AIR, Split, Water
+from seatrial.render.traced.things.props import Props
+from seatrial.render.traced.things.snow import Snow
 from seatrial.render.traced.truth import Truth
 from seatrial.render.traced.view import PINHOLE, Aperture, View
 

@@ -24,7 +24,7 @@ import mitsuba as mi
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.render.traced.light import LAMP_SIZE, SKY_NODES, Beams, Daylight
+from seatrial.render.traced.lighting.light import LAMP_SIZE, SKY_NODES, Beams, Daylight
 from seatrial.render.traced.split import Shapes, Split, Water
 from seatrial.render.traced.view import View
 

@@ -14,13 +14,13 @@ from seatrial.ocean import current as currents
 from seatrial.render.appearance import WHITE
 from seatrial.render.optics import cox_munk
 from seatrial.render.picture import Stage
-from seatrial.render.traced import meshes, surfaces
 from seatrial.render.traced.backend import mitsuba
-from seatrial.render.traced.background import sea_mesh
-from seatrial.render.traced.meshes import Look
-from seatrial.render.traced.ripples import resolved_slope, wind_speed
-from seatrial.render.traced.snow import Snow, flakes
+from seatrial.render.traced.lighting.background import sea_mesh
+from seatrial.render.traced.lighting.ripples import resolved_slope, wind_speed
 from seatrial.render.traced.split import Shapes
+from seatrial.render.traced.things import meshes, surfaces
+from seatrial.render.traced.things.meshes import Look
+from seatrial.render.traced.things.snow import Snow, flakes
 from seatrial.render.traced.truth import Truth
 from seatrial.render.traced.view import View
 
