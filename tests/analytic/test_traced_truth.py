@@ -17,7 +17,7 @@ from seatrial.render.sky import Sky
 from seatrial.render.traced.backend import mitsuba
 from seatrial.render.traced.things import meshes, surfaces
 from seatrial.render.traced.things.props import Props
-from seatrial.render.traced.things.snow import BOX, Snow, flakes
+from seatrial.render.traced.things.snow import BOX, flakes
 from seatrial.render.traced.truth import Truth
 from seatrial.render.traced.view import View
 from seatrial.render.water import medium
@@ -92,7 +92,7 @@ def test_mitsuba_meets_what_the_rays_of_contact_meet():
     stage, shot = reef(), camera(lens=Lens(24, 18, 20.0))
     truth, view = Truth(stage, shot), View(shot)
     mi = mitsuba()
-    made = Props(stage, 0, None).at(view, truth, None)()
+    made = Props(stage, 0).at(view, truth, None)()
     scene = mi.load_dict({"type": "scene", **{f"s{k}": s for k, s in enumerate(made)}})
     owner = {f"s{k}": instance for k, instance in enumerate((2, *range(FIRST_BODY, 6)))}
     wrong = 0
@@ -152,22 +152,22 @@ def turned_axis():
 def test_marine_snow_stays_where_it_is_and_streaks_when_passed():
     """The same flakes lie around a camera that comes back; those of one that moves are longer and
     as much darker."""
-    snow, still = Snow(20.0, exposure=0.02), np.zeros(3)
+    still = np.zeros(3)
     here = np.array([3.0, 4.0, 30.0])
-    first = flakes(snow, 5, here, still, still, 2.0)
+    first = flakes(20.0, 5, here, still, still, 2.0, 0.02)
     assert np.array_equal(
-        first.mesh.vertices, flakes(snow, 5, here, still, still, 2.0).mesh.vertices
+        first.mesh.vertices, flakes(20.0, 5, here, still, still, 2.0, 0.02).mesh.vertices
     )
-    moved = flakes(snow, 5, here + np.array([0.5, 0.0, 0.0]), still, still, 2.0)
+    moved = flakes(20.0, 5, here + np.array([0.5, 0.0, 0.0]), still, still, 2.0, 0.02)
     centres = [
         np.sort(f.mesh.vertices.reshape(-1, 6, 3).mean(axis=1)[:, 0] % BOX) for f in (first, moved)
     ]
     assert len(np.intersect1d(*(c.round(6) for c in centres))) > 0.9 * len(centres[0])
-    fast = flakes(snow, 5, here, np.array([2.0, 0.0, 0.0]), still, 2.0)
+    fast = flakes(20.0, 5, here, np.array([2.0, 0.0, 0.0]), still, 2.0, 0.02)
 
     def length(found):
         return np.ptp(found.mesh.vertices.reshape(-1, 6, 3)[:, :, 0], axis=1)
 
     assert (length(fast) - length(first)).mean() == pytest.approx(2.0 * 0.02, rel=0.03)
     assert fast.albedo.mean() < 0.2 * first.albedo.mean()
-    assert flakes(Snow(0.0), 5, here, still, still, 2.0) is None
+    assert flakes(0.0, 5, here, still, still, 2.0, 0.02) is None

@@ -71,6 +71,8 @@ class Viewpoint:
     lens: Lens
     lamps: tuple[Light, ...]
     """Of the vehicle, in its own axes."""
+    exposure: float = 0.01
+    """How long the shutter is open, s."""
 
     def shot(self, motion: Motion, others: Array | None) -> Shot:
         """At one instant."""
@@ -90,6 +92,7 @@ class Viewpoint:
             self.lens,
             lights,
             others,
+            exposure=self.exposure,
         )
 
 
