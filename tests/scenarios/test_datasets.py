@@ -145,7 +145,7 @@ def test_keys_of_path_tracing_reach_the_pictures(tmp_path):
     plain = scenario()
     rov = plain.vehicles[0]
     kept = tuple(s for s in rov.sensors if not isinstance(s, Camera))
-    murky = plain.world.model_copy(update={"turbidity": 0.5, "marine_snow": 300.0})
+    murky = plain.world.model_copy(update={"turbidity": 0.5, "marine_snow": 40.0})
     described = scenario(
         path_tracing={"samples": 3, "bounces": 5, "denoise": "box", "spectral": True},
         world=murky,
@@ -157,7 +157,7 @@ def test_keys_of_path_tracing_reach_the_pictures(tmp_path):
         "bounces": {"total": 5, "diffuse": None, "glossy": None, "volume": None},
         "denoise": "box",
         "spectral": True,
-        "snow": 300.0,
+        "snow": 40.0,
         "backend": "scalar",
     }
     (one,) = data.cameras
