@@ -116,13 +116,14 @@ class Props:
         material = body.material or USUAL_MATERIAL.get(body.shape, "concrete")
         wet = bool(position[2] > 0.0)
         grown = wet and not body.moves and body.shape != "vehicle"
+        wrecked = body.kind == "wreck"
         mesh = body.mesh().moved(position, rotation)
         pattern = body.pattern
         if pattern is None:
             colour = None if body.colour is None else tuple(float(c) for c in body.colour)
             look = self._look(
-                (material, colour, wet, grown),
-                lambda: surfaces.body_plan(material, body.colour, wet, grown),
+                (material, colour, wet, grown, wrecked),
+                lambda: surfaces.body_plan(material, body.colour, wet, grown, wrecked),
                 *(black, exterior),
             )
             return [meshes.body_mesh(body, mesh, look, index)]
