@@ -47,6 +47,7 @@ from seatrial.engine import run as running
 from seatrial.engine.frames import Frames, RunHeader, RunSummary, Scene
 from seatrial.errors import DatasetError
 from seatrial.render.picture import Stage
+from seatrial.render.traced.settings import Bounces, Tracing
 from seatrial.signals import Measurements, join
 from seatrial.spec.loading import dump
 from seatrial.spec.scenario import Participant, Scenario
@@ -106,7 +107,9 @@ def make_dataset(
     fitted = _cameras(described)
     described = _cut(described, fitted, frames)
     folder = Path(out)
-    chosen = renderers.choose(renderer, samples, described.seed)
+    chosen = renderers.choose(
+        renderer, samples, described.seed, _tracing(described), described.world.marine_snow
+    )
     settings = Settings(_sequence(sequence), renderer, chosen.letters, chosen.options)
     stage = _stage(described)
     cameras = _listed(fitted, described)
@@ -127,7 +130,9 @@ def make_dataset(
         if making.manifest is None:
             write_tables(making, _flown(described, fitted, cameras), text)
         viewpoints = [
-            Viewpoint(c.mounting, lens_of(f.described), lamps_of(f.carrier))
+            Viewpoint(
+                *(c.mounting, lens_of(f.described), lamps_of(f.carrier)), f.described.exposure_time
+            )
             for c, f in zip(cameras, fitted, strict=True)
         ]
         painter = Painter(stage, settings.letters, chosen.make)
@@ -135,6 +140,13 @@ def make_dataset(
     finally:
         making.close()
     return read_dataset(folder)
+
+
+def _tracing(scenario: Scenario) -> Tracing:
+    """How paths of light are followed."""
+    asked = scenario.path_tracing
+    kinds = asked.diffuse_bounces, asked.glossy_bounces, asked.volume_bounces
+    return Tracing(asked.samples, Bounces(asked.bounces, *kinds), asked.denoise, asked.spectral)
 
 
 def _sequence(text: str) -> str:
@@ -158,6 +170,8 @@ def _resized(scenario: Scenario, width: int | None, height: int | None) -> Scena
         wide = width if width is not None else round((height or 0) / shape)
         high = height if height is not None else round(wide * shape)
         fields = {name: getattr(sensor, name) for name in type(sensor).model_fields}
+        if sensor.pixel_size is not None:  # the chip stays as large, of fewer and larger pixels
+            fields["pixel_size"] = sensor.pixel_size * sensor.width / wide
         return camera_spec.Camera(**fields | {"width": wide, "height": high})
 
     return _with_sensors(scenario, lambda p: tuple(size(s) for s in p.fitted))
