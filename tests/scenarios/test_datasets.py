@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 import seatrial as st
-from seatrial.dataset import exports, files, pixels
+from seatrial.dataset import exports, files
 from seatrial.dataset.detection.making import make_detection_sets
 from seatrial.dataset.flight import Motion, Mounting, rotate
 from seatrial.dataset.names import Picture, read_name
-from seatrial.dataset.objects import things
+from seatrial.dataset.pictures import pixels
+from seatrial.dataset.pictures.objects import things
 from seatrial.dataset.sequence import read_dataset
 from seatrial.dataset.stream import read_stream
 from seatrial.dataset.tables import read_table

@@ -12,11 +12,19 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from seatrial._version import __version__
-from seatrial.dataset.drawing import DEPTH_RANGE, FILES, Drawn, Frame, Painter, Take, Viewpoint
 from seatrial.dataset.files import SUMS, Journal, complaints, put
 from seatrial.dataset.flight import Array, Motion, Samples
 from seatrial.dataset.names import CAMERA_TYPES, Picture, sensor_folder
-from seatrial.dataset.pool import shared_out
+from seatrial.dataset.pictures.drawing import (
+    DEPTH_RANGE,
+    FILES,
+    Drawn,
+    Frame,
+    Painter,
+    Take,
+    Viewpoint,
+)
+from seatrial.dataset.pictures.pool import shared_out
 from seatrial.dataset.sequence import FORMAT, MANIFEST, Camera, Dataset, Sensor, read_manifest
 from seatrial.dataset.stream import check_stream, write_stream
 from seatrial.dataset.tables import MOTION, motion_table, read_motion, read_table, table, words

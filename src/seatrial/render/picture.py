@@ -120,6 +120,8 @@ class Stage:
     ocean: Ocean
     sky: Sky
     water: Medium
+    snow: float = 0.0
+    """Flocks of marine snow in a cubic metre of the water."""
 
 
 @dataclass(frozen=True)

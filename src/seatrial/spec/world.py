@@ -308,6 +308,9 @@ class World(Spec):
     water_type: WaterTypeName = "II"
     """What the water does to light: Jerlov's types of open oceans (I the clearest, IA, IB, II,
     III), of coasts (1C the clearest, 3C, 5C, 7C, 9C), or `fjord`."""
+    marine_snow: Annotated[Number, Field(ge=0, le=5000), Unit("1/m^3")] = 0.0
+    """Flocks of dead plankton that sink through the water, in path-traced pictures: 50 in clear
+    water, thousands in a bloom."""
     seabed: AnySeabed | None = None
     """Deep water without a bottom when left out."""
     bodies: Annotated[tuple[WorldBody, ...], Field(strict=False, max_length=500)] = ()

@@ -229,7 +229,8 @@ def _regulator(
             mend="leave `law` out",
         )
     designed = design_regulator(vehicle, speed)
-    return jax.tree.map(lambda a: constant(a, dtype), designed)
+    found: Regulator = jax.tree.map(lambda a: constant(a, dtype), designed)
+    return found
 
 
 def _alarms(participant: Participant, effectors: tuple[str, ...]) -> tuple[Alarm, ...]:

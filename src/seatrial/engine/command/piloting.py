@@ -5,6 +5,7 @@ its sensors deliver (`hearing`). It sees the truth only where the scenario says 
 """
 
 from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -198,6 +199,7 @@ def _asked(setpoint: Setpoint) -> jax.Array:
 
 def steer(pilot: Pilot, memory: PilotState, way: Way) -> tuple[PilotState, jax.Array]:
     """Orders for the next control period."""
+    held: Any
     if pilot.regulator is None:
         held, demand = steering.control(
             pilot.autopilot,

@@ -6,11 +6,12 @@ Reconstruction* (2021), section 2.4: all degrees of freedom are driven to a refe
     τ = τ₀ + K_p e + d v_r − K_v ν,   v_r = K_p e / K_v
 
 with the pose error e and the velocity ν in the vehicle's axes, τ₀ that which holds it at rest, and
-the drag d of the velocity v_r at which such a law approaches its reference; two equal lags (eq. 2.16, here with a gain of one) keep jumps of the reference out of the
-acceleration. Roll and pitch, whose reference is level and never jumps, go around the lags, and
-Munk's moment is taken away there. Far from its reference such a vehicle would go as fast as its thrusters can: e
-is held so short that v_r is the speed that is asked for. There is no integral: a steady force that the model does not know, such as a
-current's, is met by an offset of that force over K_p.
+the drag d of the velocity v_r at which such a law approaches its reference. Two equal lags (eq.
+2.16, here with a gain of one) keep jumps of the reference out of the acceleration. Roll and pitch,
+whose reference is level and never jumps, go around the lags, and Munk's moment is taken away there.
+Far from its reference such a vehicle would go as fast as its thrusters can: e is held so short that
+v_r is the speed that is asked for. There is no integral: a steady force that the model does not
+know, such as a current's, is met by an offset of that force over K_p.
 """
 
 from typing import Any, NamedTuple

@@ -80,6 +80,12 @@ class Camera(Imager):
     """By which the chip amplifies; with `auto_exposure` the greatest."""
     f_number: Annotated[Plain, Field(ge=0.7, le=64)] = 2.8
     """Focal length over the diameter of the aperture."""
+    focal_length: Annotated[Metres, Field(gt=0, le=1)] = 0.0034
+    """Of the lens: with `f_number` it decides how blurred is what lies out of focus, and
+    nothing else (`field_of_view` says what is seen)."""
+    focus: Annotated[Metres, Field(gt=0, le=10_000)] | None = None
+    """Distance along the axis at which things are sharp in path-traced pictures; when left out
+    everything is, as in pictures of the live renderer."""
     brightness: Annotated[Plain, Field(gt=0, lt=1)] = 0.18
     """Mean of the linear picture that `auto_exposure` aims at, its brightest tenth cut off, which
     is left to burn out."""

@@ -4,11 +4,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from seatrial.dataset.drawing import Draughtsman, Take
+from seatrial.dataset.pictures.drawing import Draughtsman, Take
 from seatrial.errors import DatasetError
 from seatrial.render.live.draw import draw
 from seatrial.render.picture import Passes, Stage
+from seatrial.render.traced.snow import Snow
 from seatrial.render.traced.truth import Truth
+from seatrial.render.traced.view import Aperture
 
 LIVE_LETTERS = "ACDHIJKL"
 TRACED_LETTERS = "ABCDEFGHIJKL"
@@ -24,6 +26,25 @@ _TRACED = (
 )
 
 
+class Optics(NamedTuple):
+    """What of a camera only the path tracer draws."""
+
+    aperture: Aperture
+    exposure_time: float
+    """s, by which marine snow is drawn out to streaks."""
+
+
+class Tracing(NamedTuple):
+    """How the path tracer draws."""
+
+    samples: int
+    """Paths per pixel."""
+    denoise: bool
+    seed: int
+    optics: tuple[Optics, ...]
+    """Of the cameras."""
+
+
 class Renderer(NamedTuple):
     """A way to draw."""
 
@@ -34,12 +55,15 @@ class Renderer(NamedTuple):
     make: Callable[[Stage], Draughtsman]
 
 
-def choose(name: str, samples: int | None, seed: int) -> Renderer:
-    """A renderer by its name; `seed` is that of the scenario."""
+def choose(
+    name: str, samples: int | None, denoise: bool, seed: int, optics: tuple[Optics, ...]
+) -> Renderer:
+    """A renderer by its name; `seed` is that of the scenario, and `optics` those of its cameras."""
     if name == "live":
-        if samples is not None:
+        if samples is not None or not denoise:
+            which = "--samples" if samples is not None else "--no-denoise"
             raise DatasetError(
-                "--samples: the live renderer draws no random paths\n"
+                f"{which}: the live renderer draws no random paths\n"
                 "  to mend:  leave it out, or use --renderer traced"
             )
         return Renderer(LIVE_LETTERS, {}, live)
@@ -47,9 +71,14 @@ def choose(name: str, samples: int | None, seed: int) -> Renderer:
         raise DatasetError(f"--renderer {name}: unknown renderer\n  expected: live or traced")
     from seatrial.render.traced.backend import backend
 
-    count = SAMPLES if samples is None else samples
-    options = {"samples": count, "bounces": BOUNCES, "backend": backend().kind}
-    return Renderer(TRACED_LETTERS, options, partial(traced, samples=count, seed=seed))
+    tracing = Tracing(SAMPLES if samples is None else samples, denoise, seed, optics)
+    options = {
+        "samples": tracing.samples,
+        "bounces": BOUNCES,
+        "denoised": denoise,
+        "backend": backend().kind,
+    }
+    return Renderer(TRACED_LETTERS, options, partial(traced, tracing=tracing))
 
 
 def live(stage: Stage) -> Draughtsman:
@@ -57,20 +86,27 @@ def live(stage: Stage) -> Draughtsman:
     return lambda take: _with_flow(stage, take, draw(stage, take.shot, _LIVE))
 
 
-def traced(stage: Stage, samples: int, seed: int) -> Draughtsman:
+def traced(stage: Stage, tracing: Tracing) -> Draughtsman:
     """By Mitsuba."""
     from seatrial.render.traced.tracer import Tracer
 
-    tracer = Tracer(stage, seed=seed)
+    tracers = {
+        time: Tracer(stage, seed=tracing.seed, snow=Snow(stage.snow, time))
+        for time in {optics.exposure_time for optics in tracing.optics}
+    }
 
     def drawn(take: Take) -> Passes:
-        found = tracer.render(
+        optics = tracing.optics[take.camera]
+        apart = take.following.time - take.shot.time
+        found = tracers[optics.exposure_time].render(
             take.shot,
-            samples=samples,
+            samples=tracing.samples,
             depth=BOUNCES,
             passes=_TRACED,
+            aperture=optics.aperture,
             frame=take.number,
-            denoise=True,
+            velocity=(take.following.position - take.shot.position) / apart,
+            denoise=tracing.denoise,
         )
         return _with_flow(stage, take, found)
 
