@@ -19,6 +19,7 @@ from seatrial.ocean import Ocean
 from seatrial.render.picture import Lens, Light, Shot, Stage
 from seatrial.render.sky import Sky
 from seatrial.render.traced import backend
+from seatrial.render.traced.settings import Bounces, Tracing
 from seatrial.render.traced.tracer import Tracer
 from seatrial.render.water import Medium
 
@@ -45,10 +46,14 @@ def scene_of_parts():
         np.array([0.0, 0.0, 3.5]), np.array([1.0, 0.0, 0.0, 0.0]), 0.0, Lens(32, 24, 24.0), lights
     )
     tracer = Tracer(stage, seed=2)
-    found = tracer.render(at, 128, 16, ("colour", "direct", "indirect", "uniform"))
-    again = tracer.render(at, 2, 4, ("colour",), frame=1)["colour"].tobytes()
-    assert again == tracer.render(at, 2, 4, ("colour",), frame=1)["colour"].tobytes()
-    assert again != tracer.render(at, 2, 4, ("colour",), frame=2)["colour"].tobytes()
+    found = tracer.render(at, Tracing(128), ("colour", "direct", "indirect", "uniform"))
+    again = tracer.render(at, Tracing(2, Bounces(4)), ("colour",), frame=1)["colour"].tobytes()
+    assert (
+        again == tracer.render(at, Tracing(2, Bounces(4)), ("colour",), frame=1)["colour"].tobytes()
+    )
+    assert (
+        again != tracer.render(at, Tracing(2, Bounces(4)), ("colour",), frame=2)["colour"].tobytes()
+    )
     return {name: made.mean(axis=(0, 1)).tolist() for name, made in found.items()}
 
 

@@ -53,9 +53,6 @@ def make(
     samples: Annotated[
         int | None, typer.Option(help="Paths per pixel of the traced renderer.", min=1)
     ] = None,
-    denoise: Annotated[
-        bool, typer.Option(help="Whether noise of the traced renderer is taken out.")
-    ] = True,
     sequence: Annotated[str, typer.Option(help="Two letters or digits in all names.")] = "01",
     seed: SeedOption = None,
     workers: WorkersOption = None,
@@ -72,7 +69,6 @@ def make(
             height=height,
             renderer=renderer,
             samples=samples,
-            denoise=denoise,
             sequence=sequence,
             seed=seed,
             workers=_workers(workers, renderer),

@@ -17,9 +17,10 @@ from seatrial.dataset.pictures import renderers
 from seatrial.dataset.pictures.boxes import instances
 from seatrial.dataset.pictures.drawing import Painter, Viewpoint
 from seatrial.dataset.sequence import Dataset, read_dataset
-from seatrial.datasets.cameras import cameras_of, cut, listed, optics_of, resized
+from seatrial.datasets.cameras import cameras_of, cut, listed, resized
 from seatrial.datasets.flying import fly
 from seatrial.errors import DatasetError
+from seatrial.render.traced.settings import Bounces, Tracing
 from seatrial.spec.loading import dump
 from seatrial.spec.scenario import Scenario
 
@@ -33,7 +34,6 @@ def make_dataset(
     height: int | None = None,
     renderer: str = "live",
     samples: int | None = None,
-    denoise: bool = True,
     sequence: str = "01",
     seed: int | None = None,
     workers: int = 1,
@@ -44,15 +44,16 @@ def make_dataset(
 
     `frames` is how many each camera takes, all of the scenario's duration when left out. `width`
     and `height` take the place of the cameras' own; their fields of view stay. `renderer` is
-    `live` or `traced`; `samples` are those per pixel of the latter, and `denoise` says whether
-    their noise is taken out.
+    `live` or `traced`, as the scenario's `path_tracing` says, but for `samples` where they are
+    given.
     """
     described = resized(with_overrides(described_by(scenario), seed, None), width, height)
     fitted = cameras_of(described)
     described = cut(described, fitted, frames)
     folder = Path(out)
-    optics = tuple(optics_of(one.described) for one in fitted)
-    chosen = renderers.choose(renderer, samples, denoise, described.seed, optics)
+    chosen = renderers.choose(
+        renderer, samples, described.seed, _tracing(described), described.world.marine_snow
+    )
     settings = Settings(_sequence(sequence), renderer, chosen.letters, chosen.options)
     with jax.enable_x64(True):
         site = Site(described)
@@ -76,7 +77,9 @@ def make_dataset(
         if making.manifest is None:
             write_tables(making, fly(described, names, fitted, cameras, site), text)
         viewpoints = [
-            Viewpoint(c.mounting, lens_of(f.described), lamps_of(f.carrier))
+            Viewpoint(
+                *(c.mounting, lens_of(f.described), lamps_of(f.carrier)), f.described.exposure_time
+            )
             for c, f in zip(cameras, fitted, strict=True)
         ]
         painter = Painter(stage, settings.letters, chosen.make)
@@ -84,6 +87,13 @@ def make_dataset(
     finally:
         making.close()
     return read_dataset(folder)
+
+
+def _tracing(scenario: Scenario) -> Tracing:
+    """How paths of light are followed."""
+    asked = scenario.path_tracing
+    kinds = asked.diffuse_bounces, asked.glossy_bounces, asked.volume_bounces
+    return Tracing(asked.samples, Bounces(asked.bounces, *kinds), asked.denoise, asked.spectral)
 
 
 def _sequence(text: str) -> str:

@@ -12,9 +12,7 @@ from seatrial.compile.swarm import members_of
 from seatrial.dataset.flight import Mounting, rotate
 from seatrial.dataset.making import camera_name
 from seatrial.dataset.names import LETTERS, camera_folder
-from seatrial.dataset.pictures.renderers import Optics
 from seatrial.dataset.sequence import Camera
-from seatrial.render.traced.view import PINHOLE, Aperture
 from seatrial.spec.scenario import Participant, Scenario
 from seatrial.spec.sensors import Sensor
 from seatrial.spec.sensors import cameras as spec
@@ -74,6 +72,8 @@ def resized(scenario: Scenario, width: int | None, height: int | None) -> Scenar
         wide = width if width is not None else round((height or 0) / shape)
         high = height if height is not None else round(wide * shape)
         fields = {name: getattr(sensor, name) for name in type(sensor).model_fields}
+        if sensor.pixel_size is not None:  # the chip stays as large, of fewer and larger pixels
+            fields["pixel_size"] = sensor.pixel_size * sensor.width / wide
         return spec.Camera(**fields | {"width": wide, "height": high})
 
     return with_sensors(scenario, lambda p: tuple(size(s) for s in p.fitted))
@@ -158,10 +158,3 @@ def _pair(one: Fitted, fitted: list[Fitted]) -> str:
 
 def _mounting(sensor: spec.Camera) -> Mounting:
     return Mounting(sensor.position, quaternion_of(sensor))
-
-
-def optics_of(sensor: spec.Camera) -> Optics:
-    """What of a camera only the path tracer draws."""
-    radius = 0.5 * sensor.focal_length / sensor.f_number
-    opening = PINHOLE if sensor.focus is None else Aperture(radius, sensor.focus)
-    return Optics(opening, sensor.exposure_time)

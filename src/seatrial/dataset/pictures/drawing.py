@@ -71,6 +71,8 @@ class Viewpoint:
     lens: Lens
     lamps: tuple[Light, ...]
     """Of the vehicle, in its own axes."""
+    exposure: float = 0.01
+    """How long the shutter is open, s."""
 
     def shot(self, motion: Motion, others: Array | None) -> Shot:
         """At one instant."""
@@ -90,6 +92,7 @@ class Viewpoint:
             self.lens,
             lights,
             others,
+            exposure=self.exposure,
         )
 
 
@@ -136,7 +139,7 @@ def _encoded(
     if letter in "AFG":
         return png(srgb(exposed * array))
     if letter in "BH":
-        return png(srgb(np.nan_to_num(array)))  # what has no colour is black
+        return png(srgb(array))
     if letter == "C":
         return png(coded_normals(array))
     if letter == "D":

@@ -8,41 +8,17 @@ from seatrial.dataset.pictures.drawing import Draughtsman, Take
 from seatrial.errors import DatasetError
 from seatrial.render.live.draw import draw
 from seatrial.render.picture import Passes, Stage
-from seatrial.render.traced.snow import Snow
+from seatrial.render.traced.settings import USUAL, Bounces, Tracing
 from seatrial.render.traced.truth import Truth
-from seatrial.render.traced.view import Aperture
 
 LIVE_LETTERS = "ACDHIJKL"
 TRACED_LETTERS = "ABCDEFGHIJKL"
-SAMPLES = 64
-"""Paths per pixel, where nobody says how many."""
-BOUNCES = 16
-"""Of a path at most (table 5.6 of the thesis)."""
 
 _LIVE = ("colour", "normals", "depth", "albedo", "instance", "category")
 _TRACED = (
     *("colour", "uniform", "normals", "depth", "shadow", "direct", "indirect"),
     *("albedo", "instance", "category"),
 )
-
-
-class Optics(NamedTuple):
-    """What of a camera only the path tracer draws."""
-
-    aperture: Aperture
-    exposure_time: float
-    """s, by which marine snow is drawn out to streaks."""
-
-
-class Tracing(NamedTuple):
-    """How the path tracer draws."""
-
-    samples: int
-    """Paths per pixel."""
-    denoise: bool
-    seed: int
-    optics: tuple[Optics, ...]
-    """Of the cameras."""
 
 
 class Renderer(NamedTuple):
@@ -56,14 +32,14 @@ class Renderer(NamedTuple):
 
 
 def choose(
-    name: str, samples: int | None, denoise: bool, seed: int, optics: tuple[Optics, ...]
+    name: str, samples: int | None, seed: int, settings: Tracing = USUAL, snow: float = 0.0
 ) -> Renderer:
-    """A renderer by its name; `seed` is that of the scenario, and `optics` those of its cameras."""
+    """A renderer by its name. `seed` is that of the scenario, `settings` are those of the path
+    tracer but for `samples`, where they are given, and `snow` is in the water, 1/m³."""
     if name == "live":
-        if samples is not None or not denoise:
-            which = "--samples" if samples is not None else "--no-denoise"
+        if samples is not None:
             raise DatasetError(
-                f"{which}: the live renderer draws no random paths\n"
+                "--samples: the live renderer draws no random paths\n"
                 "  to mend:  leave it out, or use --renderer traced"
             )
         return Renderer(LIVE_LETTERS, {}, live)
@@ -71,14 +47,21 @@ def choose(
         raise DatasetError(f"--renderer {name}: unknown renderer\n  expected: live or traced")
     from seatrial.render.traced.backend import backend
 
-    tracing = Tracing(SAMPLES if samples is None else samples, denoise, seed, optics)
+    asked = settings if samples is None else settings._replace(samples=samples)
+    if not backend().compiled and asked.bounces != Bounces(asked.bounces.total):
+        raise DatasetError(
+            "path_tracing: bounces of single kinds are counted on a GPU or with LLVM 19 or newer, "
+            "found neither\n"
+            "  to mend:  leave out `diffuse_bounces`, `glossy_bounces` and `volume_bounces`"
+        )
     options = {
-        "samples": tracing.samples,
-        "bounces": BOUNCES,
-        "denoised": denoise,
+        **asked._asdict(),
+        "bounces": asked.bounces._asdict(),
+        "snow": snow,
         "backend": backend().kind,
     }
-    return Renderer(TRACED_LETTERS, options, partial(traced, tracing=tracing))
+    make = partial(traced, settings=asked, seed=seed, snow=snow)
+    return Renderer(TRACED_LETTERS, options, make)
 
 
 def live(stage: Stage) -> Draughtsman:
@@ -86,28 +69,16 @@ def live(stage: Stage) -> Draughtsman:
     return lambda take: _with_flow(stage, take, draw(stage, take.shot, _LIVE))
 
 
-def traced(stage: Stage, tracing: Tracing) -> Draughtsman:
+def traced(stage: Stage, settings: Tracing, seed: int, snow: float) -> Draughtsman:
     """By Mitsuba."""
     from seatrial.render.traced.tracer import Tracer
 
-    tracers = {
-        time: Tracer(stage, seed=tracing.seed, snow=Snow(stage.snow, time))
-        for time in {optics.exposure_time for optics in tracing.optics}
-    }
+    tracer = Tracer(stage, seed=seed, snow=snow)
 
     def drawn(take: Take) -> Passes:
-        optics = tracing.optics[take.camera]
-        apart = take.following.time - take.shot.time
-        found = tracers[optics.exposure_time].render(
-            take.shot,
-            samples=tracing.samples,
-            depth=BOUNCES,
-            passes=_TRACED,
-            aperture=optics.aperture,
-            frame=take.number,
-            velocity=(take.following.position - take.shot.position) / apart,
-            denoise=tracing.denoise,
-        )
+        shot, later = take.shot, take.following
+        velocity = (later.position - shot.position) / (later.time - shot.time)
+        found = tracer.render(shot, settings, _TRACED, take.number, velocity)
         return _with_flow(stage, take, found)
 
     return drawn

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from seatrial.render.picture import STRAIGHT
 from seatrial.render.traced.backend import mitsuba
-from seatrial.render.traced.light import SKY_NODES, Beams, Daylight
+from seatrial.render.traced.lighting.light import SKY_NODES, Beams, Daylight
+from seatrial.render.traced.settings import Bounces
 from seatrial.render.traced.split import Shapes, Split, Water
 from seatrial.render.traced.view import View
 
@@ -48,8 +49,7 @@ def albedo(shapes: Shapes, view: View, samples: int, seed: int) -> Picture:
         "integrator": {"type": "aov", "aovs": "albedo:albedo"},
         **{f"shape{k}": shape for k, shape in enumerate(shapes())},
     }
-    # A texture that is squeezed to nothing far away has no colour.
-    return np.nan_to_num(_rendered(plan, samples, seed)[..., -3:])
+    return _rendered(plan, samples, seed)[..., -3:]
 
 
 def follow(
@@ -59,10 +59,11 @@ def follow(
     beams: Beams,
     daylight: Daylight | None,
     samples: int,
-    depth: int,
+    bounces: Bounces,
     seed: int,
 ) -> Split:
-    """As `transport.follow`."""
+    """As `transport.follow`, but that kinds of bounces are not told apart."""
+    depth = bounces.total
     if view.shot.lens.distortion != STRAIGHT:
         raise ValueError(
             "a lens that distorts is drawn on a GPU or with LLVM 19 or newer; found neither"

@@ -18,7 +18,7 @@ from seatrial.render.optics import reflectance
 from seatrial.render.picture import Light, Stage
 from seatrial.render.sea import sea_at
 from seatrial.render.sky import ILLUMINANCE, SUN, SUN_RADIUS, Sky
-from seatrial.render.traced.ripples import Ripples
+from seatrial.render.traced.lighting.ripples import Ripples
 from seatrial.render.water import INDEX, Medium
 
 Array = NDArray[np.float64]

@@ -14,13 +14,13 @@ from seatrial.ocean import current as currents
 from seatrial.render.appearance import WHITE
 from seatrial.render.optics import cox_munk
 from seatrial.render.picture import Stage
-from seatrial.render.traced import meshes, surfaces
 from seatrial.render.traced.backend import mitsuba
-from seatrial.render.traced.background import sea_mesh
-from seatrial.render.traced.meshes import Look
-from seatrial.render.traced.ripples import resolved_slope, wind_speed
-from seatrial.render.traced.snow import Snow, flakes
+from seatrial.render.traced.lighting.background import sea_mesh
+from seatrial.render.traced.lighting.ripples import resolved_slope, wind_speed
 from seatrial.render.traced.split import Shapes
+from seatrial.render.traced.things import meshes, surfaces
+from seatrial.render.traced.things.meshes import Look
+from seatrial.render.traced.things.snow import flakes
 from seatrial.render.traced.truth import Truth
 from seatrial.render.traced.view import View
 
@@ -36,7 +36,7 @@ SMOOTHEST = 1e-3
 class Props:
     """What is to be seen; looks, and what stands still, are made once."""
 
-    def __init__(self, stage: Stage, seed: int, snow: Snow | None) -> None:
+    def __init__(self, stage: Stage, seed: int, snow: float = 0.0) -> None:
         self._stage, self._seed, self._snow = stage, seed, snow
         self._looks: dict[Any, Any] = {}
         self._still: dict[Any, list[Any]] = {}
@@ -89,15 +89,16 @@ class Props:
 
     def snow(self, view: View, velocity: Array | None, black: bool, exterior: Any) -> list[Any]:
         """Marine snow around the camera."""
-        if self._snow is None:
-            return []
         drift = np.zeros(3)
         if self._stage.ocean.current is not None:
             x, y, z = view.position
             there = currents.sample(self._stage.ocean.current, (x, y, z), view.shot.time)
             drift = np.array([float(np.asarray(c)) for c in there])
         moving = np.zeros(3) if velocity is None else velocity
-        made = flakes(self._snow, self._seed, view.position, moving, drift, view.shot.time)
+        shot = view.shot
+        made = flakes(
+            self._snow, self._seed, view.position, moving, drift, shot.time, shot.exposure
+        )
         if made is None:
             return []
         look = self._look("snow", surfaces.snow_plan, black, exterior)
