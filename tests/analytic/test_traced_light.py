@@ -18,6 +18,7 @@ from seatrial.ocean import Ocean
 from seatrial.render.picture import Aperture, Lens, Light, Shot, Stage
 from seatrial.render.sky import Sky
 from seatrial.render.traced import backend, plain
+from seatrial.render.traced.denoise import denoised
 from seatrial.render.traced.lighting import light
 from seatrial.render.traced.lighting.ripples import NODES, Ripples
 from seatrial.render.traced.settings import Bounces, Tracing
@@ -84,9 +85,39 @@ def test_a_target_fades_with_distance_by_beer_and_lambert():
         taken = replace(shot(lights=(lamp(distance - 1.5),)), lens=Lens(24, 24, 400.0 * distance))
         found = Tracer(stage, seed=1).render(taken, Tracing(192, Bounces(2)))
         seen.append(found["colour"].mean(axis=(0, 1)))
+    # Water takes of the light on its way from the lamp as well.
+    lit = 0.85 * 1000.0 / 1.5**2 / 133_000.0 * np.exp(-thick.attenuation * (1.5 + 2.0))
+    assert seen[0] == pytest.approx(lit, rel=0.02)
     for near, far, apart in ((0, 1, 2.0), (0, 2, 6.0)):
         fade = seen[far] / seen[near]
         assert fade == pytest.approx(np.exp(-thick.attenuation * apart), rel=0.02)
+
+
+def test_wavelengths_of_a_colour_fade_each_at_its_own_rate():
+    """Of a band of which water takes one part ten times as fast as the other, the slower one is
+    left: its mean fades by the mean of exp(−c d), more slowly than by the mean of c."""
+    parts = tuple(water([c] * 3, [1e-5] * 3) for c in (0.06, 0.6))
+    seen = []
+    for distance in (1.0, 4.0):
+        fluid = replace(water([0.33] * 3, [1e-5] * 3), parts=parts)
+        stage = Stage(RayScene([wall(distance)]), SALT, NIGHT, fluid)
+        taken = replace(shot(lights=(lamp(distance - 0.5),)), lens=Lens(24, 24, 400.0 * distance))
+        found = Tracer(stage, seed=1).render(taken, Tracing(96, Bounces(2), spectral=True))
+        seen.append(found["colour"].mean())
+    near, far = (np.mean(np.exp(-np.array([0.06, 0.6]) * (d + 0.5))) for d in (1.0, 4.0))
+    assert seen[1] / seen[0] == pytest.approx(far / near, rel=0.02)
+    assert far / near > 1.3 * np.exp(-0.33 * 3.0)
+    plain_water = Stage(RayScene([wall(4.0)]), SALT, NIGHT, water([0.1] * 3, [0.1] * 3))
+    with pytest.raises(ValueError, match="has no spectrum"):
+        Tracer(plain_water).render(shot(), Tracing(1, spectral=True))
+
+
+def test_a_box_filter_takes_noise_and_leaves_light():
+    noisy = np.random.default_rng(0).standard_normal((60, 80, 3)).astype(np.float32) + 5.0
+    made = denoised(noisy, "box")
+    assert made.mean() == pytest.approx(noisy.mean(), abs=0.01)
+    assert made.std() == pytest.approx(noisy.std() / 3.0, rel=0.05)
+    assert denoised(noisy, "none") is noisy
 
 
 def test_a_lamp_lights_a_wall_by_the_inverse_square():

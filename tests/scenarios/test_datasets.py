@@ -25,6 +25,7 @@ from seatrial.dataset.tables import read_table
 from seatrial.datasets import make_dataset
 from seatrial.errors import DatasetError, SpecError
 from seatrial.geometry.bodies import rotation_matrix
+from seatrial.spec.sensors.cameras import Camera
 
 BOTTOM = 8.0
 FRAMES = 3
@@ -134,6 +135,50 @@ def test_depths_put_back_into_the_world_lie_where_things_are(made, which):
         assert np.all(np.abs(on_it - [2.4, 0.3, BOTTOM - 0.3]) < [0.301, 0.401, 0.301])
         left, top, right, bottom = crate.box
         assert crate.mask[top:bottom, left:right].sum() == crate.mask.sum()
+
+
+def test_keys_of_path_tracing_reach_the_pictures(tmp_path):
+    """Paths, bounces, filter, wavelengths, lens and marine snow are those of the descriptions, and
+    each of them shows."""
+    camera = {"type": "camera", "name": "camera", "rate": 10, "width": 48, "height": 36,
+              "focal_length": 0.01, "pixel_size": 2e-4, "f_number": 1.0, "focus": 0.3,
+              "position": [0.2, 0.0, 0.0], "pitch_deg": -30, "exposure_time": 0.05}  # fmt: skip
+    plain = scenario()
+    rov = plain.vehicles[0]
+    kept = tuple(s for s in rov.sensors if not isinstance(s, Camera))
+    murky = plain.world.model_copy(update={"turbidity": 0.5, "marine_snow": 40.0})
+    described = scenario(
+        path_tracing={"samples": 3, "bounces": 5, "denoise": "box", "spectral": True},
+        world=murky,
+        vehicles=[rov.model_copy(update={"sensors": (*kept, Camera(**camera))})],
+    )
+    data = make_dataset(described, tmp_path / "seq", frames=1, renderer="traced", width=24)
+    assert data.manifest["options"] == {
+        "samples": 3,
+        "bounces": {"total": 5, "diffuse": None, "glossy": None, "volume": None},
+        "denoise": "box",
+        "spectral": True,
+        "snow": 40.0,
+        "backend": "scalar",
+    }
+    (one,) = data.cameras
+    assert one.intrinsics[0] == pytest.approx(0.01 / 4e-4)
+    assert pixels.read_png(data.picture(one, "A", 0)).std() > 1.0
+    kinds = described.model_copy(
+        update={"path_tracing": described.path_tracing.model_copy(update={"glossy_bounces": 4})}
+    )
+    with pytest.raises(DatasetError, match="counted on a GPU or with LLVM"):
+        make_dataset(kinds, tmp_path / "other", frames=1, renderer="traced")
+
+
+def test_a_camera_says_its_view_by_pixels_or_by_an_angle():
+    eely = {"type": "camera", "name": "camera", "rate": 10, "width": 1920, "height": 1080,
+            "focal_length": 3.4e-3, "pixel_size": 3.45e-6}  # fmt: skip
+    assert np.degrees(Camera(**eely).field_of_view) == pytest.approx(88.49, abs=0.01)
+    with pytest.raises(SpecError, match="leave one of them out"):
+        Camera(**eely, field_of_view=1.0)
+    with pytest.raises(SpecError, match="`focus` needs the `focal_length`"):
+        Camera(type="camera", name="camera", rate=10, focus=2.0)
 
 
 def test_the_box_in_space_is_the_crate(made):

@@ -6,7 +6,12 @@ vacuum, before surfaces that stand in water, light of surfaces comes back withou
 way to the camera, which then takes exp(−c d) of it. What remains of the whole is light that water
 scattered again.
 
-Simpler than `transport` in two things: the sun is not gathered by waves, and lamps have no size.
+A sun whose rays waves gather is none of Mitsuba's lights. Its emitters shine as below a level sea,
+and what waves add or take is put onto that: at surfaces the light that came straight from the sun,
+times the gain there less 1; in the water the same of what it scatters once, summed along rays of
+pixels. Light that goes on from there is that of a level sea.
+
+Simpler than `transport` in that, in lamps without size, and in that bounces are counted in all.
 """
 
 import math
@@ -18,6 +23,7 @@ from numpy.typing import NDArray
 
 from seatrial.render.picture import STRAIGHT
 from seatrial.render.traced.backend import mitsuba
+from seatrial.render.traced.lighting.gathered import gathered
 from seatrial.render.traced.lighting.light import SKY_NODES, Beams, Daylight
 from seatrial.render.traced.settings import Bounces
 from seatrial.render.traced.split import Shapes, Split, Water
@@ -83,13 +89,20 @@ def follow(
         return _rendered(plan, samples, seed)
 
     whole, direct = drawn(False, depth + 1, medium), drawn(True, 2, medium)
+    rest = whole - direct
     far = shapes.truth.distance.reshape(view.height, view.width, 1)
     fade = np.exp(-water.attenuation * np.where(np.isfinite(far), far, 1e4))
     surface = (drawn(False, depth + 1, None) * fade).astype(np.float32)
+    rest -= surface
+    if daylight is not None and daylight.caustics is not None and "sun" in lights:
+        lit = _rendered(_plan(shapes(), view, {"sun": lights["sun"]}, "path", 2), samples, seed)
+        more = gathered(view, shapes.truth, water, daylight, daylight.caustics, seed)
+        surface += (lit * fade * more.at_surfaces).astype(np.float32)
+        direct += more.scattered
     up = -view.rays[:, 2].reshape(view.height, view.width, 1)
     way = np.where(up > 0.0, view.position[2] / np.maximum(up, 1e-6), np.inf)
     clear = (1.0 - covered) * np.exp(-np.where(np.isfinite(way), way, 1e4) * water.attenuation)
-    return Split(surface, direct, whole - surface - direct, clear.astype(np.float32))
+    return Split(surface, direct, rest, clear.astype(np.float32))
 
 
 def _plan(

@@ -124,7 +124,7 @@ class Truth:
             beam = np.maximum(-towards @ direction, 0.0) ** exponent
             strength = np.mean(intensity * np.exp(-np.outer(far, water)), axis=1)
             strength *= beam * np.maximum(np.sum(towards * normal, axis=1), 0.0) / far**2
-            free = self._free(at, towards, far)
+            free = self.free(at, towards, far)
             whole += strength
             arrives += strength * free
         sky = self.stage.sky
@@ -135,7 +135,7 @@ class Truth:
             depth = np.maximum(at[:, 2], 0.0) / max(-sun[2], 0.05)
             strength = np.mean(sky.sun_irradiance * np.exp(-np.outer(depth, water)), axis=1)
             strength *= np.maximum(normal @ sun, 0.0)
-            free = self._free(at, np.broadcast_to(sun, at.shape), np.full(len(at), REACH))
+            free = self.free(at, np.broadcast_to(sun, at.shape), np.full(len(at), REACH))
             whole += strength
             arrives += strength * free
         share = np.zeros(len(self.instance), np.float32)
@@ -143,7 +143,7 @@ class Truth:
         share[solid] = np.where(dark, 0.0, arrives / np.where(dark, 1.0, whole))
         return share.reshape(self.view.height, self.view.width)
 
-    def _free(self, at: Array, towards: Array, far: Array) -> NDArray[np.bool_]:
+    def free(self, at: Array, towards: Array, far: Array) -> NDArray[np.bool_]:
         """(P,) whether nothing lies within distances from places."""
         if not len(at):
             return np.zeros(0, np.bool_)

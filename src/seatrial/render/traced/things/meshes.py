@@ -113,7 +113,7 @@ def board_face(body: Body, position: Array, rotation: Array, look: Look, place: 
     """The forward face of a board, a hair before it."""
     x, y, z = 0.5 * body.length + 2e-4, 0.5 * body.beam, 0.5 * body.height
     corners = np.array([(x, y, -z), (x, -y, -z), (x, -y, z), (x, y, z)])
-    mesh = Mesh(corners, np.array([(0, 1, 2), (0, 2, 3)])).moved(position, rotation)
+    mesh = Mesh(corners, np.array([(0, 2, 1), (0, 3, 2)])).moved(position, rotation)
     normals = np.broadcast_to(rotation[:, 0], (4, 3))
     coordinates = np.array([(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)])
     return built(f"face {place}", mesh, look, normals, coordinates)

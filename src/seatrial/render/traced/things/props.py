@@ -1,7 +1,7 @@
 """Everything of a stage that light may meet, at the instant of a shot, as meshes of Mitsuba."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -116,13 +116,14 @@ class Props:
         material = body.material or USUAL_MATERIAL.get(body.shape, "concrete")
         wet = bool(position[2] > 0.0)
         grown = wet and not body.moves and body.shape != "vehicle"
+        wrecked = body.kind == "wreck"
         mesh = body.mesh().moved(position, rotation)
         pattern = body.pattern
         if pattern is None:
             colour = None if body.colour is None else tuple(float(c) for c in body.colour)
             look = self._look(
-                (material, colour, wet, grown),
-                lambda: surfaces.body_plan(material, body.colour, wet, grown),
+                (material, colour, wet, grown, wrecked),
+                lambda: surfaces.body_plan(material, body.colour, wet, grown, wrecked),
                 *(black, exterior),
             )
             return [meshes.body_mesh(body, mesh, look, index)]
@@ -155,7 +156,15 @@ class _At:
     velocity: Array | None
     with_sea: bool
 
+    _made: dict[Any, list[Any]] = field(default_factory=dict)
+
     def __call__(self, black: bool = False, exterior: Any = None) -> list[Any]:
+        key = black, id(exterior)
+        if key not in self._made:
+            self._made[key] = self._build(black, exterior)
+        return self._made[key]
+
+    def _build(self, black: bool, exterior: Any) -> list[Any]:
         props, view = self.props, self.view
         shapes = props.standing(view, black, exterior) + props.moving(view, black, exterior)
         if not self.with_sea:

@@ -40,6 +40,8 @@ RUSTY = 0.3
 GROWN = 0.18
 DIRTY = 0.35
 """Shares of a surface; assumptions."""
+WRECKED = 2.5
+"""By which rust and growth are more on a wreck; an assumption."""
 BUILT_CONTRAST = 0.10
 UNEVEN = 0.08
 """Standard deviation of the roughness of paint and metal."""
@@ -68,9 +70,11 @@ def bottom_plan(material: str) -> Plan:
     }
 
 
-def body_plan(material: str, colour: Array | None, wet: bool, grown: bool) -> Plan:
+def body_plan(
+    material: str, colour: Array | None, wet: bool, grown: bool, wrecked: bool = False
+) -> Plan:
     """Of a body of a material, or a colour of its own; `wet` under water, `grown` where it stood
-    there for long."""
+    there for long, `wrecked` for longer."""
     base = np.asarray(MATERIALS[material].colour if colour is None else colour, np.float64)
     if material in ("steel", "plastic", "aluminium"):
         worn = noise(BODY_NODES, 0.5, 1.3, "worn")
@@ -91,10 +95,10 @@ def body_plan(material: str, colour: Array | None, wet: bool, grown: bool) -> Pl
     if not grown:
         return {"type": "twosided", "bsdf": plan}
     if material == "steel":
-        plan = _patches(plan, RUST, 0.5, RUSTY, "rust")
+        plan = _patches(plan, RUST, 0.5, WRECKED * RUSTY if wrecked else RUSTY, "rust")
     if material == "concrete":
         plan = _patches(plan, DIRT, 0.3, DIRTY, "dirt")
-    plan = _patches(plan, GROWTH, 0.5, GROWN, "growth")
+    plan = _patches(plan, GROWTH, 0.5, WRECKED * GROWN if wrecked else GROWN, "growth")
     return {
         "type": "twosided",
         "bsdf": {"type": "bumpmap", "arbitrary": _relief(False, 0.4), "bsdf": plan},
