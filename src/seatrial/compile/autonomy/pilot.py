@@ -20,7 +20,7 @@ from seatrial.compile.autonomy.obstacles import (
 )
 from seatrial.compile.autonomy.pipelines import build_tracker
 from seatrial.compile.autonomy.terrain import build_terrain, deepest_of
-from seatrial.compile.autonomy.tuning import Design, design, filters_waves
+from seatrial.compile.autonomy.tuning import Design, design, design_regulator, filters_waves
 from seatrial.compile.padding import room_for, with_room
 from seatrial.compile.sensors.fitting import FittedOut, samples_underway
 from seatrial.compile.surroundings.world import wave_frequency
@@ -33,6 +33,7 @@ from seatrial.errors import Problem
 from seatrial.gnc import mission as runtime
 from seatrial.gnc.control.autopilot import Autopilot
 from seatrial.gnc.control.loops import Dive, TrackingLoop
+from seatrial.gnc.control.regulator import Regulator
 from seatrial.gnc.guidance import laws
 from seatrial.gnc.guidance.fence import inside
 from seatrial.ocean import Ocean
@@ -146,6 +147,7 @@ def build_pilot(
         terrain=build_terrain(scenario, members, missions, sensors.infos, tuning, ocean, dtype),
         sight=sight,
         tracker=build_tracker(scenario, members, sensors.infos, _lookahead(tuning, legs), dtype),
+        regulator=_regulator(first, holds, max(leg.speed for own in legs for leg in own), dtype),
     )
     infos = {
         m.name: tuple(
@@ -201,6 +203,37 @@ def _fence(
                 mend="move the waypoint, or widen the fence",
             )
     return constant(with_room(polygon), dtype)
+
+
+def _regulator(
+    participant: Participant, holds: bool, speed: float, dtype: DType
+) -> Regulator | None:
+    """What `control: {law: lqr}` asks for; refused where a vehicle, or its tasks, do not allow
+    it."""
+    control, vehicle = participant.control, participant.vehicle
+    if control.law == "loops":
+        return None
+    if not holds:
+        raise control.error(
+            ("law",),
+            f"`{vehicle.name}` cannot be driven to a place from any side",
+            value="lqr",
+            expected="a vehicle that controls surge, sway and heading",
+            mend="leave `law` out",
+        )
+    bottom = (task.do for task in participant.mission if getattr(task, "altitude", None))
+    other = "avoidance" if participant.avoidance is not None else next(bottom, None)
+    if other is not None:
+        raise control.error(
+            ("law",),
+            f"the regulator goes straight to its waypoints and would not heed `{other}`",
+            value="lqr",
+            expected="`loops` beside avoidance and altitudes over the bottom",
+            mend="leave `law` out",
+        )
+    designed = design_regulator(vehicle, speed)
+    found: Regulator = jax.tree.map(lambda a: constant(a, dtype), designed)
+    return found
 
 
 def _alarms(participant: Participant, effectors: tuple[str, ...]) -> tuple[Alarm, ...]:
