@@ -56,7 +56,8 @@ def _swaying(aids=(), fading=0.1):
     a, omega, sigma = 0.24, 1.2, 0.3
     walk = sigma * np.sqrt(4.0 * a * (1.0 + (a / omega) ** 2))
     size = np.repeat([sigma, sigma * np.sqrt(1.0 + 2.0 * (a / omega) ** 2)], 3)
-    slow = aiding.Slow(*map(jnp.asarray, (size, np.full(6, a), np.repeat([0.0, walk], 3))))
+    parts = ([*size, 0.5 * sigma], [*[a] * 6, 0.5 * omega], [*np.repeat([0.0, walk], 3), 0.0])
+    slow = aiding.Slow(*(jnp.asarray(part) for part in parts))
     waves = aiding.Waves(slow, jnp.asarray(omega), jnp.asarray(fading))
     return matched(()).__class__(**(vars(matched(())) | {"aids": aids, "waves": waves}))
 
@@ -95,20 +96,26 @@ def test_the_covariance_is_carried_by_the_matrix_that_carries_the_error():
 
 
 def test_waves_neither_grow_nor_die_away():
-    """The variance that the process keeps is the one that is stated, of displacement and speed."""
+    """The variance that the process keeps is the one that is stated, of displacement and speed; no
+    steady push displaces the water up or down for good."""
     a, omega, sigma, dt = 0.24, 1.2, 0.3, 0.02
     filter = _swaying()
     state = _state(filter)
     _, move = eskf.propagate(filter, state, state.sample, dt)
-    phi = np.asarray(move.apply(jnp.eye(SIZE + 6)[..., None]))[SIZE:, SIZE:, 0]
+    phi = np.asarray(move.apply(jnp.eye(SIZE + 7)[..., None]))[SIZE:, SIZE:, 0]
     kept = solve_discrete_lyapunov(phi, np.diag(np.asarray(filter.slow("walk")) ** 2 * dt))
     np.testing.assert_allclose(np.diag(kept)[:3], sigma**2, rtol=0.03)
-    swell = filter.waves.sway(0, jnp.zeros((6, 1)), jnp.zeros(1))
-    rate = np.zeros(6)
-    rate[[0, 3]] = [float(c[0]) for c in swell.rate]
+    swell = filter.waves.sway(0, jnp.zeros((7, 1)), jnp.zeros(1))
+    rate = np.zeros(7)
+    rate[[0, 3]] = [float(c[0]) for c in swell.rate[:2]]
     # The displacement and its rate are independent at one instant.
     assert abs(rate @ kept[:, 0]) < 0.03 * sigma**2 * omega
     np.testing.assert_allclose(rate @ kept @ rate, sigma**2 * (a**2 + omega**2), rtol=0.05)
+    pushed = np.linalg.solve(np.eye(7) - phi, np.asarray(filter.slow("walk")))
+    _, row = swell.sunk()
+    sunk = np.zeros(7)
+    sunk[list(row)] = [float(h[0]) for h in row.values()]
+    assert abs(sunk @ pushed) < 0.02 * abs(pushed[2])
 
 
 def test_a_depth_is_that_of_the_water_in_its_orbit():

@@ -25,7 +25,8 @@ class Dynamics(Spec):
 
     deviation: Annotated[MetresPerSecond, Field(gt=0, le=100)] = 0.1
     """Standard deviation of what is wrong with the velocity that they predict, along each axis:
-    wrong coefficients, wind, growth on the hull. The filter estimates it as it goes."""
+    wrong coefficients, wind, growth on the hull. Of a craft under water, below 1 m/s, it is in
+    proportion to the speed. The filter estimates it as it goes."""
     correlation_time: Annotated[Seconds, Field(gt=0, le=1e5)] = 30.0
     """How long such an error lasts."""
 

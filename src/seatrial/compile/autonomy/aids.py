@@ -41,16 +41,24 @@ HEAVE, HEAVING = 0.25, 2.0
 """Heave of a surface craft where no waves are described, m, and its correlation time, s."""
 
 BOBBING = 0.1
-"""Share of its heave by which a surface craft does not follow the water."""
+"""Share of the motion of the water that a craft in waves does not follow."""
+
+PACE = 1.0
+"""Speed below which wrong coefficients make the dynamics of a craft under water err in proportion
+to it, m/s. One that floats drifts with the wind at any speed."""
 
 SURGING, ORBITS = 0.3, 0.05
-"""Velocity that waves give to a surface craft and to one under water, which its own dynamics know
-nothing of, m/s."""
+"""Velocity that waves give to a craft and its own dynamics know nothing of, m/s: to one that floats
+where no waves are described, and to others. Where they are known, a craft under water does not
+follow the share `BOBBING` of them."""
 
 DAMPED = 0.25
 """Damping a/ω of the oscillator that stands for waves, over the width ν of their spectrum. Its
 correlation would last as long as the sea's with 0.8, but it has more of high and of no frequency
 than a sea. With a quarter depths of `bluerov2_heavy` and `otter` err by as much as is stated."""
+
+MEAN = 0.5
+"""Of the frequency of waves: below this share of it they displace nothing."""
 
 LULL = 1.0
 """How long what a craft knows without a sensor errs to the same side, s: its dynamics and its
@@ -63,7 +71,7 @@ WAVY = 0.5
 UPRIGHT = 0.15
 """Roll and pitch of a craft of which nothing else is known, rad."""
 
-LEVELS, COLUMN = (0.003, 1800.0), 20.0
+LEVELS, COLUMN = (0.001, 1800.0), 20.0
 """What tide and weather do to a depth by pressure within a run, m, and for how long, s; and the
 depth at which it is asked what a wrong density does to it, m."""
 
@@ -156,6 +164,8 @@ class Makers:
     ) -> velocities.BodyVelocity:
         """The vehicle's own dynamics at its origin."""
         unknown = SURGING if twin.surface and self._sea is None else ORBITS
+        if self._sea is not None and not twin.surface:
+            unknown = BOBBING * math.sqrt(self._sea.variance) * self._sea.frequency
         period = max(LULL, period)
         sigma = lasting(0.0, unknown, LULL, period)
         error = Error(0.0, described.deviation, described.correlation_time)
@@ -168,6 +178,7 @@ class Makers:
             slow=_slow([error] * len(twin.axes)),
             axes=twin.axes,
             lock=None,
+            pace=None if twin.surface else constant(PACE),
         )
 
     def floating(self, period: float) -> places.Depth:
@@ -193,6 +204,8 @@ class Makers:
         east since nobody says where they come from."""
         high = math.sqrt(sea.variance)
         up = high if self._dives else self._heave()
+        mean = MEAN * sea.frequency
+        up *= math.hypot(1.0, MEAN)  # what is left of it without its mean
         sigma = np.array([high * math.sqrt(0.5), high * math.sqrt(0.5), up])
         damping = DAMPED * sea.width
         decay = damping * sea.frequency
@@ -200,9 +213,9 @@ class Makers:
         across = sigma * math.sqrt(1.0 + 2.0 * damping**2)
         return aiding.Waves(
             slow=aiding.Slow(
-                deviation=constant(np.concatenate([sigma, across])),
-                decay=constant(np.full(6, decay)),
-                walk=constant(np.concatenate([np.zeros(3), walk])),
+                deviation=constant([*sigma, *across, MEAN * up]),
+                decay=constant([*[decay] * 6, mean]),
+                walk=constant([*np.zeros(3), *walk, 0.0]),
             ),
             frequency=constant(sea.frequency),
             fading=constant(sea.fading if self._dives else 0.0),

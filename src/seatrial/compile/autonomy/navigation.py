@@ -209,15 +209,15 @@ class _Inertial:
     force_walk: float
     rate_walk: float
     force_bias: float
-    """m/s²."""
+    """m/s²; without what a wrong angle and scale make of gravity."""
     rate_bias: float
     """rad/s."""
     sample_rate: float
-    crooked: float
-    """Share of a force that is felt on the wrong axis or in the wrong size."""
+    crooked: tuple[float, float, float]
+    """Of the accelerometers: by which angle they sit wrong, by which share their scales are off,
+    and how far their axes are from square."""
     leaks: tuple[float, float, float]
-    """Of the gyroscopes: by which angle they sit wrong, by which share their scales are off, and
-    how far their axes are from square (`aiding.leaked`)."""
+    """The same of the gyroscopes (`aiding.leaked`)."""
     pulled: float
     """Rate that a specific force pretends, (rad/s)/(m/s²)."""
     still: int
@@ -229,13 +229,11 @@ class _Inertial:
         less, so the filter is cautious. What turns gravity into a constant error counts as bias."""
         if imu.errors is None or imu.fidelity == "ideal":
             return _Inertial(
-                _LEAST_FORCE, _LEAST_RATE, 1e-6, 1e-8, 1e-3, 1e-5, info.rate, 0.0, (0, 0, 0), 0.0,
-                NEVER,
+                _LEAST_FORCE, _LEAST_RATE, 1e-6, 1e-8, 1e-3, 1e-5, info.rate, (0, 0, 0), (0, 0, 0),
+                0.0, NEVER,
             )  # fmt: skip
         force, rate = imu.errors.accelerometer, imu.errors.gyroscope
         full = imu.fidelity == "full"
-        crooked = (force.scale, force.misalignment, force.misalignment, force.frame)
-        askew = rate.misalignment / math.sqrt(2.0)  # half of the angles turn, half of them shear
         steps = (force.resolution, rate.resolution) if full else (None, None)
         repeats = [
             longest_repeat(info.deviation[3 * i], step or 0.0, 3, info.rate)
@@ -246,14 +244,24 @@ class _Inertial:
             rate=max(rate.noise_density, _LEAST_RATE),
             force_walk=_walk(force),
             rate_walk=_walk(rate),
-            force_bias=_bias(force, [GRAVITY * c for c in crooked] if full else [], full),
-            rate_bias=_bias(rate, [GRAVITY * rate.g_sensitivity] if full else [], full),
+            force_bias=_bias(force, GRAVITY * _crooked(force, full)[2], full),
+            rate_bias=_bias(rate, GRAVITY * rate.g_sensitivity, full),
             sample_rate=info.rate,
-            crooked=math.hypot(force.misalignment, force.frame, force.scale) if full else 0.0,
-            leaks=(math.hypot(rate.frame, askew), rate.scale, askew) if full else (0.0, 0.0, 0.0),
+            crooked=_crooked(force, full),
+            leaks=_crooked(rate, full),
             pulled=rate.g_sensitivity if full else 0.0,
             still=min(repeats),
         )
+
+
+def _crooked(
+    errors: AccelerometerErrors | GyroscopeErrors, full: bool
+) -> tuple[float, float, float]:
+    """Angle of all axes, scale, and what is left from square."""
+    if not full:
+        return 0.0, 0.0, 0.0
+    askew = errors.misalignment / math.sqrt(2.0)  # half of the angles turn, half of them shear
+    return math.hypot(errors.frame, askew), errors.scale, askew
 
 
 def _walk(errors: AccelerometerErrors | GyroscopeErrors) -> float:
@@ -264,10 +272,10 @@ def _walk(errors: AccelerometerErrors | GyroscopeErrors) -> float:
     return math.hypot(errors.random_walk, wandering)
 
 
-def _bias(errors: AccelerometerErrors | GyroscopeErrors, extra: list[float], full: bool) -> float:
-    warmed = WARMING * errors.temperature_coefficient if full else 0.0
+def _bias(errors: AccelerometerErrors | GyroscopeErrors, pulled: float, full: bool) -> float:
+    more = (WARMING * errors.temperature_coefficient, pulled) if full else ()
     wandering = instability_deviation(errors.bias_instability)
-    return max(math.hypot(errors.turn_on_bias, wandering, warmed, *extra), 1e-6)
+    return max(math.hypot(errors.turn_on_bias, wandering, *more), 1e-6)
 
 
 def _find_imu(described: spec.Navigation, sensors: tuple[Sensor, ...], vehicle: str) -> int:
@@ -321,13 +329,16 @@ def _error_state(
     waves: Waves | None,
     lull: int,
 ) -> state.Filter:
+    cant, scale, askew = errors.crooked
+    upright = math.hypot(errors.force_bias, GRAVITY * scale)
     deviation = np.concatenate(
         [
             np.maximum(_start_deviation(described.start), 1e-6),
-            [errors.force_bias] * 3,
+            [errors.force_bias, errors.force_bias, upright],
             [errors.rate_bias] * 3,
             [max(described.current, 1e-6)] * 3,
             np.repeat(np.maximum(errors.leaks, 1e-7), 3),
+            [max(cant, 1e-7)] * 3,
         ]
     )
     turning = None
@@ -341,7 +352,7 @@ def _error_state(
         rate_noise=constant(errors.rate * math.sqrt(errors.sample_rate)),
         accelerometer_walk=constant(errors.force_walk),
         gyroscope_walk=constant(errors.rate_walk),
-        accelerometer_crooked=constant(errors.crooked),
+        accelerometer_crooked=constant([scale, askew]),
         gyroscope_pulled=constant(errors.pulled),
         current_walk=constant(np.full(3, described.current_walk)),
         deviation=constant(deviation),
@@ -366,7 +377,8 @@ def _direct(
     deviation = np.concatenate([start[:3], start[6:9], start[3:6], [0.1] * 3, [0.5] * 3])
     samples, period = math.sqrt(errors.sample_rate), 1.0 / errors.sample_rate
     # This filter has no state for a bias: it can only trust the IMU less.
-    force = lasting(errors.force * samples, errors.force_bias, MEMORY, period)
+    felt = math.hypot(errors.force_bias, *(GRAVITY * share for share in errors.crooked[:2]))
+    force = lasting(errors.force * samples, felt, MEMORY, period)
     rate = lasting(errors.rate * samples, errors.rate_bias, MEMORY, period)
     inertial = np.repeat([force, rate], 3)
     # Manoeuvres of a small vehicle: its acceleration changes by 1 m/s² and its rate by 1 rad/s

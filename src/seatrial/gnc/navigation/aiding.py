@@ -1,12 +1,13 @@
 """What the sensors beside the IMU tell an inertial filter: residuals and measurement rows.
 
-The error state of the filter is δx = [δp δv δθ δb_a δb_g δc δm], with the attitude error in the
+The error state of the filter is δx = [δp δv δθ δb_a δb_g δc δm δk], with the attitude error in the
 world, R_true = exp([δθ]×) R. A direction e that is fixed to the body then errs by δθ × e, so a
 number d · (R w) has the row w_world × d in the attitude. Angular rates are those of the gyroscopes
 less their bias and less L(ω) m, what a wrong scale and crooked axes make of them (`leaked`), and
-err by −δb_g − L(ω) δm.
+err by −δb_g − L(ω) δm. Specific forces are those of the accelerometers less their bias and less
+k × f, since they sit at an angle k.
 
-Behind these 27 come the slow errors of the sensors themselves, each a first-order Gauss–Markov
+Behind these 30 come the slow errors of the sensors themselves, each a first-order Gauss–Markov
 process ẋ = −x/τ + noise: the drift of a satellite receiver, the deviation of a compass, scale,
 mounting and bias of a log. An error that stays is one with τ → ∞. As white noise they would have to
 be so large that nothing could be told from them; as states they are known for what they are
@@ -27,9 +28,10 @@ from seatrial.spatial.gradients import bearing, root
 from seatrial.spatial.rotations import Rotation, multiply
 from seatrial.spatial.vectors import Scalar, Vec3, scale, vec3
 
-POSITION, VELOCITY, ATTITUDE, ACCELEROMETER, GYROSCOPE, CURRENT, TURNING = 0, 3, 6, 9, 12, 15, 18
+POSITION, VELOCITY, ATTITUDE, ACCELEROMETER, GYROSCOPE, CURRENT = 0, 3, 6, 9, 12, 15
+TURNING, CANTED = 18, 27
 """First rows of the parts of the error state."""
-SIZE = 27
+SIZE = 30
 """Of the error state without the slow errors of the sensors."""
 
 AXES: tuple[Vec3, Vec3, Vec3] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -78,6 +80,8 @@ class Waves:
 
     keeps the variance σ² of the displacement x of a particle at the surface, with a spectrum about
     ω (Fossen 2021, chapter 10, writes the same process with other states). Its velocity is ẋ.
+    Such an oscillator also wanders slowly, which no sea does: what is left of its mean l,
+    l̇ = c (x − l), is taken off the vertical displacement, by which depths are told.
     At the depth z all of it is e^(−κz) times as large. One noise of the same variance for every
     sample would be far too small where waves are long beside the samples: a filter that is told so
     takes the orbits of the water, which come back again and again with the vehicle's rolling, for
@@ -85,17 +89,23 @@ class Waves:
     """
 
     slow: Slow
-    """Of x and then y along north, east and down, m."""
+    """Of x and then y along north, east and down, and of l, m."""
     frequency: jax.Array
     """ω, rad/s."""
     fading: jax.Array
     """κ, 1/m."""
 
     def sway(self, first: int, values: jax.Array, depth: jax.Array) -> "Swell":
-        """What is believed (6, N) of it at a depth."""
+        """What is believed (7, N) of it at a depth."""
         share = jnp.exp(-self.fading * jnp.maximum(depth, 0.0))
-        rate = -share * self.slow.decay[0], share * self.frequency
-        return Swell(first, share, rate, values)
+        rates = -self.slow.decay[0], self.frequency, self.slow.decay[-1]
+        x, y, mean = (share * rate for rate in rates)
+        return Swell(first, share, (x, y, mean), values)
+
+    def turn(self, step: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+        """Cosine and sine of ω dt, and the share of x that comes to l."""
+        angle = self.frequency * step
+        return jnp.cos(angle), jnp.sin(angle), -jnp.expm1(-self.slow.decay[-1] * step)
 
 
 class Swell(NamedTuple):
@@ -105,24 +115,27 @@ class Swell(NamedTuple):
     """Where its rows begin in the error state."""
     share: jax.Array
     """Of the motion at the surface, e^(−κz)."""
-    rate: tuple[jax.Array, jax.Array]
-    """Shares of x and y in the velocity."""
+    rate: tuple[jax.Array, jax.Array, jax.Array]
+    """Shares of x, y and, of the one down, l − x in the velocity."""
     values: jax.Array
-    """(6, N)."""
+    """(7, N)."""
 
     def sunk(self) -> tuple[Scalar, Row]:
         """By how much the water lies deeper than without waves, m, and the row of it."""
-        return self.share * self.values[2], {self.first + 2: self.share}
+        row: Row = {self.first + 2: self.share, self.first + 6: -self.share}
+        return self.share * (self.values[2] - self.values[6]), row
 
     def velocity(self) -> Vec3:
         """Of the water, NED."""
-        x, y = self.rate
-        return vec3(x * self.values[:3] + y * self.values[3:])
+        x, y, mean = self.rate
+        north, east, down = vec3(x * self.values[:3] + y * self.values[3:6])
+        return north, east, down + mean * (self.values[6] - self.values[2])
 
     def rows(self, e: Vec3) -> Row:
         """Row of e · velocity."""
-        x, y = self.rate
-        return spread(self.first, scale(x, e)) | spread(self.first + 3, scale(y, e))
+        x, y, mean = self.rate
+        row = spread(self.first, scale(x, e)) | spread(self.first + 3, scale(y, e))
+        return row | {self.first + 2: (x - mean) * e[2], self.first + 6: mean * e[2]}
 
 
 class Own(NamedTuple):

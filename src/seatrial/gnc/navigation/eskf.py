@@ -6,14 +6,17 @@ to 7; Groves 2013, Principles of GNSS, Inertial, and Multisensor Integrated Navi
 The filter works at the IMU, in body axes; positions, velocities and attitudes go out for the
 vehicle's origin. The attitude error is global (Solà section 7), R_true = exp([δθ]×) R:
 
-    δṗ = δv,   δv̇ = −[R f]× δθ − R δb_a + noise,   δθ̇ = −R (δb_g + L δm) + noise,   δċ = noise
+    δṗ = δv,   δv̇ = −[R f]× δθ − R (δb_a + δk × f) + noise,
+    δθ̇ = −R (δb_g + L δm) + noise,   δċ = noise
 
-with biases and current c as random walks. L(ω) m is what turning adds to the gyroscopes by their
-wrong scale and crooked axes (`aiding.leaked`), the largest of the errors that a MEMS unit makes of
-motion; m is a constant of the unit. Over one period, with a = R f and R their means of both
-ends,
+with biases and current c as random walks. k is the angle at which the accelerometers sit. In
+heave, surge and turns it feels like a tilt: were it only a bias, the heave would seem to tell that
+bias from a tilt; as noise it would be averaged away over many waves. L(ω) m is what turning adds
+to the gyroscopes by their wrong scale and crooked axes (`aiding.leaked`), the largest of the errors
+that a MEMS unit makes of motion. k and m are constants of the unit. Over one period, with a = R f
+and R their means of both ends,
 
-    δp ← δp + δv dt + ½ dt² δa,   δv ← δv + dt δa,   δa = −a × δθ − R δb_a,
+    δp ← δp + δv dt + ½ dt² δa,   δv ← δv + dt δa,   δa = −a × δθ − R (δb_a + δk × f),
     δθ ← δθ − dt R (δb_g + L δm)
 
 and the slow errors of the sensors by x ← e^(−dt/τ) x (`aiding.Slow`).
@@ -38,6 +41,7 @@ from seatrial.gnc.navigation.aiding import (
     ACCELEROMETER,
     ATTITUDE,
     AXES,
+    CANTED,
     CURRENT,
     GYROSCOPE,
     POSITION,
@@ -98,7 +102,8 @@ def begin(filter: Filter, start: Estimate, count: int) -> NavState:
         accelerometer_bias=zero,
         gyroscope_bias=zero,
         current=start.current.astype(dtype) + zero,
-        turning=jnp.zeros((SIZE - TURNING, count), dtype),
+        turning=jnp.zeros((CANTED - TURNING, count), dtype),
+        canted=jnp.zeros((SIZE - CANTED, count), dtype),
         slow=jnp.zeros((size - SIZE, count), dtype),
         covariance=jnp.eye(size, dtype=dtype)[:, :, None] * variance,
         sample=jnp.concatenate([stack(turned.to_body(still), zero), velocity[3:]]),
@@ -158,8 +163,7 @@ def propagate(
     bridged = missing > HOLDS
     move = transition(state.attitude, after.attitude, first, last, step, decay)
     if filter.waves is not None:
-        angle = filter.waves.frequency * step
-        move = move._replace(turn=(jnp.cos(angle), jnp.sin(angle)))
+        move = move._replace(turn=filter.waves.turn(step))
     # What stands for a lost sample is made of the estimate: its errors do not pull or turn it.
     move = move._replace(
         rotation=Rotation(*(jnp.where(bridged, 0.0, c) for c in move.rotation)),
@@ -167,7 +171,8 @@ def propagate(
     )
     beyond = last[:3].at[2].add(GRAVITY)
     leaning = state.leaning + (step / LEAN) * (beyond - state.leaning)
-    noise = noise_of(filter, step, last, leaning, bridged, doubted(filter, state))
+    turned = rotation(after.attitude)
+    noise = noise_of(filter, step, turned, last, leaning, bridged, doubted(filter, state))
     covariance = move.carry(state.covariance, noise)
     return (
         state._replace(
@@ -279,6 +284,7 @@ def _coasting(state: NavState, rate: jax.Array) -> jax.Array:
     through = turned.to_body(vec3(state.velocity - state.current))
     up = turned.to_body((0.0, 0.0, -GRAVITY))
     force = add(up, cross(vec3(rate), through))
+    force = add(force, cross(vec3(state.canted), force))
     return jnp.concatenate(
         [stack(force, state.sample) + state.accelerometer_bias, rate + state.gyroscope_bias]
     )
@@ -325,7 +331,7 @@ def spread(state: NavState) -> jax.Array:
 
 
 def inject(state: NavState, correction: jax.Array) -> NavState:
-    """Nominal state with an error (27 + K, N) put into it; its covariance stays."""
+    """Nominal state with an error (30 + K, N) put into it; its covariance stays."""
     turn = from_rotation_vector(vec3(correction[ATTITUDE : ATTITUDE + 3]))
     return state._replace(
         position=state.position + correction[POSITION : POSITION + 3],
@@ -334,7 +340,8 @@ def inject(state: NavState, correction: jax.Array) -> NavState:
         accelerometer_bias=state.accelerometer_bias + correction[ACCELEROMETER : ACCELEROMETER + 3],
         gyroscope_bias=state.gyroscope_bias + correction[GYROSCOPE : GYROSCOPE + 3],
         current=state.current + correction[CURRENT : CURRENT + 3],
-        turning=state.turning + correction[TURNING:SIZE],
+        turning=state.turning + correction[TURNING:CANTED],
+        canted=state.canted + correction[CANTED:SIZE],
         slow=state.slow + correction[SIZE:],
     )
 
@@ -355,9 +362,9 @@ def _angular(filter: Filter, state: NavState) -> jax.Array:
 
 
 def _straight(state: NavState, sample: jax.Array) -> jax.Array:
-    """A sample (6, N) without what turning adds to the gyroscopes."""
-    added = stack(leaked(state.turning, sample[3:]), sample)
-    return jnp.concatenate([sample[:3], sample[3:] - added])
+    """A sample (6, N) without what crooked axes add to it."""
+    canted = cross(vec3(state.canted), vec3(sample[:3]))
+    return sample - stack((*canted, *leaked(state.turning, sample[3:])), sample)
 
 
 def motion_of(filter: Filter, state: NavState, age: jax.Array | float | None) -> Motion:
@@ -365,7 +372,8 @@ def motion_of(filter: Filter, state: NavState, age: jax.Array | float | None) ->
     angular = _angular(filter, state)
     position, velocity, attitude = state.position, state.velocity, state.attitude
     if age is not None:
-        force = jnp.concatenate([state.sample[:3] - state.accelerometer_bias, angular])
+        force = state.sample[:3] - state.accelerometer_bias
+        force = force - stack(cross(vec3(state.canted), vec3(force)), force)
         acceleration = felt(attitude, force)
         position = position - age * velocity + 0.5 * age * age * acceleration
         velocity = velocity - age * acceleration

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from seatrial.conventions import GRAVITY
 from seatrial.gnc.navigation.aiding import (
     ACCELEROMETER,
+    CANTED,
     CURRENT,
     GYROSCOPE,
     SIZE,
@@ -37,29 +38,30 @@ class Transition(NamedTuple):
     rotation: Rotation
     force: Vec3
     """Specific force, NED."""
-    rate: jax.Array
-    """(3, N) body axes."""
+    sample: jax.Array
+    """(6, N) specific force and rate, body axes."""
     step: jax.Array
     decay: jax.Array
     """(K, N) share of the slow errors that is left."""
-    turn: tuple[jax.Array, jax.Array] | None = None
-    """Cosine and sine of the angle by which the last six of them, those of the waves, turn."""
+    turn: tuple[jax.Array, jax.Array, jax.Array] | None = None
+    """How the last seven of them, those of the waves, turn (`aiding.Waves.turn`)."""
 
     def turned(self, rows: jax.Array) -> jax.Array:
-        """Rows (..., N) of which the last six are those of the waves, turned."""
+        """Rows (..., N) of which the last seven are those of the waves, turned."""
         if self.turn is None:
             return rows
-        c, s = self.turn
-        x, y = rows[-6:-3], rows[-3:]
-        return jnp.concatenate([rows[:-6], c * x + s * y, c * y - s * x])
+        c, s, followed = self.turn
+        x, y, mean = rows[-7:-4], rows[-4:-1], rows[-1:]
+        mean = mean + followed * x[2:]
+        return jnp.concatenate([rows[:-7], c * x + s * y, c * y - s * x, mean])
 
     def apply(self, columns: jax.Array) -> jax.Array:
-        """Φ times a matrix (27 + K, M, N)."""
+        """Φ times a matrix (30 + K, M, N)."""
         rest = self.turned(self.decay[:, None] * columns[SIZE:])
         return jnp.concatenate([self._moved(columns), columns[MOVED:SIZE], rest])
 
     def carry(self, P: jax.Array, noise: jax.Array) -> jax.Array:
-        """Φ P Φᵀ with `noise` (27 + K, N) on the diagonal: only position, velocity and attitude
+        """Φ P Φᵀ with `noise` (30 + K, N) on the diagonal: only position, velocity and attitude
         move, so that of the rest nothing is computed but the decay of the slow errors, and the
         turning of the waves'."""
         left = jnp.concatenate([jnp.ones((SIZE - MOVED, *self.decay.shape[1:])), self.decay])
@@ -79,11 +81,13 @@ class Transition(NamedTuple):
     def _moved(self, columns: jax.Array) -> jax.Array:
         """The first nine rows of Φ times a matrix."""
         p, v, theta, force, rate = (columns[i : i + 3] for i in range(0, CURRENT, 3))
-        m = columns[TURNING:SIZE]
+        m, k = columns[TURNING:CANTED], columns[CANTED:SIZE]
         dt = self.step
         tilt = jnp.stack(arrays(cross(vec3(theta), self.force)))
-        pull = tilt - jnp.stack(arrays(self.rotation.to_world(vec3(force))))
-        turn = jnp.stack(arrays(self.rotation.to_world(add(vec3(rate), leaked(m, self.rate)))))
+        wrong = add(vec3(force), cross(vec3(k), vec3(self.sample[:3])))
+        pull = tilt - jnp.stack(arrays(self.rotation.to_world(wrong)))
+        wrong = add(vec3(rate), leaked(m, self.sample[3:]))
+        turn = jnp.stack(arrays(self.rotation.to_world(wrong)))
         return jnp.concatenate(
             [p + dt * v + (0.5 * dt * dt) * pull, v + dt * pull, theta - dt * turn]
         )
@@ -102,38 +106,42 @@ def transition(
         *(0.5 * (a + b) for a, b in zip(rotation(before), rotation(after), strict=True))
     )
     north, east, down = vec3(0.5 * (felt(before, first) + felt(after, last)))
-    rate = 0.5 * (first[3:] + last[3:])
-    return Transition(mean, (north, east, down - GRAVITY), rate, step, jnp.exp(-decay * step))
+    sample = 0.5 * (first + last)
+    return Transition(mean, (north, east, down - GRAVITY), sample, step, jnp.exp(-decay * step))
 
 
 def noise_of(
     filter: Filter,
     step: jax.Array,
+    turned: Rotation,
     sample: jax.Array,
     leaning: jax.Array,
     bridged: jax.Array,
     doubted: jax.Array,
 ) -> jax.Array:
-    """Variance that one period adds to every error, (27 + K, N).
+    """Variance that one period adds to every error, (30 + K, N).
 
     Errors in proportion to the motion are gone with it after half a wave: as white noise of the
     same weight, σ² 2τ with τ = `SWING`. Those of a turn or a list, in which gravity and the turn
-    pull to one side, last as long as it does: τ = `LEAN`. While the filter is `doubted` the biases
-    of its IMU, and how crooked it is, may be anything: they walk as far in a second as they may
-    have been off at the start.
+    pull to one side, last as long as it does: τ = `LEAN`. The angle at which the accelerometers sit
+    is a state instead. While the filter is `doubted` the biases of its IMU, and how crooked it is,
+    may be anything: they walk as far in a second as they may have been off at the start.
     """
     like = jnp.zeros((3, *step.shape), filter.deviation.dtype)
-    pulled = sample[0] ** 2 + sample[1] ** 2 + (sample[2] + GRAVITY) ** 2
-    leaned = jnp.sum(leaning**2, axis=0)
-    lasts = SWING * pulled + LEAN * leaned
-    force = jnp.sqrt(filter.accelerometer_noise**2 + 2.0 * filter.accelerometer_crooked**2 * lasts)
-    rate = jnp.sqrt(filter.gyroscope_noise**2 + 2.0 * filter.gyroscope_pulled**2 * lasts)
-    force, rate = jnp.where(bridged, JOLTS, force), jnp.where(bridged, SWINGS, rate)
+    beyond = sample[:3].at[2].add(GRAVITY)
+    lasts = 2.0 * (SWING * beyond**2 + LEAN * leaning**2)
+    whole = jnp.sum(lasts, axis=0)
+    sized, crossed = filter.accelerometer_crooked**2
+    crooked = crossed * whole + (sized - crossed) * lasts
+    squares = Rotation(*(c * c for c in turned))
+    force = filter.accelerometer_noise**2 + jnp.stack(arrays(squares.to_world(vec3(crooked))))
+    rate = filter.gyroscope_noise**2 + filter.gyroscope_pulled**2 * whole
+    force, rate = jnp.where(bridged, JOLTS**2, force), jnp.where(bridged, SWINGS**2, rate)
     return jnp.concatenate(
         [
             like,
-            force**2 * step + like,
-            rate**2 * step + like,
+            force * step,
+            rate * step + like,
             _anew(filter, ACCELEROMETER, GYROSCOPE, filter.accelerometer_walk, doubted) * step,
             _anew(filter, GYROSCOPE, CURRENT, filter.gyroscope_walk, doubted) * step,
             filter.current_walk[:, None] ** 2 * step + like,
@@ -152,19 +160,21 @@ def _anew(
 
 
 def aged(rows: jax.Array, state: NavState, age: jax.Array | float) -> jax.Array:
-    """Rows (D, 27 + K, N) for the error of now, which was Φ(−age) of itself at the measurement."""
+    """Rows (D, 30 + K, N) for the error of now, which was Φ(−age) of itself at the measurement."""
     turned = rotation(state.attitude)
-    force = turned.to_world(vec3(state.sample[:3] - state.accelerometer_bias))
+    felt_here = state.sample[:3] - state.accelerometer_bias
+    force = turned.to_world(vec3(felt_here))
     columns = rows.swapaxes(0, 1)
     p, v, theta, b, g, current = (columns[i : i + 3] for i in range(0, TURNING, 3))
-    m = columns[TURNING:SIZE]
+    m, k = columns[TURNING:CANTED], columns[CANTED:SIZE]
     pull = (0.5 * age * age) * p - age * v
     back = jnp.stack(arrays(turned.to_body(vec3(pull))))
     turn = jnp.stack(arrays(turned.to_body(vec3(theta))))
     tilt = jnp.stack(arrays(cross(force, vec3(pull))))
     rate = state.sample[3:] - state.gyroscope_bias
     moved = [p, v - age * p, theta + tilt, b - back, g + age * turn, current]
-    moved += [m + age * jnp.stack(leaking(turn, rate)), columns[SIZE:]]
+    canted = jnp.stack(arrays(cross(vec3(felt_here), vec3(back))))
+    moved += [m + age * jnp.stack(leaking(turn, rate)), k - canted, columns[SIZE:]]
     return jnp.concatenate(moved).swapaxes(0, 1)
 
 

@@ -122,7 +122,7 @@ def _gain(moved: jax.Array, predicted: jax.Array) -> jax.Array:
 
 
 def difference(true: NavState, believed: NavState) -> jax.Array:
-    """Error (27 + K, N) that turns the second nominal state into the first."""
+    """Error (30 + K, N) that turns the second nominal state into the first."""
     return jnp.concatenate(
         [
             true.position - believed.position,
@@ -132,6 +132,7 @@ def difference(true: NavState, believed: NavState) -> jax.Array:
             true.gyroscope_bias - believed.gyroscope_bias,
             true.current - believed.current,
             true.turning - believed.turning,
+            true.canted - believed.canted,
             true.slow - believed.slow,
         ]
     )

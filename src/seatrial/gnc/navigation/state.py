@@ -49,14 +49,14 @@ class Filter:
     gyroscope_walk: jax.Array
     """The same, (rad/s²)/√Hz."""
     accelerometer_crooked: jax.Array
-    """Wrong scale and crooked axes, as a share: what of a specific force other than that of rest is
-    felt on the wrong axis or in the wrong size."""
+    """(2,) wrong scale and axes that are not square: shares of a specific force beyond that of rest
+    that are felt in the wrong size, and on each of the other axes."""
     gyroscope_pulled: jax.Array
     """Rate that such a specific force pretends, (rad/s)/(m/s²)."""
     current_walk: jax.Array
     """(3,) density of the current's random walk, (m/s²)/√Hz."""
     deviation: jax.Array
-    """(27,) standard deviation of every error at the start."""
+    """(30,) standard deviation of every error at the start."""
     lull: jax.Array
     """Control periods after which what the vehicle knows without a sensor tells something new."""
     still: jax.Array
@@ -108,11 +108,13 @@ class NavState(NamedTuple):
     """(3, N) NED, m/s."""
     turning: jax.Array
     """(9, N) how crooked the gyroscopes are (`aiding.leaked`)."""
+    canted: jax.Array
+    """(3, N) angle at which the accelerometers sit, body axes, rad."""
     slow: jax.Array
     """(K, N) slow errors of the sensors, then what waves do to the water."""
     covariance: jax.Array
-    """(27 + K, 27 + K, N) of the error: position, velocity, attitude, biases, current, turning,
-    slow."""
+    """(30 + K, 30 + K, N) of the error: position, velocity, attitude, biases, current, turning,
+    canted, slow."""
     sample: jax.Array
     """(6, N) the last inertial sample in body axes, or what stands for one that is lost."""
     leaning: jax.Array

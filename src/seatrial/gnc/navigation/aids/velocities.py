@@ -17,7 +17,7 @@ from seatrial.gnc.navigation.aiding import (
 )
 from seatrial.gnc.navigation.kalman import Component, Innovation, Row, Test
 from seatrial.pytree import pytree, static
-from seatrial.spatial.vectors import Scalar, Vec3, add, cross, dot, scale, subtract, vec3
+from seatrial.spatial.vectors import Scalar, Vec3, add, cross, dot, safe_norm, scale, subtract, vec3
 
 SCALE_MOUNTING_BIAS = 7
 """Slow errors of a log that has all of them."""
@@ -46,6 +46,9 @@ class BodyVelocity:
     """Which axes of the sensor are measured: the first numbers of the measurement."""
     lock: int | None = static()
     """Which number says 0 for nothing, 1 for ground and 2 for water; None where it is water."""
+    pace: jax.Array | None = None
+    """Speed below which one bias for each axis is in proportion to the speed, m/s: that of own
+    dynamics whose coefficients are wrong. None where it is the same at any speed."""
 
     @property
     def groups(self) -> tuple[int, ...]:
@@ -88,8 +91,11 @@ class BodyVelocity:
         rows: list[Row] = [{} for _ in self.axes]
         kinds = self.slow.size
         if kinds == len(self.axes) and kinds > 1:
-            rows = [{own.first + k: 1.0} for k in range(kinds)]
-            wrong = [own.values[k] for k in range(kinds)]
+            share: Scalar = 1.0
+            if self.pace is not None:
+                share = jnp.minimum(1.0, safe_norm(seen) / self.pace)
+            rows = [{own.first + k: share} for k in range(kinds)]
+            wrong = [share * own.values[k] for k in range(kinds)]
         elif kinds:
             rows = [{own.first: seen[i]} for i in self.axes]
             wrong = [own.values[0] * seen[i] for i in self.axes]
