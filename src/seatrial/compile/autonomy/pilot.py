@@ -321,12 +321,11 @@ def _lookahead(tuning: "Tuning", legs: list[list[Leg]]) -> float:
     return float(np.interp(speed, np.asarray(tuning.autopilot.speeds), tuning.lookahead))
 
 
-def _joining(autopilot: Autopilot, speed: float) -> float | None:
-    """Radius of the circle on which a leg is joined, m; None for a craft that turns on the spot."""
-    speeds = np.asarray(autopilot.speeds)
-    if autopilot.heading is None or speeds[0] <= 0.0:
-        return None
-    rate = np.interp(speed, speeds, np.asarray(autopilot.heading.reference.rate_limit))
+def _joining(autopilot: Autopilot, speed: float) -> float:
+    """Radius of the circle on which a leg is joined, m."""
+    assert autopilot.heading is not None
+    limits = np.asarray(autopilot.heading.reference.rate_limit)
+    rate = np.interp(speed, np.asarray(autopilot.speeds), limits)
     return float(JOINING * speed / rate)
 
 
@@ -339,12 +338,11 @@ def _law(
     autopilot, speed = tuning.autopilot, tuning.trim.speed
     lookahead = number(guidance.lookahead or _lookahead(tuning, legs))
     if guidance.law == "line_of_sight":
+        if not isinstance(autopilot.depth, Dive):
+            return laws.LineOfSight(lookahead)
+        # Fins need way on to turn, and under water no wave pushes the vehicle across its leg.
         radius = _joining(autopilot, max(leg.speed for own in legs for leg in own))
-        return laws.LineOfSight(
-            lookahead,
-            None if radius is None else number(radius),
-            leads=isinstance(autopilot.depth, Dive),
-        )
+        return laws.LineOfSight(lookahead, number(radius), leads=True)
     if guidance.law == "pure_pursuit":
         return laws.PurePursuit()
     if guidance.law == "integral":

@@ -341,7 +341,11 @@ def _turn(
     steered = jnp.zeros(short.shape, bool)
     heading, rate = motion.euler[2], motion.velocity[5]
     if gains.heading is not None and memory.heading is not None and gains.crab_time is not None:
-        crab_time = gains.crab_time / steadiness(rate, gains.heading.reference)
+        # By trial: what vehicles that fins steer learn in a turn carries them past the next leg; a
+        # ship that does not learn there ends up beside hers.
+        rests, crab_time = isinstance(gains.depth, Dive), gains.crab_time
+        if rests:
+            crab_time = crab_time / steadiness(rate, gains.heading.reference)
         target, crab = _heading_for(setpoint, motion, memory.crab, crab_time, period)
         steered = jnp.isfinite(target)
         turned, moment = follow_track(
@@ -354,6 +358,7 @@ def _turn(
             short,
             period,
             angle=True,
+            rests=rests,
         )
         memory = memory._replace(heading=turned, crab=crab)
     if gains.yaw_rate is not None and memory.yaw_rate is not None:
@@ -368,8 +373,8 @@ def _heading_for(
 ) -> tuple[jax.Array, jax.Array]:
     """Heading to steer, and the crab angle between heading and course that it allows for.
 
-    The crab angle is learnt slowly, and hardly at all in a turn: the sideslip of a turn is not to
-    be steered against. Without way on the vehicle has no course, and its heading is steered.
+    The crab angle is learnt slowly: the sideslip of a turn is not to be steered against. Without
+    way on the vehicle has no course, and its heading is steered.
     """
     north, east = motion.world[0], motion.world[1]
     way = root(north * north + east * east)

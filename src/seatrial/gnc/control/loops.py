@@ -144,11 +144,12 @@ def follow_track(
     period: float,
     *,
     angle: bool,
+    rests: bool = False,
 ) -> tuple[TrackingState, jax.Array]:
     """One period; an `angle` goes the short way round.
 
-    The integral of an angle rests in a turn: what a turn takes beyond the feed-forward is not there
-    any more when it ends, and would carry the vehicle past its course.
+    An integral that `rests` in a turn does not learn what that takes beyond the feed-forward, which
+    is not there any more when it ends, and would carry the vehicle past its course.
     """
     around = wrap_signed if angle else _plain
     asked = jnp.isfinite(target)
@@ -165,7 +166,7 @@ def follow_track(
         filtered, (error, error_rate) = wave_filter.smooth(loop.filter, filtered, both, period)
     model = loop.feed_forward
     if isinstance(loop.law, Pid):
-        learning = steadiness(planned.rate, loop.reference) if angle else 1.0
+        learning = steadiness(planned.rate, loop.reference) if rests else 1.0
         inner, force = pid(loop.law, memory.pid, error, error_rate, shortfall, period, learning)
     else:
         damping = model.linear + model.quadratic * jnp.abs(planned.rate)
