@@ -106,6 +106,7 @@ LONG_FILES = [
     "analytic/test_terrain_sensors",
     "scenarios/test_unseen",
     "scenarios/test_library_worlds",
+    "oracle/test_lidar_judges",
     "bridges/test_autopilots",
     "bridges/test_rosbridge",
     "page/test_guests",

@@ -9,6 +9,7 @@ import pytest
 import craft
 import seatrial as st
 from instruments import fit
+from sampling import sampled
 from seatrial.compile.surroundings.scene import bodies_of
 from seatrial.geometry.bodies import Body, rotation_matrix
 from seatrial.geometry.grid import height_grid
@@ -19,21 +20,14 @@ from seatrial.spec.scenario import Scenario
 from seatrial.spec.sensors.optical import Lidar, LidarModel
 
 
-def sailed(name, duration, **sensor):
+def sailed(name, duration, seed=1, **sensor):
     """A run of the library with a LiDAR alone, told where it is."""
     scenario = load(name, Scenario)
     (vehicle,) = scenario.vehicles
     lidar = Lidar(type="lidar", name="lidar", **sensor)
     vehicle = vehicle.model_copy(update={"sensors": (lidar,), "feedback": "truth"})
-    return scenario.model_copy(update={"vehicles": (vehicle,), "duration": duration})
-
-
-@pytest.fixture(scope="module")
-def tour():
-    """Into the harbour, with half of the columns: the clouds stay in memory."""
-    model = load("vlp16", LidarModel).model_copy(update={"columns": 900})
-    scenario = sailed("wamv-harbour-tour", 100.0, rate=5.0, position=(0, 0, -1.5), model=model)
-    return st.run(scenario).recording
+    update = {"vehicles": (vehicle,), "duration": duration, "seed": seed}
+    return scenario.model_copy(update=update)
 
 
 def poses_of(recording):
@@ -62,33 +56,39 @@ def undone(recording, k, points, late):
     return points + late[:, None] * moves
 
 
-@pytest.mark.rest
-def test_kiss_icp_finds_the_way_through_a_harbour(tour):
-    """Odometry by the sweeps alone, their own motion undone by it: north and east within 1 % of the
-    distance. Walls that stand 2 m out of the water hold the height less well."""
+@pytest.mark.parametrize("seed", sampled([1, 2, 3], 1))
+def test_kiss_icp_finds_the_way_through_a_harbour(seed):
+    """Odometry by the sweeps alone, their own motion undone by it, with its own settings for a
+    LiDAR of 100 m: within 1 % of the distance in space at every instant.
+
+    It takes the first and the last time that it is given for the ends of the sweep. Beams without a
+    return are given too, at 0, where `min_range` drops them: else the few that come back from ahead
+    would be stretched over the whole turn.
+    """
     from kiss_icp.config import KISSConfig
     from kiss_icp.kiss_icp import KissICP
 
+    model = load("vlp16", LidarModel)
+    scenario = sailed(
+        "wamv-harbour-tour", 60.0, seed, rate=10.0, position=(0, 0, -1.5), model=model
+    )
+    tour = st.run(scenario).recording
     config = KISSConfig()
-    config.data.max_range, config.data.min_range, config.data.deskew = 90.0, 2.0, True
-    config.mapping.voxel_size = 0.5
+    config.data.max_range, config.data.min_range, config.data.deskew = 100.0, 2.0, True
+    config.mapping.voxel_size = 0.01 * config.data.max_range
     odometry, clouds, found = KissICP(config), tour.payload("wamv", "lidar"), []
     for k in range(len(clouds)):
         points = clouds[k].astype(np.float64)
-        points = points[np.isfinite(points[:, 0])]
-        when = points[:, 5] - points[:, 5].min()
-        odometry.register_frame(points[:, :3], when / when.max())
+        odometry.register_frame(np.nan_to_num(points[:, :3]), points[:, 5])
         found.append(odometry.last_pose)
     true = poses_of(tour)
     true = np.linalg.inv(true[0]) @ true
-    track = np.array(found)[:, :3, 3]
     distance = np.linalg.norm(np.diff(true[:, :3, 3], axis=0), axis=1).sum()
     assert distance > 80.0
-    error = track - true[:, :3, 3]
+    error = np.array(found)[:, :3, 3] - true[:, :3, 3]
     level, whole = (np.linalg.norm(part, axis=1).max() for part in (error[:, :2], error))
     print(f"kiss-icp: {level:.3f} m off in the plane, {whole:.3f} m in space, of {distance:.1f} m")
-    assert level < 0.01 * distance
-    assert whole < 0.02 * distance
+    assert whole < 0.01 * distance
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,5 @@
-"""A pipeline followed by a sonar: off its chart, around bends, lost and found; refusals."""
+"""A pipeline followed by a sonar and the navigation filter: off its chart, around bends, lost and
+found; refusals."""
 
 import itertools
 
@@ -11,6 +12,12 @@ from seatrial.errors import SpecError
 PIPE = [[0, 0, 0], [40, 0, 0], [70, 20, 0]]
 FAN = {"type": "obstacle_sonar", "name": "fan", "rate": 5, "roll_deg": 90, "pitch_deg": -90,
        "sector_deg": 110, "beams": 64, "range": 15, "noise": 0.05}  # fmt: skip
+NAVIGATION = [
+    {"type": "imu", "name": "imu", "rate": 50, "errors": "lsm6dsr"},
+    {"type": "ahrs", "name": "ahrs", "rate": 10},
+    {"type": "pressure", "name": "depth", "rate": 10},
+    {"type": "dvl", "name": "dvl", "rate": 5, "position": [0, 0, 0.15]},
+]
 
 
 def scenario(chart, duration=150.0, sonar=FAN, **task):
@@ -25,8 +32,7 @@ def scenario(chart, duration=150.0, sonar=FAN, **task):
                 "name": "rov",
                 "vehicle": "bluerov2_heavy",
                 "start": {"position": [-3, chart[0][1], 17]},
-                "feedback": "truth",
-                "sensors": [sonar],
+                "sensors": [*NAVIGATION, sonar],
                 "mission": [follow | {"by": "fan"} | task],
             }
         ],

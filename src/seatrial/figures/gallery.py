@@ -19,10 +19,12 @@ _HEAD = """<!doctype html>
   body { margin: 0; padding: 2rem; background: #0b1117; color: #d5e0e7;
          font: 15px/1.5 system-ui, sans-serif; }
   h1 { font-weight: 600; margin: 0 0 1.5rem; }
-  main { display: grid; gap: 1.5rem; grid-template-columns: repeat(auto-fit, minmax(460px, 1fr)); }
+  main { display: grid; gap: 1.5rem;
+         grid-template-columns: repeat(auto-fit, minmax(min(460px, 100%), 1fr)); }
   figure { margin: 0; background: #05080c; border: 1px solid #1d2a34; border-radius: 6px;
            padding: 1rem; }
   img { width: 100%; height: auto; }
+  @media (max-width: 560px) { body { padding: .75rem; } }
   figcaption { margin-top: .5rem; color: #9fb6c3; }
   figcaption b { color: #f2f6f8; }
 </style>
@@ -38,11 +40,11 @@ def picture(shot: Shot) -> bytes:
     from matplotlib.figure import Figure
 
     with matplotlib.rc_context(STYLE):
-        page = Figure(figsize=(8.0, 6.4), layout="constrained", facecolor=SCREEN)
+        page = Figure(figsize=(6.25, 5.0), layout="constrained", facecolor=SCREEN)
         FigureCanvasAgg(page)
         draw(page.subplots(), shot)
         kept = io.BytesIO()
-        page.savefig(kept, format="png", dpi=130, facecolor=SCREEN, metadata={"Software": None})
+        page.savefig(kept, format="png", dpi=170, facecolor=SCREEN, metadata={"Software": None})
     return kept.getvalue()
 
 

@@ -232,6 +232,8 @@ def _radar(axes: "Axes", shot: Shot) -> None:
 
 def _lidar(axes: "Axes", shot: Shot) -> None:
     """The points of all sweeps, from abaft the port beam and above, coloured by height."""
+    from matplotlib.colors import PowerNorm
+
     points = soundings(shot)
     bow = rotation_matrix(shot.attitude[-1])[:, 0]
     across = np.arctan2(bow[1], bow[0]) + np.radians(50.0)
@@ -243,15 +245,14 @@ def _lidar(axes: "Axes", shot: Shot) -> None:
     order = np.argsort(-far)
     tilt = np.radians(35.0)
     low, high = np.quantile(up, [0.02, 0.995])
-    low -= 0.15 * (high - low)  # the darkest colours are lost on a screen
+    low -= 0.02 * (high - low)  # the darkest colours are lost on a screen
     axes.scatter(
         right[order],
         (np.sin(tilt) * far + np.cos(tilt) * up)[order],
         c=up[order],
         s=1.2,
         cmap="turbo",
-        vmin=low,
-        vmax=high,
+        norm=PowerNorm(0.5, low, high),  # most of a harbour is low, and little of it high
         linewidths=0.0,
     )
     _tell(axes, f"{max(low, 0.0):.1f} m (blue) to {high:.1f} m (red) above the water")

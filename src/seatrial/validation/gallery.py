@@ -156,7 +156,7 @@ PICTURES = (
     Picture(
         "LiDAR cloud",
         "Sweeps of 64 beams from three places in a harbour, put together by their true poses and "
-        "coloured by height: moles, piers, boats at their moorings.",
+        "coloured by height: moles with lights, piers, boats at their moorings, sheds and silos.",
         "harbour",
         {"type": "lidar", "rate": 10, "model": "os1_64"},
         start=(0.0, 0.0, -3.0),
@@ -166,7 +166,8 @@ PICTURES = (
     ),
     Picture(
         "Depth image",
-        "Towards a pier of the same harbour and the boats beside it: near in red, far in blue.",
+        "Towards a pier of the same harbour, boats beside it and sheds behind: near in red, far in "
+        "blue.",
         "harbour",
         {"type": "depth_camera", "rate": 10, "range": 90, "pitch_deg": -12, "fidelity": "ideal"},
         start=(-6.0, 10.0, -5.0),
