@@ -24,14 +24,13 @@ from seatrial.geometry.bodies import Body
 from seatrial.geometry.rays import RayScene
 from seatrial.geometry.terrain import Terrain, terrain
 from seatrial.ocean import Ocean
-from seatrial.render.picture import LETTERS, Lens, Light, Shot, Stage, srgb
+from seatrial.render.picture import LETTERS, Lens, Light, Shot, Stage, aperture, srgb
 from seatrial.render.sky import Sky
 from seatrial.render.traced import plain
-from seatrial.render.traced.snow import Snow
-from seatrial.render.traced.surfaces import noise
+from seatrial.render.traced.settings import Bounces, Tracing
+from seatrial.render.traced.things.surfaces import noise
 from seatrial.render.traced.tracer import PASSES, Tracer
 from seatrial.render.traced.truth import Truth
-from seatrial.render.traced.view import aperture
 from seatrial.render.water import medium
 
 DEPTH = 90.0
@@ -91,6 +90,11 @@ def stage() -> Stage:
     )
 
 
+def lens_of(width: int, height: int) -> Lens:
+    opening = aperture(FOCAL_LENGTH, F_NUMBER, 4.0)
+    return Lens(width, height, FOCAL_LENGTH / PIXEL * width / COLUMNS, aperture=opening)
+
+
 def shot(frame: int, lens: Lens) -> Shot:
     east = -5.0 + SPEED * frame / RATE
     place = np.array([0.5, east, DEPTH - 2.4])
@@ -119,13 +123,11 @@ def sheet(path: Path, width: int, samples: int) -> None:
     from PIL import Image
 
     world = stage()
-    tracer = Tracer(world, seed=1, snow=Snow(80.0))
-    frame, lens = 16, Lens(width, width * 9 // 16, FOCAL_LENGTH / PIXEL * width / COLUMNS)
+    tracer = Tracer(world, seed=1, snow=80.0)
+    frame, lens = 16, lens_of(width, width * 9 // 16)
     taken, following = shot(frame, lens), shot(frame + 1, lens)
-    made = tracer.render(
-        *(taken, samples, 16, PASSES, aperture(FOCAL_LENGTH, F_NUMBER, 4.0), frame),
-        *(np.array([0.0, SPEED, 0.0]), True),
-    )
+    settings, velocity = Tracing(samples, denoise="oidn"), np.array([0.0, SPEED, 0.0])
+    made = tracer.render(taken, settings, PASSES, frame, velocity)
     gain = 0.2 / made["colour"].mean()
     flow = np.nan_to_num(Truth(world, taken).flow(following))
     angle = np.arctan2(flow[..., 1], flow[..., 0])
@@ -156,7 +158,7 @@ def _grey(values: np.ndarray) -> np.ndarray:
 
 def timed(given: argparse.Namespace) -> dict[str, object]:
     world = stage()
-    tracer = Tracer(world, seed=1, snow=Snow(150.0))
+    tracer = Tracer(world, seed=1, snow=150.0)
     passes = (
         tuple(LETTERS[x] for x in "ABCDEFG")
         if given.passes is None
@@ -174,17 +176,13 @@ def timed(given: argparse.Namespace) -> dict[str, object]:
         return found
 
     home.follow = watched
-    opening, velocity = aperture(FOCAL_LENGTH, F_NUMBER, 4.0), np.array([0.0, SPEED, 0.0])
-    focal = FOCAL_LENGTH / PIXEL * given.width / COLUMNS
-    lens = Lens(given.width, given.height, focal)
+    velocity, lens = np.array([0.0, SPEED, 0.0]), lens_of(given.width, given.height)
+    settings = Tracing(given.samples, Bounces(given.depth), "oidn" if given.denoise else "none")
     seconds, tracing, last = [], [], {}
     for frame in range(given.frames + 1):
         spent.clear()
         start = time.perf_counter()
-        last = tracer.render(
-            shot(frame, lens),
-            *(given.samples, given.depth, passes, opening, frame, velocity, given.denoise),
-        )
+        last = tracer.render(shot(frame, lens), settings, passes, frame, velocity)
         seconds.append(time.perf_counter() - start)
         tracing.append(sum(spent))
     if given.picture:

@@ -21,7 +21,7 @@ from seatrial.learning.making import make
 from seatrial.learning.picture import picture
 from seatrial.learning.task import MOST
 from seatrial.learning.tasks import TASKS
-from seatrial.programs import call
+from seatrial.programs import call, compile_program
 from seatrial.pytree import take
 
 try:
@@ -56,6 +56,7 @@ class _Player:
         self.environment = environment
         self.key: Any = np.asarray(jax.random.PRNGKey(drawn))
         self.episodes: Episodes | None = None
+        self._step: Any = None
 
     def reset(self, seed: int | None) -> Floats:
         """New episodes; without a seed they go on with the numbers of the last ones."""
@@ -73,7 +74,10 @@ class _Player:
             raise gymnasium.error.ResetNeeded("call `reset` before `step`")
         asked = np.asarray(action, np.float32).reshape(-1, self.environment.actions)
         with jax.enable_x64(False):
-            self.episodes, outcome = call(_step, self.environment, self.episodes, asked)
+            given = (self.environment, self.episodes, asked)
+            # Found once: every episode has the same shapes, and the search takes as long as a step.
+            self._step = self._step or compile_program(_step, *given)
+            self.episodes, outcome = self._step(*given)
         return Outcome(*(np.asarray(part) for part in outcome))  # type: ignore[arg-type]
 
 

@@ -89,6 +89,44 @@ def test_types_of_water_are_jerlovs():
     assert np.argmax(coast) == 0  # a muddy coast brown
 
 
+JERLOV = {
+    "IB": "36 33 42 54 72 99 245 315 375 435 580",
+    "II": "68 62 70 76 89 115 260 335 400 465 610",
+    "III": "135 116 115 116 120 148 295 375 445 520 660",
+    "1C": "250 170 140 130 120 150 300 370 450 510 650",
+    "3C": "390 290 220 200 190 210 330 400 460 560 710",
+    "5C": "560 430 360 310 300 330 400 480 540 650 800",
+}
+"""1000 K_d from 450 to 700 nm, 1/m (Jerlov 1976, Marine Optics, table XXVII)."""
+
+
+def test_measured_coefficients_go_with_jerlovs_daylight():
+    """K_d of what was measured of types is at most as far from what defines them as the docstring
+    of `water` says, and nearer to its own type than to the next but one."""
+    at = np.linspace(450.0, 700.0, 11)
+    table = {name: 1e-3 * np.array(row.split(), float) for name, row in JERLOV.items()}
+    names = list(table)
+    for place, name in enumerate(names):
+        a, b = water.absorption_at(name, at), water.scattering_at(name, at)
+        ratio = water.daylight_attenuation(a, b) / table[name]
+        assert np.all((ratio > 0.8) & (ratio < (1.82 if name == "IB" else 1.44))), (name, ratio)
+        own = np.abs(np.log(ratio)).mean()
+        for other in (*names[: max(place - 1, 0)], *names[place + 2 :]):
+            off = np.log(water.daylight_attenuation(a, b) / table[other])
+            assert np.abs(off).mean() > own, (name, other)
+
+
+def test_turbidity_adds_sediment_and_wavelengths_surround_the_bands():
+    clear, muddy = water.medium("II"), water.medium("II", 2.0)
+    assert muddy.scattering - clear.scattering == pytest.approx(2.0 * 0.51)
+    absorbed = 2.0 * 0.041 * np.exp(-0.0123 * (water.BANDS - 443.0))
+    assert muddy.absorption - clear.absorption == pytest.approx(absorbed)
+    assert np.all(muddy.backscatter > 4.0 * clear.backscatter)
+    assert len(clear.parts) == water.PARTS
+    spread = np.array([part.absorption for part in clear.parts])
+    assert np.all((spread.min(axis=0) < clear.absorption) & (clear.absorption < spread.max(axis=0)))
+
+
 def test_the_fjord_is_the_seeds():
     fjord = water.medium("fjord")
     np.testing.assert_allclose(fjord.scattering, 0.125 * np.array([0.014061, 0.146473, 0.34509]))

@@ -15,13 +15,17 @@ from seatrial.geometry.bodies import Body
 from seatrial.geometry.mesh import box
 from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
-from seatrial.render.picture import Lens, Light, Shot, Stage
+from seatrial.render.picture import Aperture, Lens, Light, Shot, Stage
 from seatrial.render.sky import Sky
-from seatrial.render.traced import backend, light, meshes, plain, surfaces
-from seatrial.render.traced.ripples import NODES, Ripples
+from seatrial.render.traced import backend, plain
+from seatrial.render.traced.denoise import denoised
+from seatrial.render.traced.lighting import light
+from seatrial.render.traced.lighting.ripples import NODES, Ripples
+from seatrial.render.traced.settings import Bounces, Tracing
 from seatrial.render.traced.split import AIR, Water
+from seatrial.render.traced.things import meshes, surfaces
 from seatrial.render.traced.tracer import Tracer
-from seatrial.render.traced.view import Aperture, View
+from seatrial.render.traced.view import View
 from seatrial.render.water import Medium
 
 NIGHT = Sky(-0.5, 0.0)
@@ -79,11 +83,41 @@ def test_a_target_fades_with_distance_by_beer_and_lambert():
         stage = Stage(RayScene([wall(distance)]), SALT, NIGHT, thick)
         # The same patch of the wall fills the picture, from farther and farther away.
         taken = replace(shot(lights=(lamp(distance - 1.5),)), lens=Lens(24, 24, 400.0 * distance))
-        found = Tracer(stage, seed=1).render(taken, samples=192, depth=2)
+        found = Tracer(stage, seed=1).render(taken, Tracing(192, Bounces(2)))
         seen.append(found["colour"].mean(axis=(0, 1)))
+    # Water takes of the light on its way from the lamp as well.
+    lit = 0.85 * 1000.0 / 1.5**2 / 133_000.0 * np.exp(-thick.attenuation * (1.5 + 2.0))
+    assert seen[0] == pytest.approx(lit, rel=0.02)
     for near, far, apart in ((0, 1, 2.0), (0, 2, 6.0)):
         fade = seen[far] / seen[near]
         assert fade == pytest.approx(np.exp(-thick.attenuation * apart), rel=0.02)
+
+
+def test_wavelengths_of_a_colour_fade_each_at_its_own_rate():
+    """Of a band of which water takes one part ten times as fast as the other, the slower one is
+    left: its mean fades by the mean of exp(−c d), more slowly than by the mean of c."""
+    parts = tuple(water([c] * 3, [1e-5] * 3) for c in (0.06, 0.6))
+    seen = []
+    for distance in (1.0, 4.0):
+        fluid = replace(water([0.33] * 3, [1e-5] * 3), parts=parts)
+        stage = Stage(RayScene([wall(distance)]), SALT, NIGHT, fluid)
+        taken = replace(shot(lights=(lamp(distance - 0.5),)), lens=Lens(24, 24, 400.0 * distance))
+        found = Tracer(stage, seed=1).render(taken, Tracing(96, Bounces(2), spectral=True))
+        seen.append(found["colour"].mean())
+    near, far = (np.mean(np.exp(-np.array([0.06, 0.6]) * (d + 0.5))) for d in (1.0, 4.0))
+    assert seen[1] / seen[0] == pytest.approx(far / near, rel=0.02)
+    assert far / near > 1.3 * np.exp(-0.33 * 3.0)
+    plain_water = Stage(RayScene([wall(4.0)]), SALT, NIGHT, water([0.1] * 3, [0.1] * 3))
+    with pytest.raises(ValueError, match="has no spectrum"):
+        Tracer(plain_water).render(shot(), Tracing(1, spectral=True))
+
+
+def test_a_box_filter_takes_noise_and_leaves_light():
+    noisy = np.random.default_rng(0).standard_normal((60, 80, 3)).astype(np.float32) + 5.0
+    made = denoised(noisy, "box")
+    assert made.mean() == pytest.approx(noisy.mean(), abs=0.01)
+    assert made.std() == pytest.approx(noisy.std() / 3.0, rel=0.05)
+    assert denoised(noisy, "none") is noisy
 
 
 def test_a_lamp_lights_a_wall_by_the_inverse_square():
@@ -93,7 +127,7 @@ def test_a_lamp_lights_a_wall_by_the_inverse_square():
     for away in (1.0, 2.5):
         stage = Stage(RayScene([wall(4.0)]), SALT, NIGHT, clear)
         small = replace(shot(8, 8), lens=Lens(8, 8, 800.0), lights=(lamp(4.0 - away),))
-        picture = Tracer(stage).render(small, samples=8, depth=2)["colour"]
+        picture = Tracer(stage).render(small, Tracing(8, Bounces(2)))["colour"]
         expected = 0.85 / math.pi * 1000.0 / away**2 * math.pi / 133_000.0
         assert picture.mean() == pytest.approx(expected, rel=0.01)
 
@@ -106,7 +140,9 @@ def test_a_white_furnace_stays_white():
         (box((4.0, 4.0, 0.2)).moved(np.array([3.0, 0.0, 50.6]), np.eye(3)), np.ones(3)),
     ]
     view = View(replace(shot(12, 12), lens=Lens(12, 12, 8.0)))
-    found = plain.follow(shapes(corner), view, AIR, light.beams(()), light.EVEN, 256, 200, 1)
+    found = plain.follow(
+        shapes(corner), view, AIR, light.beams(()), light.EVEN, 256, Bounces(200), 1
+    )
     assert 0.2 < found.clear.mean() < 0.8  # they cover a part of the picture
     assert found.surface + found.clear == pytest.approx(1.0, abs=0.15)
     assert (found.surface + found.clear).mean() == pytest.approx(1.0, abs=0.005)
@@ -116,7 +152,7 @@ def test_a_white_furnace_stays_white():
     parts, view = shapes(floor), View(at)
     down = view.rays[:, 2]
     parts.truth.distance = np.where(down > 0.0, 1.0 / np.maximum(down, 1e-6), np.inf)
-    found = plain.follow(parts, view, milk, light.beams(()), light.EVEN, 256, 1000, 1)
+    found = plain.follow(parts, view, milk, light.beams(()), light.EVEN, 256, Bounces(1000), 1)
     whole = found.surface + found.direct + found.indirect + found.clear
     assert whole.mean() == pytest.approx(1.0, abs=0.01)
     assert found.indirect.mean() > 0.2
@@ -154,7 +190,7 @@ def test_light_that_water_scatters_once_is_its_integral():
         fluid = Water(medium.absorption + share * medium.scattering, share * medium.scattering, 0.6)
         parts = shapes([])
         parts.truth.distance = np.full(view.width * view.height, np.inf)
-        found[name] = plain.follow(parts, view, fluid, given, None, 512, 16, 3)
+        found[name] = plain.follow(parts, view, fluid, given, None, 512, Bounces(), 3)
     rays = view.rays
     expected = np.mean([once_scattered(medium, source, ray) for ray in rays], axis=0)
     much, little = found["much"], found["little"]
@@ -170,10 +206,11 @@ def test_a_lens_wide_open_blurs_what_is_out_of_focus():
     half = Body("half", "box", length=0.1, beam=4.0, height=20.0,
                 position=np.array([1.05, 2.0, 50.0]), pattern=np.ones((2, 2)))  # fmt: skip
     stage = Stage(RayScene([half]), SALT, NIGHT, water([1e-4] * 3, [1e-6] * 3))
-    taken = Shot(np.array([0.0, 0.0, 50.0]), LEVEL, 0.0, Lens(64, 8, 64.0))
     edge = []
     for opening in (Aperture(), Aperture(0.05, 10.0)):
-        found = Tracer(stage).render(taken, passes=("albedo",), aperture=opening)["albedo"]
+        lens = Lens(64, 8, 64.0, aperture=opening)
+        taken = Shot(np.array([0.0, 0.0, 50.0]), LEVEL, 0.0, lens)
+        found = Tracer(stage).render(taken, passes=("albedo",))["albedo"]
         share = found.mean(axis=(0, 2)) / 0.85
         edge.append(int(np.sum((share > 0.02) & (share < 0.98))))
     # 2 r f |1/d − 1/focus| pixels

@@ -1,4 +1,4 @@
-"""Truths of pictures: depth, normals, masks, shadow, flow and boxes against each other and against
+"""Truths of pictures: depth, normals, masks, shadow and flow against each other and against
 what Mitsuba itself meets."""
 
 import math
@@ -15,8 +15,9 @@ from seatrial.render.lens import Distortion
 from seatrial.render.picture import BOTTOM, FIRST_BODY, Lens, Light, Shot, Stage
 from seatrial.render.sky import Sky
 from seatrial.render.traced.backend import mitsuba
-from seatrial.render.traced.props import Props
-from seatrial.render.traced.snow import BOX, Snow, flakes
+from seatrial.render.traced.things import meshes, surfaces
+from seatrial.render.traced.things.props import Props
+from seatrial.render.traced.things.snow import BOX, flakes
 from seatrial.render.traced.truth import Truth
 from seatrial.render.traced.view import View
 from seatrial.render.water import medium
@@ -91,7 +92,7 @@ def test_mitsuba_meets_what_the_rays_of_contact_meet():
     stage, shot = reef(), camera(lens=Lens(24, 18, 20.0))
     truth, view = Truth(stage, shot), View(shot)
     mi = mitsuba()
-    made = Props(stage, 0, None).at(view, truth, None)()
+    made = Props(stage, 0).at(view, truth, None)()
     scene = mi.load_dict({"type": "scene", **{f"s{k}": s for k, s in enumerate(made)}})
     owner = {f"s{k}": instance for k, instance in enumerate((2, *range(FIRST_BODY, 6)))}
     wrong = 0
@@ -106,6 +107,27 @@ def test_mitsuba_meets_what_the_rays_of_contact_meet():
         assert si.t == pytest.approx(truth.distance[pixel], abs=2e-3)
         assert np.array(si.n) @ truth.surface_normal[pixel] == pytest.approx(1.0, abs=1e-3)
     assert wrong <= 1  # an edge may fall to either side
+
+
+def test_what_vertices_say_is_right_on_needles_too():
+    """A bottom goes on for 20 km beyond its grid in cells as wide as those of the grid: how much
+    of it is rock comes from the corners by linear interpolation, near and far."""
+    north = 0.3 * np.arange(41)
+    ridges = 10.0 + 0.8 * np.maximum(np.sin(2.0 * north), 0.0)[:, None] * np.ones(41)
+    grid = terrain((0.0, 0.0), (0.3, 0.3), ridges).grid()
+    mi = mitsuba()
+    look = meshes.Look(mi.load_dict(surfaces.even_plan(np.ones(3))), None)
+    made = meshes.bottom_mesh(grid, np.zeros(2), look)
+    scene = mi.load_dict({"type": "scene", "bottom": made})
+    rock = mi.load_dict({"type": "mesh_attribute", "name": "vertex_rock"})
+    corners = np.array(mi.traverse(made)["vertex_rock"]).reshape(43, 43)
+    assert np.ptp(corners[1:-1, 0]) > 0.5
+    for east in (-1.0, -300.0, -5000.0):
+        for along in np.arange(0.17, 11.9, 0.6):
+            ray = mi.Ray3f([float(along), east, 0.0], [0.0, 0.0, 1.0])
+            found = rock.eval_1(scene.ray_intersect(ray))
+            near = corners[1:-1, :2][np.abs(north - along) <= 0.3]
+            assert near.min() - 1e-3 <= found <= near.max() + 1e-3
 
 
 def test_shadows_lie_where_the_lamp_does_not_see():
@@ -127,43 +149,25 @@ def turned_axis():
     return axis / np.linalg.norm(axis)
 
 
-def test_boxes_hold_what_the_masks_show():
-    stage, shot = reef(), camera(width=96)
-    truth = Truth(stage, shot)
-    mask = truth.passes()["instance"]
-    boxes = {box.instance: box for box in truth.boxes()}
-    assert set(boxes) == {FIRST_BODY, FIRST_BODY + 1, FIRST_BODY + 2}
-    crate = boxes[FIRST_BODY]
-    rows, columns = np.nonzero(mask == FIRST_BODY)
-    assert crate.columns == (columns.min(), columns.max())
-    assert crate.rows == (rows.min(), rows.max())
-    assert crate.size == pytest.approx([1.0, 2.0, 1.5])
-    # The box in space, seen through the lens, holds the box in the picture.
-    x, _y = shot.lens.distortion.apply(*(crate.corners[:, k] / crate.corners[:, 0] for k in (1, 2)))
-    f, middle = shot.lens.focal_length, 0.5 * (shot.lens.width - 1)
-    assert (f * x + middle).min() <= columns.min() + 1
-    assert (f * x + middle).max() >= columns.max() - 1
-
-
 def test_marine_snow_stays_where_it_is_and_streaks_when_passed():
     """The same flakes lie around a camera that comes back; those of one that moves are longer and
     as much darker."""
-    snow, still = Snow(20.0, exposure=0.02), np.zeros(3)
+    still = np.zeros(3)
     here = np.array([3.0, 4.0, 30.0])
-    first = flakes(snow, 5, here, still, still, 2.0)
+    first = flakes(20.0, 5, here, still, still, 2.0, 0.02)
     assert np.array_equal(
-        first.mesh.vertices, flakes(snow, 5, here, still, still, 2.0).mesh.vertices
+        first.mesh.vertices, flakes(20.0, 5, here, still, still, 2.0, 0.02).mesh.vertices
     )
-    moved = flakes(snow, 5, here + np.array([0.5, 0.0, 0.0]), still, still, 2.0)
+    moved = flakes(20.0, 5, here + np.array([0.5, 0.0, 0.0]), still, still, 2.0, 0.02)
     centres = [
         np.sort(f.mesh.vertices.reshape(-1, 6, 3).mean(axis=1)[:, 0] % BOX) for f in (first, moved)
     ]
     assert len(np.intersect1d(*(c.round(6) for c in centres))) > 0.9 * len(centres[0])
-    fast = flakes(snow, 5, here, np.array([2.0, 0.0, 0.0]), still, 2.0)
+    fast = flakes(20.0, 5, here, np.array([2.0, 0.0, 0.0]), still, 2.0, 0.02)
 
     def length(found):
         return np.ptp(found.mesh.vertices.reshape(-1, 6, 3)[:, :, 0], axis=1)
 
     assert (length(fast) - length(first)).mean() == pytest.approx(2.0 * 0.02, rel=0.03)
     assert fast.albedo.mean() < 0.2 * first.albedo.mean()
-    assert flakes(Snow(0.0), 5, here, still, still, 2.0) is None
+    assert flakes(0.0, 5, here, still, still, 2.0, 0.02) is None

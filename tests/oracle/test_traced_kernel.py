@@ -5,6 +5,7 @@ are asked for, nor how the parts of a picture come apart.
 """
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -16,20 +17,25 @@ import pytest
 from seatrial.geometry.bodies import Body
 from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
+from seatrial.ocean.wind import Wind
 from seatrial.render.picture import Lens, Light, Shot, Stage
 from seatrial.render.sky import Sky
 from seatrial.render.traced import backend
+from seatrial.render.traced.settings import Bounces, Tracing
 from seatrial.render.traced.tracer import Tracer
-from seatrial.render.water import Medium
+from seatrial.render.water import Medium, medium
 
 PARTS = """
 import json, sys
 import numpy as np
 sys.path.insert(0, sys.argv[1])
-from test_traced_kernel import scene_of_parts
+from test_traced_kernel import bounces_of_a_kind, floor_under_waves, scene_of_parts
 from seatrial.render.traced.backend import backend
-found = scene_of_parts()
-print(json.dumps({"kind": backend().kind, **found}))
+kind = backend().kind
+found = {"kind": kind, **scene_of_parts(), "waves": floor_under_waves()}
+if kind != "scalar":
+    found["kinds"] = bounces_of_a_kind()
+print(json.dumps(found))
 """
 
 
@@ -45,11 +51,42 @@ def scene_of_parts():
         np.array([0.0, 0.0, 3.5]), np.array([1.0, 0.0, 0.0, 0.0]), 0.0, Lens(32, 24, 24.0), lights
     )
     tracer = Tracer(stage, seed=2)
-    found = tracer.render(at, 128, 16, ("colour", "direct", "indirect", "uniform"))
-    again = tracer.render(at, 2, 4, ("colour",), frame=1)["colour"].tobytes()
-    assert again == tracer.render(at, 2, 4, ("colour",), frame=1)["colour"].tobytes()
-    assert again != tracer.render(at, 2, 4, ("colour",), frame=2)["colour"].tobytes()
+    found = tracer.render(at, Tracing(128), ("colour", "direct", "indirect", "uniform"))
+    again = tracer.render(at, Tracing(2, Bounces(4)), ("colour",), frame=1)["colour"].tobytes()
+    assert (
+        again == tracer.render(at, Tracing(2, Bounces(4)), ("colour",), frame=1)["colour"].tobytes()
+    )
+    assert (
+        again != tracer.render(at, Tracing(2, Bounces(4)), ("colour",), frame=2)["colour"].tobytes()
+    )
     return {name: made.mean(axis=(0, 1)).tolist() for name, made in found.items()}
+
+
+def floor_under_waves():
+    """(24, 32) brightness of a floor 3 m down in clear water, seen from above under a wind."""
+    wind = Wind(*(np.array(v) for v in (6.0, 0.7, 1e-4)))
+    stage = Stage(RayScene([], 3.0), Ocean(water=None, wind=wind), Sky(0.9, 0.5), medium("I"))
+    down = np.array([math.sqrt(0.5), 0.0, -math.sqrt(0.5), 0.0])
+    at = Shot(np.array([0.0, 0.0, 1.0]), down, 1.0, Lens(32, 24, 24.0))
+    found = Tracer(stage, seed=4).render(at, Tracing(192, Bounces(3)))
+    return found["colour"].mean(axis=2).tolist()
+
+
+def bounces_of_a_kind():
+    """Means of light that water scattered again and of all, where it may scatter as often as it
+    likes, and not go on from there at all."""
+    bands = np.full(3, 0.05), np.full(3, 0.3)
+    stage = Stage(
+        RayScene([], 5.0), Ocean(water=None), Sky(-0.5, 0.0), Medium(*bands, 0.02 * bands[1], 0.6)
+    )
+    lights = (Light(np.array([0.0, -0.5, 3.5]), np.array([0.97, 0.1, 0.2]), 5e4, 0.6),)
+    level = np.array([1.0, 0.0, 0.0, 0.0])
+    at = Shot(np.array([0.0, 0.0, 3.5]), level, 0.0, Lens(16, 12, 12.0), lights)
+    tracer, asked = Tracer(stage, seed=2), ("direct", "indirect")
+    return [
+        {k: float(v.mean()) for k, v in tracer.render(at, Tracing(64, most), asked).items()}
+        for most in (Bounces(16), Bounces(16, volume=0))
+    ]
 
 
 def test_our_kernel_and_mitsubas_integrators_draw_the_same_picture():
@@ -65,6 +102,16 @@ def test_our_kernel_and_mitsubas_integrators_draw_the_same_picture():
     there = json.loads(choice.stdout.splitlines()[-1])
     if there.pop("kind") == "scalar":
         pytest.skip("no GPU and no LLVM 19 or newer")
+    free, held = there.pop("kinds")
+    assert held["indirect"] == 0.0
+    assert free["indirect"] > 0.2 * free["direct"]
+    assert held["direct"] == pytest.approx(free["direct"], rel=0.05)
+    # Waves gather the sun at the same places, by as much.
+    ours, theirs = (np.array(p) for p in (there.pop("waves"), floor_under_waves()))
+    assert theirs.mean() == pytest.approx(ours.mean(), rel=0.02)
+    assert theirs.std() / theirs.mean() > 0.1
+    assert np.corrcoef(ours.ravel(), theirs.ravel())[0, 1] > 0.9
+    assert theirs.std() == pytest.approx(ours.std(), rel=0.15)
     for name, tolerance in (("colour", 0.02), ("direct", 0.02), ("indirect", 0.05)):
         assert there[name] == pytest.approx(here[name], rel=tolerance), name
     assert there["uniform"] == pytest.approx(here["uniform"], rel=0.02)

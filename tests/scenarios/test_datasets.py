@@ -13,17 +13,19 @@ import numpy as np
 import pytest
 
 import seatrial as st
-from seatrial.dataset import exports, files, pixels
+from seatrial.dataset import exports, files
 from seatrial.dataset.detection.making import make_detection_sets
 from seatrial.dataset.flight import Motion, Mounting, rotate
 from seatrial.dataset.names import Picture, read_name
-from seatrial.dataset.objects import things
+from seatrial.dataset.pictures import pixels
+from seatrial.dataset.pictures.objects import things
 from seatrial.dataset.sequence import read_dataset
 from seatrial.dataset.stream import read_stream
 from seatrial.dataset.tables import read_table
 from seatrial.datasets import make_dataset
 from seatrial.errors import DatasetError, SpecError
 from seatrial.geometry.bodies import rotation_matrix
+from seatrial.spec.sensors.cameras import Camera
 
 BOTTOM = 8.0
 FRAMES = 3
@@ -135,6 +137,50 @@ def test_depths_put_back_into_the_world_lie_where_things_are(made, which):
         assert crate.mask[top:bottom, left:right].sum() == crate.mask.sum()
 
 
+def test_keys_of_path_tracing_reach_the_pictures(tmp_path):
+    """Paths, bounces, filter, wavelengths, lens and marine snow are those of the descriptions, and
+    each of them shows."""
+    camera = {"type": "camera", "name": "camera", "rate": 10, "width": 48, "height": 36,
+              "focal_length": 0.01, "pixel_size": 2e-4, "f_number": 1.0, "focus": 0.3,
+              "position": [0.2, 0.0, 0.0], "pitch_deg": -30, "exposure_time": 0.05}  # fmt: skip
+    plain = scenario()
+    rov = plain.vehicles[0]
+    kept = tuple(s for s in rov.sensors if not isinstance(s, Camera))
+    murky = plain.world.model_copy(update={"turbidity": 0.5, "marine_snow": 40.0})
+    described = scenario(
+        path_tracing={"samples": 3, "bounces": 5, "denoise": "box", "spectral": True},
+        world=murky,
+        vehicles=[rov.model_copy(update={"sensors": (*kept, Camera(**camera))})],
+    )
+    data = make_dataset(described, tmp_path / "seq", frames=1, renderer="traced", width=24)
+    assert data.manifest["options"] == {
+        "samples": 3,
+        "bounces": {"total": 5, "diffuse": None, "glossy": None, "volume": None},
+        "denoise": "box",
+        "spectral": True,
+        "snow": 40.0,
+        "backend": "scalar",
+    }
+    (one,) = data.cameras
+    assert one.intrinsics[0] == pytest.approx(0.01 / 4e-4)
+    assert pixels.read_png(data.picture(one, "A", 0)).std() > 1.0
+    kinds = described.model_copy(
+        update={"path_tracing": described.path_tracing.model_copy(update={"glossy_bounces": 4})}
+    )
+    with pytest.raises(DatasetError, match="counted on a GPU or with LLVM"):
+        make_dataset(kinds, tmp_path / "other", frames=1, renderer="traced")
+
+
+def test_a_camera_says_its_view_by_pixels_or_by_an_angle():
+    eely = {"type": "camera", "name": "camera", "rate": 10, "width": 1920, "height": 1080,
+            "focal_length": 3.4e-3, "pixel_size": 3.45e-6}  # fmt: skip
+    assert np.degrees(Camera(**eely).field_of_view) == pytest.approx(88.49, abs=0.01)
+    with pytest.raises(SpecError, match="leave one of them out"):
+        Camera(**eely, field_of_view=1.0)
+    with pytest.raises(SpecError, match="`focus` needs the `focal_length`"):
+        Camera(type="camera", name="camera", rate=10, focus=2.0)
+
+
 def test_the_box_in_space_is_the_crate(made):
     camera = made.cameras[0]
     box = next(
@@ -175,6 +221,39 @@ def test_one_that_is_stopped_goes_on_to_the_same_bytes(made, tmp_path, monkeypat
     assert every_file(folder) == every_file(made.folder)
 
 
+def test_a_stopped_path_tracing_goes_on_to_the_same_bytes(tmp_path, monkeypatch):
+    """With a lens of finite aperture and snow in the water; judges/kills.py kills ten times."""
+    pytest.importorskip("mitsuba", reason="Mitsuba comes with the extra `pictures`")
+    from seatrial.dataset import making
+
+    lens = {"focal_length": 0.0034, "f_number": 1.7, "focus": 2.0}
+    small = [
+        s.model_copy(update={"width": 16, "height": 12, **lens})
+        for s in scenario().vehicles[0].sensors
+        if s.name in ("imu", "left")
+    ]
+    plain = scenario()
+    rov = plain.vehicles[0].model_copy(update={"sensors": tuple(small)})
+    world = plain.world.model_copy(update={"marine_snow": 200.0})
+    deep = plain.model_copy(update={"vehicles": (rov,), "world": world})
+    asked = {"frames": 2, "renderer": "traced", "samples": 2}
+    put = making.put
+
+    def stop(where, name, data):
+        if name.endswith("_F-00000001.exr"):
+            raise KeyboardInterrupt
+        return put(where, name, data)
+
+    whole = make_dataset(deep, tmp_path / "whole", **asked)
+    assert whole.manifest["options"]["snow"] == 200.0
+    monkeypatch.setattr(making, "put", stop)
+    with pytest.raises(KeyboardInterrupt):
+        make_dataset(deep, tmp_path / "broken", **asked)
+    monkeypatch.undo()
+    make_dataset(deep, tmp_path / "broken", **asked)
+    assert every_file(tmp_path / "broken") == every_file(tmp_path / "whole")
+
+
 def test_a_killed_detection_set_goes_on_to_the_same_bytes(tmp_path):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     make_detection_sets(whole, 5, 7, 64, 48)
@@ -201,9 +280,12 @@ def test_checksums_are_those_of_sha256sum_and_find_what_was_changed(made, tmp_pa
     (folder / picture).write_bytes(b"nothing")
     code, _, err = seatrial("dataset", "verify", folder)
     assert (code, str(picture) in err) == (2, True)
-    (folder / picture).unlink()
     make_dataset(scenario(), folder, frames=FRAMES, sequence="02")
-    assert every_file(folder) == every_file(made.folder)
+    assert every_file(folder) == every_file(made.folder), "a spoilt picture was not drawn again"
+    table = folder / "veh0/imu0/ground_truth.csv"
+    table.write_text(table.read_text() + "0\n")
+    with pytest.raises(DatasetError, match=r"ground_truth\.csv: other bytes"):
+        make_dataset(scenario(), folder, frames=FRAMES, sequence="02")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from gymnasium.utils.env_checker import check_env
 
 import seatrial as st
 from sampling import sampled
+from seatrial import programs
 from seatrial.gym import Single, Vector, make
 from seatrial.learning.arena import Motion
 from seatrial.learning.environment import Environment
@@ -282,3 +283,14 @@ def test_the_example_of_learning_takes_its_first_steps(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert out.stat().st_size > 10_000
+
+
+def test_a_step_does_not_search_for_its_program():
+    """The search takes longer than the step: it is made once."""
+    env = gymnasium.make("seatrial/HeadingHold-v0")
+    env.reset(seed=1)
+    env.step(env.action_space.sample())
+    asked = sum(programs.counts.values())
+    for _ in range(5):
+        env.step(env.action_space.sample())
+    assert sum(programs.counts.values()) == asked

@@ -15,8 +15,11 @@ Sources of the types:
 
 - IB, II, III, 1C, 3C and 5C: a and b of Williamson and Hollins (2022), Measured IOPs of Jerlov
   water types, Applied Optics 61(33), at twenty wavelengths, as others quote them; the paper's own
-  table could not be opened to check them.
-- I and IA: K_d of Jerlov (1976), Marine Optics, table XXVII, as quoted; b = b(550) (550 / λ)^0.5
+  table could not be opened to check them. Held against what defines the types, K_d of Jerlov
+  (1976), they give 1.0 to 1.3 of it beyond 500 nm (IB 1.5 at 500 nm), in blue 1.8 of it for IB,
+  1.4 for II, 0.8 to 1.3 for the others, and half of it for 1C and 3C at 400 nm.
+- I and IA: K_d of Jerlov (1976), Marine Optics, table XXVII, after two copies that agree with each
+  other but for type I at 400 nm (0.028 or 0.027, here 0.028); b = b(550) (550 / λ)^0.5
   with b(550) = 0.30 C^0.62 of 0.025 and 0.075 mg/m³ of chlorophyll (Gordon and Morel 1983), whose
   choice is an assumption; a by Kirk's relation solved for it.
 - 7C and 9C: the same, with b(550) = 2.3 and 3.1 1/m after Solonenko and Mobley (2015), Inherent
@@ -26,6 +29,16 @@ Sources of the types:
   for Egomotion Estimation and 3D Reconstruction, table 5.2, matched footage from 90 m of depth in
   the Trondheimsfjord by eye. A renderer's volume of density D, colour C and
   absorption colour A scatters D C and absorbs D (1 − C)(1 − √A) per metre.
+
+Turbidity adds suspended sediment, of which 1 FNU is about 1 g/m³ (Neukermans et al. 2012, Limnology
+and Oceanography: Methods 10). A gram scatters 0.51 m² at 555 nm (Babin et al. 2003, Limnology and
+Oceanography 48), which is taken for all wavelengths, and absorbs 0.041 m² at 443 nm, less by
+exp(−0.0123/nm) beyond (Babin et al. 2003, Journal of Geophysical Research 108).
+
+Each colour of a camera is a band of wavelengths, and water that takes some of them faster leaves
+less of those. `Medium.parts` are the same water at wavelengths spread evenly over the bands; the
+picture in wavelengths is the mean of pictures in them. Lamps, sky and surfaces are taken as even
+within a band.
 """
 
 from dataclasses import dataclass
@@ -43,6 +56,10 @@ WATER_TYPES: tuple[str, ...] = get_args(WaterTypeName)
 
 BANDS = np.array([600.0, 530.0, 450.0])
 """Wavelengths that stand for red, green and blue, nm."""
+EDGES = ((570.0, 490.0, 400.0), (700.0, 570.0, 490.0))
+"""First and last wavelengths that count as red, green and blue, nm."""
+PARTS = 4
+"""Wavelengths of each band that are followed where a spectrum is asked for."""
 INDEX = 1.34
 """Of refraction, of sea water in visible light."""
 BACKWARD = 0.0183
@@ -84,7 +101,7 @@ _MEASURED: dict[str, tuple[str, str]] = {
 _DAYLIGHT_AT = np.linspace(400.0, 700.0, 13)
 _DAYLIGHT: dict[str, tuple[tuple[float, ...], float, float]] = {
     "I": (
-        (27, 22, 19, 18, 27, 43, 63, 89, 235, 305, 360, 420, 560),
+        (28, 22, 19, 18, 27, 43, 63, 89, 235, 305, 360, 420, 560),
         0.30 * 0.025**0.62,
         0.5,
     ),
@@ -106,6 +123,8 @@ _DAYLIGHT: dict[str, tuple[tuple[float, ...], float, float]] = {
 }
 """Type -> 1000 K_d at these wavelengths, 1/m; b at 550 nm, 1/m; the power with which it falls."""
 
+SEDIMENT_SCATTERING, SEDIMENT_ABSORPTION, SEDIMENT_SLOPE = 0.51, 0.041, 0.0123
+"""m²/g, m²/g at 443 nm, 1/nm."""
 _KIRK = 0.256
 _SLANT = 0.86
 
@@ -127,6 +146,8 @@ class Medium:
     """(3,) bb."""
     mean_cosine: float
     """Of the scattering angle, for a phase function of Henyey and Greenstein."""
+    parts: tuple["Medium", ...] = ()
+    """The same water at wavelengths of red, green and blue each."""
 
     @property
     def attenuation(self) -> Array:
@@ -148,14 +169,24 @@ class Medium:
 
 
 @cache
-def medium(name: str) -> Medium:
-    """A type in the three bands."""
-    absorption, scattering = absorption_at(name, BANDS), scattering_at(name, BANDS)
+def medium(name: str, turbidity: float = 0.0) -> Medium:
+    """A type in the three bands, with so many FNU of sediment more."""
+    low, high = np.array(EDGES)
+    parts = tuple(
+        _at(name, turbidity, low + (k + 0.5) / PARTS * (high - low), ()) for k in range(PARTS)
+    )
+    return _at(name, turbidity, BANDS, parts)
+
+
+def _at(name: str, turbidity: float, wavelength: Array, parts: tuple[Medium, ...]) -> Medium:
+    sediment = SEDIMENT_ABSORPTION * np.exp(-SEDIMENT_SLOPE * (wavelength - 443.0))
+    scattering = scattering_at(name, wavelength) + turbidity * SEDIMENT_SCATTERING
     return Medium(
-        absorption,
+        absorption_at(name, wavelength) + turbidity * sediment,
         scattering,
-        _backscatter(BANDS, scattering),
+        _backscatter(wavelength, scattering),
         FJORD_MEAN_COSINE if name == "fjord" else MEAN_COSINE,
+        parts,
     )
 
 

@@ -1,6 +1,6 @@
 """Description of what stands, lies, floats and passes in a world."""
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -126,6 +126,18 @@ class Rock(Spec):
     """Mean diameter."""
 
 
+class Wreck(Spec):
+    """A part of a wreck, of rusty steel; how it is bent and where it broke is drawn from the seed.
+    `position` is the middle of its underside, `heading` where its forward end points."""
+
+    part: Literal["plate", "ribs", "bow", "mast"]
+    """A sheet of the shell, a keel with frames, the shell of the bow, or a mast with a yard."""
+    size: Size
+    """Length, width and height; of a mast its thickness, the yard's length and its height."""
+    tilt: Annotated[Radians, Field(ge=-3.1416, le=3.1416)] = 0.0
+    """How far it leans back from upright."""
+
+
 class Board(Spec):
     """A board with a pattern that programs of vision find; `position` is its middle, and it faces
     `heading`. It is as large as its cells make it, with a white margin."""
@@ -212,6 +224,7 @@ SHAPES = (
     "mine",
     "rock",
     "board",
+    "wreck",
 )
 SINGLE = ("box", "cylinder", "sphere", "mesh", "buoy", "rock", "board")
 """Shapes that are one solid, which may move."""
@@ -244,6 +257,8 @@ class WorldBody(Spec):
     """A lumpy rock."""
     board: Board | None = None
     """A board with a pattern for vision."""
+    wreck: Wreck | None = None
+    """A part of a wreck."""
     position: Where = (0.0, 0.0, 0.0)
     """North, east and down; two numbers where the depth is that of the water's surface, or where
     `on_bottom` says it."""

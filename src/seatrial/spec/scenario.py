@@ -22,6 +22,7 @@ from seatrial.spec.mission import AnyTask, Control, Guidance
 from seatrial.spec.navigation import Navigation
 from seatrial.spec.obstacles import Avoidance, Obstacle
 from seatrial.spec.sensors import Sensor
+from seatrial.spec.sensors.cameras import PathTracing
 from seatrial.spec.vehicle import Vehicle
 from seatrial.spec.world import World
 
@@ -317,6 +318,8 @@ class Scenario(Spec):
     """The vehicles."""
     obstacles: Annotated[tuple[Obstacle, ...], Field(strict=False, max_length=100)] = ()
     """Vessels on a timetable and fixed shapes, which vehicles with `avoidance` keep clear of."""
+    path_tracing: PathTracing = PathTracing()
+    """How its pictures are drawn by `seatrial dataset --renderer traced`."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -308,6 +308,11 @@ class World(Spec):
     water_type: WaterTypeName = "II"
     """What the water does to light: Jerlov's types of open oceans (I the clearest, IA, IB, II,
     III), of coasts (1C the clearest, 3C, 5C, 7C, 9C), or `fjord`."""
+    turbidity: Annotated[Plain, Field(ge=0, le=1000)] = 0.0
+    """Of sediment that is stirred up beyond what the type has, FNU: 1 is hazy, 10 a flood."""
+    marine_snow: Annotated[Plain, Field(ge=0, le=5000)] = 0.0
+    """Flakes of more than 0.4 mm in a cubic metre, for path-traced pictures: 50 in clear water,
+    thousands in a bloom."""
     seabed: AnySeabed | None = None
     """Deep water without a bottom when left out."""
     bodies: Annotated[tuple[WorldBody, ...], Field(strict=False, max_length=500)] = ()

@@ -7,8 +7,7 @@ import numpy as np
 from seatrial.compile.sensors.context import Built, Context, tap_of
 from seatrial.geometry.bodies import rotation_matrix
 from seatrial.render.lens import Distortion
-from seatrial.render.picture import Lens, Light
-from seatrial.render.water import medium
+from seatrial.render.picture import PINHOLE, Lens, Light, aperture
 from seatrial.sensors.vision.camera import Camera
 from seatrial.sensors.vision.chip import Chip
 from seatrial.sensors.vision.depth_camera import DepthCamera, Noise
@@ -36,7 +35,7 @@ def camera(described: spec.Camera, context: Context) -> Built:
     dense = Camera(
         rays=context.rays,
         sky=context.sky,
-        water=medium(context.water_type),
+        water=context.water,
         lens=lens,
         shows=d.shows,
         chip=chip,
@@ -127,7 +126,10 @@ def lens_of(described: spec.Imager) -> Lens:
     """The lens of a camera; refused where it shows a direction twice."""
     d = described
     focal = 0.5 * d.width / math.tan(0.5 * d.field_of_view)
-    lens = Lens(d.width, d.height, focal, Distortion(d.k1, d.k2, d.k3, d.p1, d.p2))
+    opening = PINHOLE
+    if isinstance(d, spec.Camera) and d.focus is not None and d.focal_length is not None:
+        opening = aperture(d.focal_length, d.f_number, d.focus)
+    lens = Lens(d.width, d.height, focal, Distortion(d.k1, d.k2, d.k3, d.p1, d.p2), opening)
     try:
         _ = lens.rays
     except ValueError:

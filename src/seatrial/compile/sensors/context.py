@@ -12,6 +12,7 @@ from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
 from seatrial.pytree import constant
 from seatrial.render.sky import Sky
+from seatrial.render.water import Medium, medium
 from seatrial.sensors.sensor import Mount, Sensor
 from seatrial.sensors.tap import DenseSensor, Tap
 from seatrial.spec.sensors.base import SensorSpec
@@ -45,7 +46,7 @@ class Context:
     """Of the air; None for a clear day."""
     sky: Sky = field(default_factory=lambda: Sky(USUAL_ELEVATION, USUAL_AZIMUTH))
     """Sun, clouds and fog."""
-    water_type: str = "II"
+    water: Medium = field(default_factory=lambda: medium("II"))
     """What the water does to light."""
     name: str = ""
     """Of the vehicle."""

@@ -27,6 +27,7 @@ from seatrial.faults import SensorFault
 from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
 from seatrial.pytree import constant
+from seatrial.render.water import medium
 from seatrial.sensors.noise import draws
 from seatrial.sensors.sensor import Mount
 from seatrial.sensors.tap import DenseSensor, Tap
@@ -135,7 +136,7 @@ class FittedOut:
                 rays=rays or RayScene(()),
                 weather=scenario.world.weather,
                 sky=sky_of(scenario.world),
-                water_type=scenario.world.water_type,
+                water=medium(scenario.world.water_type, scenario.world.turbidity),
             )
             built = _BUILDERS[_type(sensor)](sensor, context)
             self._built.append(built)

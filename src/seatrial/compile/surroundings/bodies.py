@@ -41,8 +41,8 @@ MATERIALS = {
 DRY_SHARE = 0.4
 """Of a buoy's height."""
 ROCK_SHAPES = 6
-"""Different shapes among the rocks of one scatter, each turned by chance: as many distance fields
-are kept."""
+"""Different shapes among the rocks or parts of wrecks of one scatter, each turned by chance: as
+many distance fields are kept."""
 FIRM_CURRENT = 0.1
 """Current that holds a moored body at the edge of its circle, m/s; half of it half way."""
 UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
@@ -79,7 +79,7 @@ def _all_of(body: spec.WorldBody, ocean: Ocean, seed: int) -> list[Body]:
     headings = random.uniform(-math.pi, math.pi, len(places))
     shapes = [
         parts_of(body, f"bodies/{body.name}/{k}", seed)
-        for k in range(min(ROCK_SHAPES if body.shape == "rock" else 1, len(places)))
+        for k in range(min(ROCK_SHAPES if body.shape in ("rock", "wreck") else 1, len(places)))
     ]
     found: list[Body] = []
     for k, ((north, east), heading) in enumerate(zip(places.tolist(), headings, strict=True)):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.compile.surroundings.wreck_parts import wreck
 from seatrial.geometry import mesh as meshes
 from seatrial.geometry import patterns
 from seatrial.geometry.bodies import Body, rotation_matrix
@@ -40,7 +41,7 @@ def depth_under(ocean: Ocean, north: float, east: float) -> float | None:
     """Of the bottom, m; None where there is none."""
     if ocean.seabed is None:
         return None
-    return float(bottoms.sample(ocean.seabed, np.float64(north), np.float64(east)))
+    return float(bottoms.under(ocean.seabed, north, east))
 
 
 def parts_of(body: spec.WorldBody, stream: str, seed: int) -> list[Body]:
@@ -72,6 +73,8 @@ def parts_of(body: spec.WorldBody, stream: str, seed: int) -> list[Body]:
         return _pier(body.pier)
     if body.board is not None:
         return [_board(body.board)]
+    if body.wreck is not None:
+        return wreck(body.wreck, generator(seed, f"{stream}/wreck"))
     assert body.pipe is not None
     return []  # laid along the bottom when its place is known
 

@@ -15,7 +15,7 @@ USUAL_ELEVATION, USUAL_AZIMUTH = 0.7, 2.4
 
 def stage_of(world: World, rays: RayScene, ocean: Ocean) -> Stage:
     """Everything that can be seen, and the light on it."""
-    return Stage(rays, ocean, sky_of(world), medium(world.water_type))
+    return Stage(rays, ocean, sky_of(world), medium(world.water_type, world.turbidity))
 
 
 def sky_of(world: World) -> Sky:

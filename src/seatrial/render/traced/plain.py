@@ -6,7 +6,12 @@ vacuum, before surfaces that stand in water, light of surfaces comes back withou
 way to the camera, which then takes exp(−c d) of it. What remains of the whole is light that water
 scattered again.
 
-Simpler than `transport` in two things: the sun is not gathered by waves, and lamps have no size.
+A sun whose rays waves gather is none of Mitsuba's lights. Its emitters shine as below a level sea,
+and what waves add or take is put onto that: at surfaces the light that came straight from the sun,
+times the gain there less 1; in the water the same of what it scatters once, summed along rays of
+pixels. Light that goes on from there is that of a level sea.
+
+Simpler than `transport` in that, in lamps without size, and in that bounces are counted in all.
 """
 
 import math
@@ -18,7 +23,9 @@ from numpy.typing import NDArray
 
 from seatrial.render.picture import STRAIGHT
 from seatrial.render.traced.backend import mitsuba
-from seatrial.render.traced.light import SKY_NODES, Beams, Daylight
+from seatrial.render.traced.lighting.gathered import gathered
+from seatrial.render.traced.lighting.light import SKY_NODES, Beams, Daylight
+from seatrial.render.traced.settings import Bounces
 from seatrial.render.traced.split import Shapes, Split, Water
 from seatrial.render.traced.view import View
 
@@ -48,8 +55,7 @@ def albedo(shapes: Shapes, view: View, samples: int, seed: int) -> Picture:
         "integrator": {"type": "aov", "aovs": "albedo:albedo"},
         **{f"shape{k}": shape for k, shape in enumerate(shapes())},
     }
-    # A texture that is squeezed to nothing far away has no colour.
-    return np.nan_to_num(_rendered(plan, samples, seed)[..., -3:])
+    return _rendered(plan, samples, seed)[..., -3:]
 
 
 def follow(
@@ -59,10 +65,11 @@ def follow(
     beams: Beams,
     daylight: Daylight | None,
     samples: int,
-    depth: int,
+    bounces: Bounces,
     seed: int,
 ) -> Split:
-    """As `transport.follow`."""
+    """As `transport.follow`, but that kinds of bounces are not told apart."""
+    depth = bounces.total
     if view.shot.lens.distortion != STRAIGHT:
         raise ValueError(
             "a lens that distorts is drawn on a GPU or with LLVM 19 or newer; found neither"
@@ -82,13 +89,20 @@ def follow(
         return _rendered(plan, samples, seed)
 
     whole, direct = drawn(False, depth + 1, medium), drawn(True, 2, medium)
+    rest = whole - direct
     far = shapes.truth.distance.reshape(view.height, view.width, 1)
     fade = np.exp(-water.attenuation * np.where(np.isfinite(far), far, 1e4))
     surface = (drawn(False, depth + 1, None) * fade).astype(np.float32)
+    rest -= surface
+    if daylight is not None and daylight.caustics is not None and "sun" in lights:
+        lit = _rendered(_plan(shapes(), view, {"sun": lights["sun"]}, "path", 2), samples, seed)
+        more = gathered(view, shapes.truth, water, daylight, daylight.caustics, seed)
+        surface += (lit * fade * more.at_surfaces).astype(np.float32)
+        direct += more.scattered
     up = -view.rays[:, 2].reshape(view.height, view.width, 1)
     way = np.where(up > 0.0, view.position[2] / np.maximum(up, 1e-6), np.inf)
     clear = (1.0 - covered) * np.exp(-np.where(np.isfinite(way), way, 1e4) * water.attenuation)
-    return Split(surface, direct, whole - surface - direct, clear.astype(np.float32))
+    return Split(surface, direct, rest, clear.astype(np.float32))
 
 
 def _plan(

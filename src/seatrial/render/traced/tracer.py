@@ -1,7 +1,7 @@
 """Path-traced pictures of a stage.
 
     tracer = Tracer(stage, seed=7)
-    passes = tracer.render(shot, samples=64, passes=("colour", "depth"))
+    passes = tracer.render(shot, Tracing(samples=64), passes=("colour", "depth"))
 
 Names of passes, and the letters of Zwilgmeyer (2021, table 4.5):
 
@@ -14,22 +14,24 @@ and `albedo`, `instance`, `category`. Truths (`truth`) are exact; the rest is dr
 numbers of the stated seed: on one machine and backend the same seed gives the same bytes.
 """
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.render.picture import Passes, Shot, Stage
-from seatrial.render.traced import light, plain
+from seatrial.render.traced import plain
 from seatrial.render.traced.backend import Backend, backend
-from seatrial.render.traced.background import background, fogged
 from seatrial.render.traced.denoise import denoised
-from seatrial.render.traced.props import Props
-from seatrial.render.traced.ripples import ripples
-from seatrial.render.traced.snow import Snow
+from seatrial.render.traced.lighting import light
+from seatrial.render.traced.lighting.background import background, fogged
+from seatrial.render.traced.lighting.ripples import ripples
+from seatrial.render.traced.settings import USUAL, Bounces, Tracing
 from seatrial.render.traced.split import AIR, Split, Water
+from seatrial.render.traced.things.props import Props
 from seatrial.render.traced.truth import Truth
-from seatrial.render.traced.view import PINHOLE, Aperture, View
+from seatrial.render.traced.view import View
 
 Array = NDArray[np.float64]
 
@@ -39,13 +41,13 @@ PASSES = (*TRACED, "uniform", "albedo", "shadow", *TRUTHS)
 
 EVEN_SAMPLES = 20
 """Paths per pixel of what is evenly lit (Zwilgmeyer 2021, table 5.5)."""
-EVEN_DEPTH = 4
+EVEN_BOUNCES = Bounces(4)
 
 
 class Tracer:
-    """Draws a stage; what stands still is built once."""
+    """Draws a stage with so many flakes of marine snow per m³; what stands still is built once."""
 
-    def __init__(self, stage: Stage, seed: int = 0, snow: Snow | None = None) -> None:
+    def __init__(self, stage: Stage, seed: int = 0, snow: float = 0.0) -> None:
         self.stage, self.seed = stage, seed
         self._props = Props(stage, seed, snow)
 
@@ -57,39 +59,37 @@ class Tracer:
     def render(
         self,
         shot: Shot,
-        samples: int = 64,
-        depth: int = 16,
+        settings: Tracing = USUAL,
         passes: Sequence[str] = ("colour",),
-        aperture: Aperture = PINHOLE,
         frame: int = 0,
         velocity: Array | None = None,
-        denoise: bool = False,
     ) -> Passes:
         """Passes by name.
 
-        `samples` paths per pixel of at most `depth` meetings with water and surfaces; `frame` is
-        the number in a sequence, from which the random numbers come, and `velocity` (3,) that of
-        the camera, NED, m/s, for streaks of marine snow. With `denoise` colour, direct and indirect
-        light go through Open Image Denoise.
+        `frame` is the number in a sequence, from which the random numbers come, and `velocity` (3,)
+        that of the camera, NED, m/s, for streaks of marine snow.
         """
         unknown = sorted(set(passes) - set(PASSES))
         if unknown:
             raise ValueError(f"no passes {', '.join(unknown)}; there are {', '.join(PASSES)}")
-        view, truth = View(shot, aperture), Truth(self.stage, shot)
+        view, truth = View(shot), Truth(self.stage, shot)
         found: Passes = {}
         if set(TRUTHS) & set(passes):
             found |= {name: made for name, made in truth.passes().items() if name in passes}
         if "shadow" in passes:
             found["shadow"] = truth.shadow()
         if set(TRACED) & set(passes):
-            drawn = self._drawn(view, truth, samples, depth, frame, velocity)
-            clean = denoised if denoise else np.asarray
-            found |= {name: clean(made) for name, made in drawn.items() if name in passes}
+            drawn = self._drawn(view, truth, settings, frame, velocity)
+            found |= {
+                name: denoised(made, settings.denoise)
+                for name, made in drawn.items()
+                if name in passes
+            }
         dry = self._props.at(view, truth, None, sea=False)
         if "uniform" in passes:
             split = self._follow(
                 *(dry, view, AIR, light.beams(()), light.EVEN),
-                *(EVEN_SAMPLES, EVEN_DEPTH, self._number(frame)),
+                *(EVEN_SAMPLES, EVEN_BOUNCES, self._number(frame)),
             )
             found["uniform"] = np.asarray(split.surface + split.clear)
         if "albedo" in passes:
@@ -97,37 +97,45 @@ class Tracer:
         return found
 
     def _drawn(
-        self,
-        view: View,
-        truth: Truth,
-        samples: int,
-        depth: int,
-        frame: int,
-        velocity: Array | None,
+        self, view: View, truth: Truth, settings: Tracing, frame: int, velocity: Array | None
     ) -> Passes:
         """Colour and the light in the water."""
         stage, shot = self.stage, view.shot
         short = ripples(stage.ocean, self.seed, shot.time)
-        water, day = AIR, None
-        if view.under_water:
-            medium = stage.water
-            water = Water(medium.attenuation, medium.scattering, medium.mean_cosine)
+        day = None
         if np.any(stage.sky.sky_irradiance > 0.0):
             day = (
                 light.in_water(stage, view.position, shot.time, short)
                 if view.under_water
                 else light.in_air(stage.sky)
             )
-        split = self._follow(
-            *(self._props.at(view, truth, velocity), view, water, light.beams(shot.lights), day),
-            *(samples, depth, self._number(frame)),
-        )
+        lamps, shapes = light.beams(shot.lights), self._props.at(view, truth, velocity)
+        waters = self._waters(view, settings.spectral)
+        each = math.ceil(settings.samples / len(waters))
+        splits = [
+            self._follow(
+                *(shapes, view, water, lamps, day),
+                *(each, settings.bounces, self._number(frame, part)),
+            )
+            for part, water in enumerate(waters)
+        ]
+        split = Split(*(np.mean(parts, axis=0) for parts in zip(*splits, strict=True)))
         colour = split.surface + split.direct + split.indirect
         if day is not None:
             colour += split.clear * background(stage, view, short)
         if not view.under_water:
             colour = fogged(colour, truth, stage.sky)
         return {"colour": colour, "direct": split.direct, "indirect": split.indirect}
+
+    def _waters(self, view: View, spectral: bool) -> list[Water]:
+        """In which paths go, one for each set of wavelengths."""
+        if not view.under_water:
+            return [AIR]
+        medium = self.stage.water
+        media = medium.parts if spectral else (medium,)
+        if not media:
+            raise ValueError("this water has no spectrum: only types of `water.medium` have one")
+        return [Water(m.attenuation, m.scattering, m.mean_cosine) for m in media]
 
     @property
     def _follow(self) -> Callable[..., Split]:
@@ -138,6 +146,7 @@ class Tracer:
             return transport.follow
         return plain.follow
 
-    def _number(self, frame: int) -> int:
-        """Of the stream of random numbers of a frame."""
-        return int(np.random.SeedSequence([self.seed, frame]).generate_state(1)[0])
+    def _number(self, frame: int, part: int = 0) -> int:
+        """Of the stream of random numbers of a frame, and of a part of its wavelengths."""
+        entropy = [self.seed, frame, part] if part else [self.seed, frame]
+        return int(np.random.SeedSequence(entropy).generate_state(1)[0])

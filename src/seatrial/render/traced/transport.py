@@ -24,7 +24,8 @@ import mitsuba as mi
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.render.traced.light import LAMP_SIZE, SKY_NODES, Beams, Daylight
+from seatrial.render.traced.lighting.light import LAMP_SIZE, SKY_NODES, Beams, Daylight
+from seatrial.render.traced.settings import Bounces
 from seatrial.render.traced.split import Shapes, Split, Water
 from seatrial.render.traced.view import View
 
@@ -47,10 +48,11 @@ def follow(
     beams: Beams,
     daylight: Daylight | None,
     samples: int,
-    depth: int,
+    bounces: Bounces,
     seed: int,
 ) -> Split:
-    """What a camera sees with so many paths per pixel, each of at most `depth` meetings."""
+    """What a camera sees with so many paths per pixel, each of at most so many meetings
+    with water and surfaces."""
     scene = mi.load_dict({"type": "scene", **{f"shape{k}": s for k, s in enumerate(shapes())}})
     kept = _Light.of(water, beams, daylight)
     sums = _kernel(
@@ -58,7 +60,7 @@ def follow(
         _Camera.of(view),
         kept,
         dr.opaque(mi.UInt32, samples),
-        dr.opaque(mi.UInt32, depth),
+        [dr.opaque(mi.UInt32, n) for n in (bounces.total, *bounces.by_kind)],
         dr.opaque(mi.UInt64, seed),
     )
     dr.eval(*sums)
@@ -206,7 +208,7 @@ class _Light(NamedTuple):
 
 
 @dr.syntax  # type: ignore[untyped-decorator]
-def _kernel(scene: Any, camera: Any, light: Any, samples: Any, depth: Any, seed: Any) -> Any:
+def _kernel(scene: Any, camera: Any, light: Any, samples: Any, most: Any, seed: Any) -> Any:
     pixels = camera.width * camera.height
     pixel = dr.arange(mi.UInt32, pixels)
     random = mi.PCG32(size=pixels, initstate=seed, initseq=mi.UInt64(pixel))
@@ -215,7 +217,7 @@ def _kernel(scene: Any, camera: Any, light: Any, samples: Any, depth: Any, seed:
     fresh = dr.full(mi.Bool, True, pixels)
     ray = dr.zeros(mi.Ray3f, pixels)
     weight = mi.Color3f(1.0)
-    met = mi.UInt32(0)
+    met, matt, shiny, watery = (mi.UInt32(0) for _ in range(4))
     by_water = mi.Bool(False)
     context = mi.BSDFContext()
     active = left > 0
@@ -227,7 +229,7 @@ def _kernel(scene: Any, camera: Any, light: Any, samples: Any, depth: Any, seed:
             )
             ray = camera.ray(pixel, u, v, disc)
             weight = mi.Color3f(1.0)
-            met = mi.UInt32(0)
+            met, matt, shiny, watery = mi.UInt32(0), mi.UInt32(0), mi.UInt32(0), mi.UInt32(0)
             by_water = mi.Bool(False)
         si = scene.ray_intersect(ray, active)
         inside = mi.Bool(False)
@@ -294,13 +296,18 @@ def _kernel(scene: Any, camera: Any, light: Any, samples: Any, depth: Any, seed:
         ray = mi.Ray3f(si.spawn_ray(onward))
         ray.o = dr.select(inside, here, ray.o)
         met += 1
+        dull = mi.has_flag(drawn.sampled_type, mi.BSDFFlags.Diffuse)
+        watery += dr.select(inside, mi.UInt32(1), mi.UInt32(0))
+        matt += dr.select(~inside & dull, mi.UInt32(1), mi.UInt32(0))
+        shiny += dr.select(~inside & ~dull, mi.UInt32(1), mi.UInt32(0))
         top = dr.max(weight)
         chance = dr.select(met > ROULETTE, dr.minimum(top, KEEP), 1.0)
         if dr.hint(light.sky is None, mode="scalar"):
             # By lamps alone: where a path is far from them, little light is left to find.
             away = dr.squared_norm(here - camera.origin)
             chance *= dr.minimum(LAMPLIGHT * LAMPLIGHT / dr.maximum(away, 1e-6), 1.0)
-        ends = gone | (met >= depth) | (top <= 0.0) | (random.next_float32() >= chance)
+        often = (matt > most[1]) | (shiny > most[2]) | (watery > most[3])
+        ends = gone | (met >= most[0]) | often | (top <= 0.0) | (random.next_float32() >= chance)
         weight /= dr.maximum(chance, 1e-9)
         fresh = ends
         left = dr.select(ends, left - 1, left)

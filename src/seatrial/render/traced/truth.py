@@ -1,4 +1,4 @@
-"""What is known exactly of every pixel: distance, normal, owner, shadow, motion and boxes.
+"""What is known exactly of every pixel: distance, normal, owner, shadow and motion.
 
 Rays of the same scene that contact and LiDAR use go through the middles of pixels, without lens
 opening or noise. `picture` says what the passes are; beside them
@@ -11,7 +11,6 @@ opening or noise. `picture` says what the passes are; beside them
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +27,7 @@ from seatrial.render.picture import (
     category_of_instance,
 )
 from seatrial.render.sea import sea_at
-from seatrial.render.traced.light import beams, refracted
+from seatrial.render.traced.lighting.light import beams, refracted
 from seatrial.render.traced.view import View
 
 Array = NDArray[np.float64]
@@ -37,22 +36,6 @@ REACH = 5_000.0
 """How far a camera looks, m."""
 OFF = 1e-3
 """By which a ray of light starts off a surface, m."""
-
-
-class Box(NamedTuple):
-    """What a body takes up of a picture, and of the space before the camera."""
-
-    instance: int
-    category: int
-    columns: tuple[int, int]
-    """First and last in which it is seen."""
-    rows: tuple[int, int]
-    pixels: int
-    """How many show it."""
-    size: Array
-    """(3,) of the box around it in its own axes, m."""
-    corners: Array
-    """(8, 3) of that box in the camera's axes, m."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +124,7 @@ class Truth:
             beam = np.maximum(-towards @ direction, 0.0) ** exponent
             strength = np.mean(intensity * np.exp(-np.outer(far, water)), axis=1)
             strength *= beam * np.maximum(np.sum(towards * normal, axis=1), 0.0) / far**2
-            free = self._free(at, towards, far)
+            free = self.free(at, towards, far)
             whole += strength
             arrives += strength * free
         sky = self.stage.sky
@@ -152,7 +135,7 @@ class Truth:
             depth = np.maximum(at[:, 2], 0.0) / max(-sun[2], 0.05)
             strength = np.mean(sky.sun_irradiance * np.exp(-np.outer(depth, water)), axis=1)
             strength *= np.maximum(normal @ sun, 0.0)
-            free = self._free(at, np.broadcast_to(sun, at.shape), np.full(len(at), REACH))
+            free = self.free(at, np.broadcast_to(sun, at.shape), np.full(len(at), REACH))
             whole += strength
             arrives += strength * free
         share = np.zeros(len(self.instance), np.float32)
@@ -160,7 +143,7 @@ class Truth:
         share[solid] = np.where(dark, 0.0, arrives / np.where(dark, 1.0, whole))
         return share.reshape(self.view.height, self.view.width)
 
-    def _free(self, at: Array, towards: Array, far: Array) -> NDArray[np.bool_]:
+    def free(self, at: Array, towards: Array, far: Array) -> NDArray[np.bool_]:
         """(P,) whether nothing lies within distances from places."""
         if not len(at):
             return np.zeros(0, np.bool_)
@@ -199,37 +182,6 @@ class Truth:
         off = np.stack([columns - column, rows - row], axis=1)
         off[~ahead | (self.instance == SURFACE)] = np.nan
         return off.astype(np.float32).reshape(self.view.height, self.view.width, 2)
-
-    def boxes(self, fewest: int = 1) -> list[Box]:
-        """Of the bodies that at least so many pixels show."""
-        shape = (self.view.height, self.view.width)
-        whole = self.instance.reshape(shape)
-        category = category_of_instance(self.stage.rays)
-        vehicles = self.stage.rays.vehicles
-        found = []
-        for instance in np.unique(self.instance[self.instance >= FIRST_BODY]):
-            rows, columns = np.nonzero(whole == instance)
-            if len(rows) < fewest:
-                continue
-            index = int(instance) - FIRST_BODY
-            body = self.stage.rays.bodies[index]
-            vertices = body.mesh().vertices
-            low, high = vertices.min(axis=0), vertices.max(axis=0)
-            picks = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)])
-            position, rotation = _pose(body, index, vehicles, self.shot)
-            corners = np.where(picks == 1, high, low) @ rotation.T + position
-            found.append(
-                Box(
-                    int(instance),
-                    int(category[instance]),
-                    (int(columns.min()), int(columns.max())),
-                    (int(rows.min()), int(rows.max())),
-                    len(rows),
-                    high - low,
-                    (corners - self.view.position) @ self.view.axes,
-                )
-            )
-        return found
 
 
 def _pose(body: Body, index: int, vehicles: list[int], shot: Shot) -> tuple[Array, Array]:

@@ -6,41 +6,27 @@ is sharp; a point elsewhere is spread over a disc (Hecht 2017, Optics, section 5
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.geometry.bodies import rotation_matrix
 from seatrial.render.lens import pixel_rays
-from seatrial.render.picture import Lens, Shot
+from seatrial.render.picture import Aperture, Lens, Shot
 
 Array = NDArray[np.float64]
 
 
-class Aperture(NamedTuple):
-    """Opening of a lens."""
-
-    radius: float = 0.0
-    """m; 0 of a pinhole, by which everything is sharp."""
-    focus: float = 1.0
-    """Distance along the axis at which things are sharp, m."""
-
-
-def aperture(focal_length: float, f_number: float, focus: float) -> Aperture:
-    """Of a lens of a focal length in m; that of Zwilgmeyer (2021) has 3.4 mm and 1.7."""
-    return Aperture(0.5 * focal_length / f_number, focus)
-
-
-PINHOLE = Aperture()
-
-
 @dataclass(frozen=True)
 class View:
-    """A shot, and the opening it is taken with."""
+    """A shot, and where its rays go."""
 
     shot: Shot
-    aperture: Aperture = PINHOLE
+
+    @property
+    def aperture(self) -> Aperture:
+        """Opening of the lens."""
+        return self.shot.lens.aperture
 
     @property
     def width(self) -> int:

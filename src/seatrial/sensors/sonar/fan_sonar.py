@@ -32,8 +32,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
@@ -207,10 +205,8 @@ class FanSonar:
     def _mirrors(self, place: Array, ocean: Ocean) -> list["Mirror"]:
         found = [Mirror(np.zeros(len(place)), 1.0)]
         if ocean.seabed is not None:
-            with jax.enable_x64(True):  # of this thread, whichever expands the taps
-                below = seabed.sample(ocean.seabed, *(jnp.asarray(p) for p in place.T[:2]))
-            depth = np.broadcast_to(np.asarray(below, np.float64), len(place))
-            found.append(Mirror(depth, self.bottom_reflection))
+            below = seabed.under(ocean.seabed, *place.T[:2])
+            found.append(Mirror(below, self.bottom_reflection))
         return found
 
 

@@ -1,10 +1,11 @@
 """Descriptions of cameras: of light, of depth and of heat."""
 
+import math
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from seatrial.spec.base import Metres, Number, Plain, Radians, Seconds, Unit
+from seatrial.spec.base import Metres, Number, Plain, Radians, Seconds, Spec, Unit
 from seatrial.spec.sensors.base import SensorSpec
 
 Coefficient = Annotated[Plain, Field(ge=-10, le=10)]
@@ -80,6 +81,13 @@ class Camera(Imager):
     """By which the chip amplifies; with `auto_exposure` the greatest."""
     f_number: Annotated[Plain, Field(ge=0.7, le=64)] = 2.8
     """Focal length over the diameter of the aperture."""
+    focal_length: Annotated[Metres, Field(gt=0, le=10)] | None = None
+    """Of the lens."""
+    pixel_size: Annotated[Metres, Field(gt=0, le=0.001)] | None = None
+    """Side of a pixel; with `focal_length` it says the `field_of_view`."""
+    focus: Annotated[Metres, Field(gt=0, le=1e6)] | None = None
+    """Distance at which path-traced pictures are sharp, with a lens of `focal_length` and
+    `f_number`; everything is sharp when left out."""
     brightness: Annotated[Plain, Field(gt=0, lt=1)] = 0.18
     """Mean of the linear picture that `auto_exposure` aims at, its brightest tenth cut off, which
     is left to burn out."""
@@ -110,6 +118,19 @@ class Camera(Imager):
 
     @model_validator(mode="after")
     def _check_camera(self) -> Self:
+        if self.focal_length is None:
+            for name in ("pixel_size", "focus"):
+                if getattr(self, name) is not None:
+                    raise ValueError(f"`{name}` needs the `focal_length` of the lens")
+        elif self.pixel_size is not None:
+            wide = 2.0 * math.atan(0.5 * self.width * self.pixel_size / self.focal_length)
+            if "field_of_view" not in self.model_fields_set:
+                object.__setattr__(self, "field_of_view", wide)
+            elif abs(wide - self.field_of_view) > 1e-6:
+                raise ValueError(
+                    f"`focal_length` and `pixel_size` make a `field_of_view` of {wide:.6g} rad, "
+                    f"found {self.field_of_view:.6g}: leave one of them out"
+                )
         if self.noise_low > self.noise_high:
             raise ValueError(
                 f"`noise_low` of {self.noise_low:g} must not be above `noise_high` of "
@@ -130,6 +151,26 @@ class Camera(Imager):
                 "from picture to picture"
             )
         return self
+
+
+class PathTracing(Spec):
+    """How datasets are drawn by paths of light (`seatrial dataset --renderer traced`)."""
+
+    samples: Annotated[int, Field(ge=1, le=100_000)] = 64
+    """Paths per pixel."""
+    bounces: Annotated[int, Field(ge=1, le=1000)] = 16
+    """How often light on its way may meet water or a surface."""
+    diffuse_bounces: Annotated[int, Field(ge=0, le=1000)] | None = None
+    """How often it may go on from a dull surface; as often as `bounces` when left out. This and
+    the two below need a GPU or LLVM 19."""
+    glossy_bounces: Annotated[int, Field(ge=0, le=1000)] | None = None
+    """How often it may go on from one that shines."""
+    volume_bounces: Annotated[int, Field(ge=0, le=1000)] | None = None
+    """How often water may scatter it."""
+    denoise: Literal["none", "box", "oidn"] = "oidn"
+    """What takes the noise out: nothing, a mean over 3 x 3 pixels, or Open Image Denoise."""
+    spectral: bool = False
+    """Whether water takes light at four wavelengths of each colour, or at one."""
 
 
 class DepthCamera(Imager):

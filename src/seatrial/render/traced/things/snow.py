@@ -30,15 +30,6 @@ NEAREST = 0.12
 """No particle is drawn nearer than this, m: in front of the port there is none."""
 
 
-class Snow(NamedTuple):
-    """How much of it there is."""
-
-    density: float
-    """Particles of more than `LEAST` per m³; 50 in clear water, thousands in a bloom."""
-    exposure: float = 0.01
-    """How long the shutter is open, s."""
-
-
 class Flakes(NamedTuple):
     """Particles of an instant as small double pyramids."""
 
@@ -48,11 +39,17 @@ class Flakes(NamedTuple):
 
 
 def flakes(
-    snow: Snow, seed: int, camera: Array, velocity: Array, drift: Array, t: float
+    density: float,
+    seed: int,
+    camera: Array,
+    velocity: Array,
+    drift: Array,
+    t: float,
+    exposure: float,
 ) -> Flakes | None:
-    """Those around a camera (3,) that moves with a velocity (3,), in water that drifts (3,); None
-    where there are none."""
-    count = round(snow.density * BOX**3)
+    """Particles of a density per m³ around a camera (3,) that moves with a velocity (3,) while its
+    shutter is open for so many seconds, in water that drifts (3,); None where there are none."""
+    count = round(density * BOX**3)
     if count == 0:
         return None
     random = generator(seed, "picture/snow")
@@ -70,7 +67,7 @@ def flakes(
     far = np.linalg.norm(place - camera, axis=1)
     kept = (far > NEAREST) & (place[:, 2] > 0.0)
     place, shape, moving = place[kept], shape[kept], moving[kept]
-    streak = (moving - velocity) * snow.exposure
+    streak = (moving - velocity) * exposure
     length = np.linalg.norm(streak, axis=1)
     mean = shape.mean(axis=1)
     albedo = ALBEDO * 2.0 * mean / (2.0 * mean + length)

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.dataset.boxes import Instances, boxes, instances
 from seatrial.dataset.flight import NANOSECONDS, Motion, Mounting, rotate
-from seatrial.dataset.pixels import coded_depth, coded_normals, exr, png
+from seatrial.dataset.pictures.boxes import Instances, boxes, instances
+from seatrial.dataset.pictures.pixels import coded_depth, coded_normals, exr, png
 from seatrial.render.picture import LETTERS, Lens, Light, Passes, Shot, Stage, srgb
 
 Array = NDArray[np.float64]
@@ -71,6 +71,8 @@ class Viewpoint:
     lens: Lens
     lamps: tuple[Light, ...]
     """Of the vehicle, in its own axes."""
+    exposure: float = 0.01
+    """How long the shutter is open, s."""
 
     def shot(self, motion: Motion, others: Array | None) -> Shot:
         """At one instant."""
@@ -90,6 +92,7 @@ class Viewpoint:
             self.lens,
             lights,
             others,
+            exposure=self.exposure,
         )
 
 
@@ -136,7 +139,7 @@ def _encoded(
     if letter in "AFG":
         return png(srgb(exposed * array))
     if letter in "BH":
-        return png(srgb(np.nan_to_num(array)))  # what has no colour is black
+        return png(srgb(array))
     if letter == "C":
         return png(coded_normals(array))
     if letter == "D":

@@ -14,8 +14,8 @@ from seatrial.ocean import Ocean
 from seatrial.render.picture import Stage
 from seatrial.render.sea import sea_at
 from seatrial.render.sky import SUN_RADIUS, Sky
-from seatrial.render.traced.light import below_surface, sun_through
-from seatrial.render.traced.ripples import Ripples
+from seatrial.render.traced.lighting.light import below_surface, sun_through
+from seatrial.render.traced.lighting.ripples import Ripples
 from seatrial.render.traced.truth import Truth
 from seatrial.render.traced.view import View
 

@@ -34,11 +34,17 @@ RUST = np.array([0.16, 0.06, 0.022])
 GROWTH = np.array([0.075, 0.085, 0.035])
 DIRT = np.array([0.10, 0.085, 0.06])
 """Albedos; assumptions."""
+PATCHES, PATCH_TILE = 0.35, 128.0
+"""By how much patches of stones show on flats, and after how many metres they repeat."""
 RUSTY = 0.3
 GROWN = 0.18
 DIRTY = 0.35
 """Shares of a surface; assumptions."""
+WRECKED = 2.5
+"""By which rust and growth are more on a wreck; an assumption."""
 BUILT_CONTRAST = 0.10
+UNEVEN = 0.08
+"""Standard deviation of the roughness of paint and metal."""
 RIPPLE = 0.16
 """Between crests of sand ripples, m."""
 
@@ -49,7 +55,13 @@ def bottom_plan(material: str) -> Plan:
     stone = _ground("rock", table[:, MATERIAL_NAMES.index("rock")])
     if material == "rock":
         return {"type": "bumpmap", "arbitrary": _relief(False), "bsdf": stone}
-    even = _ground(material, table[:, MATERIAL_NAMES.index(material)])
+    spots = PATCHES * np.clip(noise(256, 1.0, 1.4, "patches") - 0.8, 0.0, None)
+    even = {
+        "type": "blendbsdf",
+        "weight": _texture(np.minimum(spots, 1.0)[..., None], PATCH_TILE),
+        "even": _ground(material, table[:, MATERIAL_NAMES.index(material)]),
+        "stones": stone,
+    }
     return {
         "type": "blendbsdf",
         "weight": {"type": "mesh_attribute", "name": "vertex_rock"},
@@ -58,19 +70,21 @@ def bottom_plan(material: str) -> Plan:
     }
 
 
-def body_plan(material: str, colour: Array | None, wet: bool, grown: bool) -> Plan:
+def body_plan(
+    material: str, colour: Array | None, wet: bool, grown: bool, wrecked: bool = False
+) -> Plan:
     """Of a body of a material, or a colour of its own; `wet` under water, `grown` where it stood
-    there for long."""
+    there for long, `wrecked` for longer."""
     base = np.asarray(MATERIALS[material].colour if colour is None else colour, np.float64)
-    if material == "aluminium" and colour is None:
-        plan: Plan = {"type": "roughconductor", "material": "Al", "alpha": 0.3}
-    elif material in ("steel", "plastic", "aluminium"):
-        plan = {
-            "type": "roughplastic",
-            "diffuse_reflectance": _colours(base, BUILT_CONTRAST, BODY_NODES, BODY_TILE, material),
-            "alpha": max(MATERIALS[material].roughness ** 2, 0.05),
-            "int_ior": PAINT_INDEX,
-            "ext_ior": INDEX if wet else 1.0,
+    if material in ("steel", "plastic", "aluminium"):
+        worn = noise(BODY_NODES, 0.5, 1.3, "worn")
+        rough = np.clip(MATERIALS[material].roughness + UNEVEN * worn, 0.2, 1.0)
+        plan: Plan = {
+            "type": "principled",
+            "base_color": _colours(base, BUILT_CONTRAST, BODY_NODES, BODY_TILE, material),
+            "roughness": _texture(rough[..., None], BODY_TILE),
+            "metallic": 1.0 if material == "aluminium" and colour is None else 0.0,
+            "eta": PAINT_INDEX / (INDEX if wet else 1.0),
         }
     else:
         contrast = CONTRAST if material in ("rock", "gravel") else BUILT_CONTRAST
@@ -81,10 +95,10 @@ def body_plan(material: str, colour: Array | None, wet: bool, grown: bool) -> Pl
     if not grown:
         return {"type": "twosided", "bsdf": plan}
     if material == "steel":
-        plan = _patches(plan, RUST, 0.5, RUSTY, "rust")
+        plan = _patches(plan, RUST, 0.5, WRECKED * RUSTY if wrecked else RUSTY, "rust")
     if material == "concrete":
         plan = _patches(plan, DIRT, 0.3, DIRTY, "dirt")
-    plan = _patches(plan, GROWTH, 0.5, GROWN, "growth")
+    plan = _patches(plan, GROWTH, 0.5, WRECKED * GROWN if wrecked else GROWN, "growth")
     return {
         "type": "twosided",
         "bsdf": {"type": "bumpmap", "arbitrary": _relief(False, 0.4), "bsdf": plan},

@@ -16,16 +16,13 @@ from seatrial.geometry.mesh import Mesh, surface
 from seatrial.geometry.tiles import extended
 from seatrial.render.appearance import steepness
 from seatrial.render.traced.backend import mitsuba
-from seatrial.render.traced.surfaces import noise
 
 Array = NDArray[np.float64]
 
 CREASE = np.cos(np.radians(40.0))
 """Faces that meet at a greater angle have an edge between them."""
-FLAT_REACH = 400.0
+FLAT_REACH = 10_000.0
 """How far a flat bottom goes from the camera, m."""
-PATCHES = 0.35
-"""By how much patches of stones show on flats."""
 
 
 class Look(NamedTuple):
@@ -69,9 +66,24 @@ def built(
     for key, rows in given.items():
         if rows is not None:
             parameters[key] = np.ascontiguousarray(rows, np.float32).ravel()
-    parameters["faces"] = np.ascontiguousarray(mesh.faces, np.uint32).ravel()
+    parameters["faces"] = np.ascontiguousarray(from_widest_corner(mesh), np.uint32).ravel()
     parameters.update()
     return made
+
+
+def from_widest_corner(mesh: Mesh) -> NDArray[np.int64]:
+    """(F, 3) the same faces, each beginning at the corner opposite to its longest edge.
+
+    Mitsuba finds what vertices say inside a face by the edges d, e at its first corner, over
+    d² e² − (d · e)². Of a needle 0.3 m wide and 20 km long whose first corner is a sharp one,
+    nothing is left of that in single precision: values came out beyond those of all three corners,
+    or as NaN.
+    """
+    corners = mesh.vertices[mesh.faces]
+    opposite = np.roll(corners, -1, axis=1) - np.roll(corners, 1, axis=1)
+    first = np.argmax(np.sum(opposite**2, axis=2), axis=1)
+    order = (first[:, None] + np.arange(3)) % 3
+    return np.take_along_axis(mesh.faces, order, axis=1)
 
 
 def body_mesh(body: Body, mesh: Mesh, look: Look, place: int) -> Any:
@@ -101,7 +113,7 @@ def board_face(body: Body, position: Array, rotation: Array, look: Look, place: 
     """The forward face of a board, a hair before it."""
     x, y, z = 0.5 * body.length + 2e-4, 0.5 * body.beam, 0.5 * body.height
     corners = np.array([(x, y, -z), (x, -y, -z), (x, -y, z), (x, y, z)])
-    mesh = Mesh(corners, np.array([(0, 1, 2), (0, 2, 3)])).moved(position, rotation)
+    mesh = Mesh(corners, np.array([(0, 2, 1), (0, 3, 2)])).moved(position, rotation)
     normals = np.broadcast_to(rotation[:, 0], (4, 3))
     coordinates = np.array([(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)])
     return built(f"face {place}", mesh, look, normals, coordinates)
@@ -112,17 +124,19 @@ def bottom_mesh(bottom: float | HeightGrid, middle: Array, look: Look) -> Any:
     if isinstance(bottom, HeightGrid):
         mesh = surface(*extended(bottom))
     else:
-        step = np.linspace(-1.0, 1.0, 161)
-        reach = FLAT_REACH * step**3  # fine near the camera
-        level = np.full((len(step), len(step)), float(bottom))
-        mesh = surface(middle[0] + reach, middle[1] + reach, level)
+        ends = np.array([-FLAT_REACH, FLAT_REACH])
+        mesh = surface(middle[0] + ends, middle[1] + ends, np.full((2, 2), float(bottom)))
     normals = smooth(mesh)
     north, east, down = mesh.vertices.T
     coordinates = np.stack([north + 0.7 * down, east - 0.7 * down], axis=1)
-    spots = noise(256, 1.0, 1.4, "patches")
-    i, j = (np.floor(c / 0.5).astype(np.int64) % 256 for c in (north, east))
-    rock = np.clip(steepness(normals.T) + PATCHES * np.maximum(spots[i, j] - 0.8, 0.0), 0.0, 1.0)
-    return built("bottom", mesh, look, normals, coordinates, {"vertex_rock": rock})
+    return built(
+        "bottom",
+        mesh,
+        look,
+        normals,
+        coordinates,
+        {"vertex_rock": np.asarray(steepness(normals.T), np.float64)},
+    )
 
 
 def smooth(mesh: Mesh) -> Array:

@@ -4,18 +4,15 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from seatrial.dataset.drawing import Draughtsman, Take
+from seatrial.dataset.pictures.drawing import Draughtsman, Take
 from seatrial.errors import DatasetError
 from seatrial.render.live.draw import draw
 from seatrial.render.picture import Passes, Stage
+from seatrial.render.traced.settings import USUAL, Bounces, Tracing
 from seatrial.render.traced.truth import Truth
 
 LIVE_LETTERS = "ACDHIJKL"
 TRACED_LETTERS = "ABCDEFGHIJKL"
-SAMPLES = 64
-"""Paths per pixel, where nobody says how many."""
-BOUNCES = 16
-"""Of a path at most (table 5.6 of the thesis)."""
 
 _LIVE = ("colour", "normals", "depth", "albedo", "instance", "category")
 _TRACED = (
@@ -34,8 +31,11 @@ class Renderer(NamedTuple):
     make: Callable[[Stage], Draughtsman]
 
 
-def choose(name: str, samples: int | None, seed: int) -> Renderer:
-    """A renderer by its name; `seed` is that of the scenario."""
+def choose(
+    name: str, samples: int | None, seed: int, settings: Tracing = USUAL, snow: float = 0.0
+) -> Renderer:
+    """A renderer by its name. `seed` is that of the scenario, `settings` are those of the path
+    tracer but for `samples`, where they are given, and `snow` is in the water, 1/m³."""
     if name == "live":
         if samples is not None:
             raise DatasetError(
@@ -47,9 +47,21 @@ def choose(name: str, samples: int | None, seed: int) -> Renderer:
         raise DatasetError(f"--renderer {name}: unknown renderer\n  expected: live or traced")
     from seatrial.render.traced.backend import backend
 
-    count = SAMPLES if samples is None else samples
-    options = {"samples": count, "bounces": BOUNCES, "backend": backend().kind}
-    return Renderer(TRACED_LETTERS, options, partial(traced, samples=count, seed=seed))
+    asked = settings if samples is None else settings._replace(samples=samples)
+    if not backend().compiled and asked.bounces != Bounces(asked.bounces.total):
+        raise DatasetError(
+            "path_tracing: bounces of single kinds are counted on a GPU or with LLVM 19 or newer, "
+            "found neither\n"
+            "  to mend:  leave out `diffuse_bounces`, `glossy_bounces` and `volume_bounces`"
+        )
+    options = {
+        **asked._asdict(),
+        "bounces": asked.bounces._asdict(),
+        "snow": snow,
+        "backend": backend().kind,
+    }
+    make = partial(traced, settings=asked, seed=seed, snow=snow)
+    return Renderer(TRACED_LETTERS, options, make)
 
 
 def live(stage: Stage) -> Draughtsman:
@@ -57,21 +69,16 @@ def live(stage: Stage) -> Draughtsman:
     return lambda take: _with_flow(stage, take, draw(stage, take.shot, _LIVE))
 
 
-def traced(stage: Stage, samples: int, seed: int) -> Draughtsman:
+def traced(stage: Stage, settings: Tracing, seed: int, snow: float) -> Draughtsman:
     """By Mitsuba."""
     from seatrial.render.traced.tracer import Tracer
 
-    tracer = Tracer(stage, seed=seed)
+    tracer = Tracer(stage, seed=seed, snow=snow)
 
     def drawn(take: Take) -> Passes:
-        found = tracer.render(
-            take.shot,
-            samples=samples,
-            depth=BOUNCES,
-            passes=_TRACED,
-            frame=take.number,
-            denoise=True,
-        )
+        shot, later = take.shot, take.following
+        velocity = (later.position - shot.position) / (later.time - shot.time)
+        found = tracer.render(shot, settings, _TRACED, take.number, velocity)
         return _with_flow(stage, take, found)
 
     return drawn

@@ -1,7 +1,7 @@
 """Everything of a stage that light may meet, at the instant of a shot, as meshes of Mitsuba."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,13 @@ from seatrial.ocean import current as currents
 from seatrial.render.appearance import WHITE
 from seatrial.render.optics import cox_munk
 from seatrial.render.picture import Stage
-from seatrial.render.traced import meshes, surfaces
 from seatrial.render.traced.backend import mitsuba
-from seatrial.render.traced.background import sea_mesh
-from seatrial.render.traced.meshes import Look
-from seatrial.render.traced.ripples import resolved_slope, wind_speed
-from seatrial.render.traced.snow import Snow, flakes
+from seatrial.render.traced.lighting.background import sea_mesh
+from seatrial.render.traced.lighting.ripples import resolved_slope, wind_speed
 from seatrial.render.traced.split import Shapes
+from seatrial.render.traced.things import meshes, surfaces
+from seatrial.render.traced.things.meshes import Look
+from seatrial.render.traced.things.snow import flakes
 from seatrial.render.traced.truth import Truth
 from seatrial.render.traced.view import View
 
@@ -29,6 +29,8 @@ Array = NDArray[np.float64]
 REFLECTED = 0.33
 """Irradiance that water sends back up, over b_b / (a + b_b) of what goes down (Gordon, Brown and
 Jacobs 1975, Applied Optics 14)."""
+SQUARE = 1000.0
+"""Side of the squares from whose middles a flat bottom reaches out, m."""
 SMOOTHEST = 1e-3
 """Mean square slope of a sea at least."""
 
@@ -36,7 +38,7 @@ SMOOTHEST = 1e-3
 class Props:
     """What is to be seen; looks, and what stands still, are made once."""
 
-    def __init__(self, stage: Stage, seed: int, snow: Snow | None) -> None:
+    def __init__(self, stage: Stage, seed: int, snow: float = 0.0) -> None:
         self._stage, self._seed, self._snow = stage, seed, snow
         self._looks: dict[Any, Any] = {}
         self._still: dict[Any, list[Any]] = {}
@@ -48,7 +50,9 @@ class Props:
 
     def standing(self, view: View, black: bool, exterior: Any) -> list[Any]:
         """The bottom and what stands still."""
-        key = black, id(exterior)
+        # Around a place that does not depend on which frame was drawn first.
+        middle = SQUARE * np.round(view.position[:2] / SQUARE)
+        key = black, id(exterior), *middle.tolist()
         if key not in self._still:
             rays = self._stage.rays
             made: list[Any] = []
@@ -57,7 +61,7 @@ class Props:
                 look = self._look(
                     ("bottom", floor), lambda: surfaces.bottom_plan(floor), black, exterior
                 )
-                made.append(meshes.bottom_mesh(rays.bottom, view.position[:2], look))
+                made.append(meshes.bottom_mesh(rays.bottom, middle, look))
             for index, body in enumerate(rays.bodies):
                 if not body.moves and body.shape != "vehicle":
                     made += self._body(index, body, *body.pose(0.0), black, exterior)
@@ -89,15 +93,16 @@ class Props:
 
     def snow(self, view: View, velocity: Array | None, black: bool, exterior: Any) -> list[Any]:
         """Marine snow around the camera."""
-        if self._snow is None:
-            return []
         drift = np.zeros(3)
         if self._stage.ocean.current is not None:
             x, y, z = view.position
             there = currents.sample(self._stage.ocean.current, (x, y, z), view.shot.time)
             drift = np.array([float(np.asarray(c)) for c in there])
         moving = np.zeros(3) if velocity is None else velocity
-        made = flakes(self._snow, self._seed, view.position, moving, drift, view.shot.time)
+        shot = view.shot
+        made = flakes(
+            self._snow, self._seed, view.position, moving, drift, shot.time, shot.exposure
+        )
         if made is None:
             return []
         look = self._look("snow", surfaces.snow_plan, black, exterior)
@@ -115,13 +120,14 @@ class Props:
         material = body.material or USUAL_MATERIAL.get(body.shape, "concrete")
         wet = bool(position[2] > 0.0)
         grown = wet and not body.moves and body.shape != "vehicle"
+        wrecked = body.kind == "wreck"
         mesh = body.mesh().moved(position, rotation)
         pattern = body.pattern
         if pattern is None:
             colour = None if body.colour is None else tuple(float(c) for c in body.colour)
             look = self._look(
-                (material, colour, wet, grown),
-                lambda: surfaces.body_plan(material, body.colour, wet, grown),
+                (material, colour, wet, grown, wrecked),
+                lambda: surfaces.body_plan(material, body.colour, wet, grown, wrecked),
                 *(black, exterior),
             )
             return [meshes.body_mesh(body, mesh, look, index)]
@@ -154,7 +160,15 @@ class _At:
     velocity: Array | None
     with_sea: bool
 
+    _made: dict[Any, list[Any]] = field(default_factory=dict)
+
     def __call__(self, black: bool = False, exterior: Any = None) -> list[Any]:
+        key = black, id(exterior)
+        if key not in self._made:
+            self._made[key] = self._build(black, exterior)
+        return self._made[key]
+
+    def _build(self, black: bool, exterior: Any) -> list[Any]:
         props, view = self.props, self.view
         shapes = props.standing(view, black, exterior) + props.moving(view, black, exterior)
         if not self.with_sea:

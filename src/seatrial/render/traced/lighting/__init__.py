@@ -1,0 +1,1 @@
+"""Where light comes from: lamps, sun and sky, under ripples and waves."""

@@ -1,0 +1,1 @@
+"""What light may meet: meshes, what their surfaces look like, and marine snow."""
