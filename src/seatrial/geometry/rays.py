@@ -343,7 +343,8 @@ def _nearest(found: list[Hits]) -> Hits:
     if known.all():
         return first
     fresh = np.flatnonzero(~known)
-    return Hits(*(np.insert(old, place[fresh], new[fresh], axis=0) for old, new in pairs))
+    # Normals lie component by component.
+    return Hits(*(np.insert(old.T, place[fresh], new[fresh].T, axis=-1).T for old, new in pairs))
 
 
 def material_of(body: Body) -> int:

@@ -26,6 +26,11 @@ GRAZING = 1e-12
 """Least |n·d| that counts."""
 
 
+def shares(ray: NDArray[np.int64], groups: int, each: int) -> NDArray[np.int64]:
+    """(groups,) how many of some rays, which rise, belong to each group of so many."""
+    return np.diff(np.searchsorted(ray, each * np.arange(groups + 1)))
+
+
 class Met(NamedTuple):
     """What some rays meet first: P of them that meet something, in their order."""
 
@@ -70,21 +75,21 @@ class Triangles:
         count = len(directions)
         each = count // len(origins)
         local: Array = origins - self.centre
-        start = np.broadcast_to(local.astype(np.float32)[:, None], (len(origins), each, 3))
+        start = np.empty((3, len(origins), each), np.float32)
+        start[...] = local.T[..., None]
         single = np.asarray(directions, np.float32)
         limit = reach if isinstance(reach, float) else np.asarray(reach, np.float32)
-        found: Whole = self._scene.run(start.reshape(count, 3), single, limit)
+        found: Whole = self._scene.run(start.reshape(3, count).T, single, limit)
         ray = np.flatnonzero(found >= 0)
         face = found.take(ray)
-        group = ray // each if len(origins) > 1 else None
+        shared = shares(ray, len(origins), each)
         above = self._offsets.take(face)
         along = np.zeros(len(ray))
         normal = np.empty((3, len(ray)))
         for c, normals in enumerate(self._normals):
             normals.take(face, out=normal[c], mode="clip")
             along += normal[c] * directions[:, c].take(ray)
-            begin = local[:, c]
-            above -= normal[c] * (begin[0] if group is None else begin.take(group))
+            above -= normal[c] * np.repeat(local[:, c], shared)
         # Both have the same sign but for rounding; a ray in the plane itself has no distance to it.
         cosine = np.abs(along)
         distance = np.abs(above)

@@ -107,21 +107,25 @@ class Multibeam:
     def _swaths(self, views: Views, deepest: Array, layers: int) -> Array:
         """(K, B, fields) soundings of pings, with sound followed through so many layers."""
         place, beams = views.position, len(self.angles)
-        attitude = np.stack([rotation_matrix(q) for q in views.attitude])
+        attitude = np.moveaxis(rotation_matrix(views.attitude.T), -1, 0)
         sine, cosine = np.sin(self.angles), np.cos(self.angles)
         # Down, and how far aside each beam goes; (K, B) each.
         y, z = attitude[:, :, 1, None], attitude[:, :, 2, None]
         north, east, down = np.moveaxis(y * sine + z * cosine, 1, 0)
         met = self._follow(views, north, east, down, deepest, layers)
-        away = met.place - place[:, :, None]
-        there = np.stack([(attitude[:, :, c, None] * away).sum(axis=1) for c in range(3)])
+        away = met.place - place.T[:, :, None]
+        there = np.stack(
+            [sum(m[:, None] * a for m, a in zip(row, away, strict=True)) for row in attitude.T]
+        )
         ranges = met.time * self.column.speed_at(place[:, 2:])
         angles = np.broadcast_to(self.angles, ranges.shape)
         intensity = self._intensity(place[:, 2:], met, ranges)
         if not self.exact:
-            streams = [stream(*of) for of in zip(views.keys, views.number.tolist(), strict=True)]
-            draws = np.stack([random.standard_normal((2, beams)) for random in streams], axis=1)
-            speckle = np.stack([random.standard_exponential(beams) for random in streams])
+            draws, speckle = np.empty((2, *ranges.shape)), np.empty(ranges.shape)
+            for k, number in enumerate(views.number.tolist()):
+                random = stream(views.keys[k], number)
+                draws[:, k] = random.standard_normal((2, beams))
+                random.standard_exponential(out=speckle[k])
             intensity = (intensity + self.noise) * speckle
             if self.sound_speed is not None:
                 straight = met.time * self.sound_speed
@@ -166,25 +170,34 @@ class Multibeam:
             views.others,
             np.where(whole, length, 0.0).ravel(),
         )
-        ping, rest = np.divmod(hits.ray, layers * shape[1])
-        layer, beam = np.divmod(rest, shape[1])
+        pings, beams = shape
+        ping, rest = np.divmod(hits.ray, layers * beams)
+        layer, beam = np.divmod(rest, beams)
         # Layers come in order, and a beam ends in the first in which it meets something.
-        _, chosen = np.unique(ping * shape[1] + beam, return_index=True)
-        at, k, m, b = (a[chosen] for a in (hits.ray, ping, layer, beam))
-        spot = begin[:, at] + hits.distance[chosen] * ways[:, at]
+        row = np.full(pings * beams, -1)
+        row[(ping * beams + beam)[::-1]] = np.arange(len(hits.ray))[::-1]
+        which = np.flatnonzero(row >= 0)
+        chosen = row.take(which)
+        at, k, m = (a.take(chosen) for a in (hits.ray, ping, layer))
+        far = hits.distance.take(chosen)
+        spot = [a.take(at) + far * b.take(at) for a, b in zip(begin, ways, strict=True)]
         speed = self.column.speed_at(place[:, 2])
-        top = rays.depth[k, m, 0]
-        time = rays.time[k, m, b] + self.column.time_into(top, spot[2], level[k, b] / speed[k])
-        heard = time * speed[k] <= self.range
+        there = k * (layers + 1) + m
+        time = rays.time.take(there * beams + which - k * beams)
+        bent = level.take(which) / speed.take(k)
+        time += self.column.time_into(rays.depth.take(there), spot[2], bent)
+        spot[0][time * speed.take(k) > self.range] = np.nan
         met = Met(
-            np.full((shape[0], 3, shape[1]), np.nan),
+            np.full((3, *shape), np.nan),
             np.full(shape, np.nan),
             np.ones(shape),
-            np.zeros(shape, int),
+            np.zeros(shape, np.int32),
         )
-        met.place[k[heard], :, b[heard]] = spot[:, heard].T
-        met.time[k, b], met.cosine[k, b] = time, hits.cosine[chosen]
-        met.material[k, b] = hits.material[chosen]
+        for whole, part in zip(met.place, spot, strict=True):
+            whole.reshape(-1)[which] = part
+        met.time.reshape(-1)[which] = time
+        met.cosine.reshape(-1)[which] = hits.cosine.take(chosen)
+        met.material.reshape(-1)[which] = hits.material.take(chosen)
         return met
 
     def _intensity(self, depth: Array, met: "Met", ranges: Array) -> Array:
@@ -203,7 +216,7 @@ class Met:
     """Where beams met something."""
 
     place: Array
-    """(K, 3, B) NED; NaN where nothing."""
+    """(3, K, B) NED; north is NaN where nothing."""
     time: Array
     """(K, B) one way, s."""
     cosine: Array

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.geometry.rays import RayScene
+from seatrial.geometry.triangles import shares
 from seatrial.sensors.sonar.targets import SURFACE
 
 Array = NDArray[np.float64]
@@ -59,10 +60,10 @@ def met_under_water(
     )
     rise = np.repeat(axis[:, 2].astype(np.float32), rays)
     material = np.full(pings * rays, SURFACE, np.int32)
-    ping = hits.ray // rays if pings > 1 else None
+    shared = shares(hits.ray, pings, rays)
     leans = np.zeros(len(hits.ray))
     for c, side in enumerate(axis.T):
-        leans += hits.normal[:, c] * (side[0] if ping is None else side.take(ping))
+        leans += hits.normal[:, c] * np.repeat(side, shared)
     material[hits.ray] = hits.material
     for whole, part in ((distance, hits.distance), (cosine, hits.cosine), (rise, leans)):
         whole.reshape(-1)[hits.ray] = part.astype(np.float32)
