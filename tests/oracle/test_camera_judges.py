@@ -52,47 +52,61 @@ def grey(body, depth, lens=LENS, water="I"):
     return srgb(0.6 * colour / np.quantile(colour, 0.98)).mean(axis=2).astype(np.uint8)
 
 
-POSES = [
-    (0.1, 0.1, 0.45, -0.2, -0.15),
-    (-0.1, 0.2, -0.45, 0.2, 0.1),
-    (0.2, 0.5, 0.1, 0.15, -0.15),
-    (-0.2, -0.5, 0.0, -0.15, 0.15),
-    (0.3, -0.3, 0.5, 0.2, 0.16),
-    (0.0, -0.3, -0.5, -0.2, -0.16),
-    (-0.3, 0.4, 0.3, 0.18, -0.16),
-    (0.0, 0.02, 0.05, 0.0, 0.0),
-]
-"""Roll, pitch and yaw of boards that face the camera, and where they are over the distance."""
+BOARDS = 20
+
+
+def corners_of(picture, across, down):
+    """As a careful calibrator finds them: OpenCV's detector, then a window about every corner of a
+    picture that is blurred by a pixel, because steps of single pixels pull the window's sums."""
+    found, corners = cv2.findChessboardCorners(picture, (across, down))
+    if not found:
+        return None
+    stop = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_COUNT, 100, 1e-5)
+    soft = cv2.GaussianBlur(picture, (0, 0), 1.0)
+    return cv2.cornerSubPix(soft, corners, (6, 6), (-1, -1), stop)
 
 
 def test_calibration_returns_the_lens():
-    """Focal length and middle within 0.1 %, and everywhere in the picture a direction is seen
-    within 0.1 % of the width of where the description puts it."""
-    cells, cell, distance = patterns.checker(10, 7), 0.1, 1.35
-    flat = np.array([[j, i, 0] for i in range(6) for j in range(9)], np.float32) * cell
+    """Focal lengths, middle and k1 within 0.1 % by twenty boards at random that reach the corners.
+
+    A corner is found to 0.05 px. By that k2 comes to 0.2 to 0.8 % (measured with sets of other
+    seeds), because k1 and k2 stand in for each other; what they say together is right everywhere
+    in the picture to 0.2 px, 0.03 % of its width. k3 is not asked for: the lens has none, and with
+    it free all three stand in for each other (k1 to 0.2 %, k2 to 3 %).
+    """
+    columns, rows, cell = 13, 9, 0.1
+    cells = patterns.checker(columns, rows)
+    across, down = columns - 1, rows - 1
+    flat = np.array([[j, i, 0] for i in range(down) for j in range(across)], np.float32) * cell
+    random = np.random.default_rng(1)
     objects, images = [], []
-    for roll, pitch, yaw, aside, below in POSES:
+    while len(objects) < BOARDS:
+        roll, pitch, yaw = random.uniform(-0.62, 0.62, 3)
+        distance, aside, below = random.uniform([0.9, -0.3, -0.22], [1.6, 0.3, 0.22])
         place = (distance, aside * distance, -5.0 + below * distance)
         picture = grey(board(cells, cell, (roll, pitch, math.pi + yaw), place), -5.0)
-        found, corners = cv2.findChessboardCorners(picture, (9, 6))
-        if found:
-            stop = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_COUNT, 50, 1e-4)
-            corners = cv2.cornerSubPix(picture, corners, (5, 5), (-1, -1), stop)
+        corners = corners_of(picture, across, down)
+        if corners is not None:
             objects.append(flat)
-            images.append(np.ascontiguousarray(corners, np.float32).reshape(-1, 1, 2))
-    assert len(objects) >= 6
-    error, matrix, found, *_ = cv2.calibrateCamera(objects, images, (640, 480), None, None)
+            images.append(corners)
+    error, matrix, found, *_ = cv2.calibrateCamera(
+        objects, images, (640, 480), None, None, flags=cv2.CALIB_FIX_K3
+    )
     assert error < 0.1
     np.testing.assert_allclose([matrix[0, 0], matrix[1, 1]], 560.0, rtol=1e-3)
-    np.testing.assert_allclose(matrix[:2, 2], [319.5, 239.5], atol=0.64)
-    k1, k2, p1, p2, k3 = found.ravel()[:5]
+    np.testing.assert_allclose(matrix[:2, 2], MATRIX[:2, 2], rtol=1e-3)
+    k1, k2, p1, p2, _ = found.ravel()
+    assert k1 == pytest.approx(-0.25, rel=1e-3)
+    assert k2 == pytest.approx(0.08, rel=1e-2)
+    np.testing.assert_allclose([p1, p2], COEFFICIENTS[2:4], atol=7e-5)
     y, x = np.mgrid[-0.42:0.42:9j, -0.55:0.55:9j]
-    there = LENS.distortion.apply(x, y)
-    calibrated = Distortion(k1, k2, k3, p1, p2).apply(x, y)
-    for axis in (0, 1):
-        off = matrix[axis, axis] * calibrated[axis] + matrix[axis, 2]
-        off -= 560.0 * there[axis] + MATRIX[axis, 2]
-        assert np.abs(off).max() < 0.64
+    points = np.column_stack([x.ravel(), y.ravel(), np.ones(x.size)])
+    still = np.zeros(3)
+    calibrated, described = (
+        cv2.projectPoints(points, still, still, *lens)[0].reshape(-1, 2)
+        for lens in ((matrix, found), (MATRIX, COEFFICIENTS))
+    )
+    assert np.linalg.norm(calibrated - described, axis=1).max() < 0.2
 
 
 @pytest.mark.parametrize(("depth", "distance"), [(-5.0, 4.0), (8.0, 4.0)], ids=["air", "water"])

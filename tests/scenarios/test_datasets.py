@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 import seatrial as st
-from seatrial.dataset import exports, files, pixels
+from seatrial.dataset import exports, files
 from seatrial.dataset.detection.making import make_detection_sets
 from seatrial.dataset.flight import Motion, Mounting, rotate
 from seatrial.dataset.names import Picture, read_name
-from seatrial.dataset.objects import things
+from seatrial.dataset.pictures import pixels
+from seatrial.dataset.pictures.objects import things
 from seatrial.dataset.sequence import read_dataset
 from seatrial.dataset.stream import read_stream
 from seatrial.dataset.tables import read_table
@@ -220,6 +221,39 @@ def test_one_that_is_stopped_goes_on_to_the_same_bytes(made, tmp_path, monkeypat
     assert every_file(folder) == every_file(made.folder)
 
 
+def test_a_stopped_path_tracing_goes_on_to_the_same_bytes(tmp_path, monkeypatch):
+    """With a lens of finite aperture and snow in the water; judges/kills.py kills ten times."""
+    pytest.importorskip("mitsuba", reason="Mitsuba comes with the extra `pictures`")
+    from seatrial.dataset import making
+
+    lens = {"focal_length": 0.0034, "f_number": 1.7, "focus": 2.0}
+    small = [
+        s.model_copy(update={"width": 16, "height": 12, **lens})
+        for s in scenario().vehicles[0].sensors
+        if s.name in ("imu", "left")
+    ]
+    plain = scenario()
+    rov = plain.vehicles[0].model_copy(update={"sensors": tuple(small)})
+    world = plain.world.model_copy(update={"marine_snow": 200.0})
+    deep = plain.model_copy(update={"vehicles": (rov,), "world": world})
+    asked = {"frames": 2, "renderer": "traced", "samples": 2}
+    put = making.put
+
+    def stop(where, name, data):
+        if name.endswith("_F-00000001.exr"):
+            raise KeyboardInterrupt
+        return put(where, name, data)
+
+    whole = make_dataset(deep, tmp_path / "whole", **asked)
+    assert whole.manifest["options"]["snow"] == 200.0
+    monkeypatch.setattr(making, "put", stop)
+    with pytest.raises(KeyboardInterrupt):
+        make_dataset(deep, tmp_path / "broken", **asked)
+    monkeypatch.undo()
+    make_dataset(deep, tmp_path / "broken", **asked)
+    assert every_file(tmp_path / "broken") == every_file(tmp_path / "whole")
+
+
 def test_a_killed_detection_set_goes_on_to_the_same_bytes(tmp_path):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     make_detection_sets(whole, 5, 7, 64, 48)
@@ -246,9 +280,12 @@ def test_checksums_are_those_of_sha256sum_and_find_what_was_changed(made, tmp_pa
     (folder / picture).write_bytes(b"nothing")
     code, _, err = seatrial("dataset", "verify", folder)
     assert (code, str(picture) in err) == (2, True)
-    (folder / picture).unlink()
     make_dataset(scenario(), folder, frames=FRAMES, sequence="02")
-    assert every_file(folder) == every_file(made.folder)
+    assert every_file(folder) == every_file(made.folder), "a spoilt picture was not drawn again"
+    table = folder / "veh0/imu0/ground_truth.csv"
+    table.write_text(table.read_text() + "0\n")
+    with pytest.raises(DatasetError, match=r"ground_truth\.csv: other bytes"):
+        make_dataset(scenario(), folder, frames=FRAMES, sequence="02")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -19,15 +19,17 @@ from seatrial.compile.events.timetables import timetable_of
 from seatrial.compile.events.triggers import FaultContext
 from seatrial.compile.sensors.fitting import FittedOut, samples_underway
 from seatrial.compile.starts import check_afloat, check_clear
-from seatrial.compile.surroundings.reach import bottom_within_reach
-from seatrial.compile.surroundings.scene import bodies_of, ray_scene
-from seatrial.compile.surroundings.seabed import Bottom
-from seatrial.compile.surroundings.world import build_ocean
+from seatrial.compile.surroundings.site import Site
 from seatrial.compile.swarm import Member, members_of, vary_model
 from seatrial.compile.variations import with_overrides
 from seatrial.compile.vehicles.actuators import expand, infos_of
 from seatrial.compile.vehicles.limits import believable_speed
-from seatrial.compile.vehicles.plausibility import check_start, doubtful_orders, within_reach
+from seatrial.compile.vehicles.plausibility import (
+    check_places,
+    check_start,
+    doubts_about,
+    within_reach,
+)
 from seatrial.compile.vehicles.shapes import hull_shapes
 from seatrial.compile.vehicles.trim import settle_trim
 from seatrial.compile.vehicles.vehicle import CompiledVehicle, compile_vehicle
@@ -50,7 +52,6 @@ from seatrial.engine.scene import scene_of
 from seatrial.errors import Problem, SpecWarning
 from seatrial.geometry.grid import HeightGrid
 from seatrial.geometry.rays import RayScene
-from seatrial.geometry.solids import build_solids
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
 from seatrial.pytree import constant
@@ -63,11 +64,16 @@ DType = np.dtype[Any]
 
 
 def compile_scenario(
-    scenario: spec.Scenario, controllers: CompiledControllers | None = None
+    scenario: spec.Scenario,
+    controllers: CompiledControllers | None = None,
+    site: Site | None = None,
 ) -> Plan:
-    """Build everything that a run needs; JAX's own precision setting is left alone."""
+    """Build everything that a run needs; JAX's own precision setting is left alone.
+
+    A `site` of the same world and seed that is there already is not built again.
+    """
     with jax.enable_x64(True), within_reach(scenario):
-        return _compile(scenario, controllers or CompiledControllers({}))
+        return _compile(scenario, controllers or CompiledControllers({}), site or Site(scenario))
 
 
 def plan_of(
@@ -75,11 +81,13 @@ def plan_of(
     seed: int | None = None,
     duration: float | None = None,
     controllers: CompiledControllers | None = None,
+    site: Site | None = None,
 ) -> Plan:
     """The plan of a scenario given by name, by file, as an object, or compiled already."""
     if isinstance(scenario, Plan) and seed is None and duration is None and not controllers:
         return scenario
-    return compile_scenario(with_overrides(described_by(scenario), seed, duration), controllers)
+    described = with_overrides(described_by(scenario), seed, duration)
+    return compile_scenario(described, controllers, site)
 
 
 def described_by(scenario: str | Path | spec.Scenario | Plan) -> spec.Scenario:
@@ -90,19 +98,18 @@ def described_by(scenario: str | Path | spec.Scenario | Plan) -> spec.Scenario:
     return scenario if isinstance(scenario, spec.Scenario) else load(scenario, spec.Scenario)
 
 
-def _compile(described: spec.Scenario, controllers: CompiledControllers) -> Plan:
+def _compile(described: spec.Scenario, controllers: CompiledControllers, site: Site) -> Plan:
     timed = settle_time_step(described)
-    bottom = bottom_within_reach(timed)
-    scenario = settle_trim(timed, bottom)
+    scenario = settle_trim(timed, site.bottom)
     members = [
         member
         for i, participant in enumerate(scenario.vehicles)
         for member in members_of(participant, i, scenario.seed)
     ]
     _check_distinct(scenario, members)
-    kinds = _Kinds(scenario, members, controllers, bottom)
+    kinds = _Kinds(scenario, members, controllers, site)
     fleets: list[Fleet] = []
-    doubts: list[Problem] = []
+    doubts = list(doubts_about(described))
     for _, some in groupby(sorted(members, key=kinds.key), key=kinds.key):
         fleets.append(_fleet(scenario, list(some), kinds, doubts))
     schedule = schedule_of(scenario)
@@ -138,8 +145,8 @@ def _compile(described: spec.Scenario, controllers: CompiledControllers) -> Plan
         },
         scenario=described,
         scene=scene_of(
-            kinds.finest_ocean(),
-            (*vehicle_bodies(header.vehicles), *kinds.bodies),
+            site.finest_ocean(),
+            (*vehicle_bodies(header.vehicles), *site.bodies),
         ),
     )
 
@@ -174,28 +181,20 @@ class _Kinds:
         scenario: spec.Scenario,
         members: list[Member],
         controllers: CompiledControllers,
-        bottom: Bottom | None,
+        site: Site,
     ) -> None:
         self._scenario = scenario
-        self._bottom = bottom
+        self.site = site
         self._controllers = controllers
-        self._oceans: dict[DType, Ocean] = {}
-        self.bodies = bodies_of(scenario, scenario.seed, bottom)
         self._different: list[tuple[int, spec.Participant]] = []
         for i, participant in enumerate(scenario.vehicles):
             if self._find(participant) is None:
                 self._different.append((i, participant))
         in_fleets = sorted(members, key=self.key)
         self._numbers = {member.name: i + 1 for i, member in enumerate(in_fleets)}
-        rays = self._rays(in_fleets)
+        # The vehicles in the order of the traffic, which is the fleets'.
+        rays = site.rays(in_fleets, self.dtype(scenario.vehicles[0]))
         self._kinds = [self._compile(participant, i, rays) for i, participant in self._different]
-
-    def _rays(self, members: list[Member]) -> RayScene:
-        """What rays meet, with the vehicles in the order of the traffic, which is the fleets'."""
-        scenario = self._scenario
-        ocean = self.ocean(self.dtype(scenario.vehicles[0]))
-        hulls = [(m.name, m.participant.vehicle) for m in members]
-        return ray_scene(scenario, hulls, self.bodies, ocean)
 
     def key(self, member: Member) -> tuple[int, str, int, int]:
         """Vehicles of one kind that take orders in the same way share a program."""
@@ -211,19 +210,6 @@ class _Kinds:
         index = self._find(participant)
         assert index is not None
         return self._kinds[index]
-
-    def ocean(self, dtype: DType) -> Ocean:
-        """The sea in a precision."""
-        if dtype not in self._oceans:
-            world, seed = self._scenario.world, self._scenario.seed
-            ocean = build_ocean(world, seed, dtype, self._bottom)
-            solids = build_solids(self.bodies, dtype)
-            self._oceans[dtype] = replace(ocean, solids=solids)
-        return self._oceans[dtype]
-
-    def finest_ocean(self) -> Ocean:
-        """The sea in the best precision in which a vehicle of the run feels it."""
-        return self._oceans[max(self._oceans, key=lambda dtype: dtype.itemsize)]
 
     def dtype(self, participant: spec.Participant) -> DType:
         """Single precision for swarms, double for others, unless the scenario says otherwise."""
@@ -258,10 +244,10 @@ class _Kinds:
         dtype = self.dtype(participant)
         loaded = None
         if participant.wave_forces is not None:
-            loaded = load_wave_forces(self._scenario, index, self.ocean(dtype), dtype)
+            loaded = load_wave_forces(self._scenario, index, self.site.ocean(dtype), dtype)
         vehicle = compile_vehicle(
             participant.vehicle,
-            self.ocean(dtype),
+            self.site.ocean(dtype),
             dtype,
             self._scenario.integrator,
             loaded,
@@ -271,7 +257,7 @@ class _Kinds:
             self._scenario,
             participant,
             vehicle.channels,
-            self.ocean(dtype),
+            self.site.ocean(dtype),
             dtype,
             rays,
             self._numbers,
@@ -326,7 +312,7 @@ def _header(
         describe=lambda: dump(scenario),
         frame_period=frame_period,
         duration=scenario.duration,
-        water_depth=_water_depth(kinds.finest_ocean()),
+        water_depth=_water_depth(kinds.site.finest_ocean()),
         datum=(world.datum.latitude_deg, world.datum.longitude_deg),
         vehicles=tuple(info(m) for m in members),
         shapes=lambda: hull_shapes((m.name, m.participant.vehicle) for m in members),
@@ -346,7 +332,7 @@ def _fleet(
     """Vehicles of one kind, ready to run; what is doubtful about them is added to `doubts`."""
     first = members[0].participant
     dtype = kinds.dtype(first)
-    ocean = kinds.ocean(dtype)
+    ocean = kinds.site.ocean(dtype)
     kind = kinds.of(first)
     vehicle = kind.vehicle
     names = tuple(m.name for m in members)
@@ -368,10 +354,10 @@ def _fleet(
     )
     for index in _participants(members):
         check_start(scenario, index)
-        doubts += doubtful_orders(scenario, index)
+        check_places(scenario, index)
     initial = _initial(scenario, members, vehicle, ocean, dtype)
     check_afloat(scenario, members, vehicle.model.contact, ocean, initial)
-    check_clear(scenario, members, vehicle.model.contact, kinds.bodies, ocean, initial)
+    check_clear(scenario, members, vehicle.model.contact, kinds.site.bodies, ocean, initial)
     legs: dict[str, tuple[LegInfo, ...]] = {}
     commander: Commander
     if first.mission:

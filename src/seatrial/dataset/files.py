@@ -101,8 +101,11 @@ class Journal:
             os.fsync(self._file.fileno())
 
     def has(self, names: Iterable[str]) -> bool:
-        """Whether files are known and there."""
-        return all(name in self.known and (self._folder / name).is_file() for name in names)
+        """Whether files are known and there, as they were written."""
+        return all(
+            name in self.known and trouble(self._folder, name, self.known[name]) is None
+            for name in names
+        )
 
     def finish(self) -> None:
         """The whole list, sorted; the journal goes, and so does what a kill left half written."""
@@ -119,6 +122,16 @@ class Journal:
         self._file.close()
 
 
+def trouble(folder: Path, name: str, digest: str) -> str | None:
+    """What is wrong with a file of which the checksum is known; None for nothing."""
+    try:
+        with (folder / name).open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        return error.strerror or str(error)
+    return None if found == digest else "other bytes than were written"
+
+
 def verify(folder: Path) -> int:
     """Read every file again and compare; returns how many there are, or says what is wrong."""
     sums = read_sums(folder / SUMS)
@@ -128,23 +141,18 @@ def verify(folder: Path) -> int:
             "  expected: a dataset that is finished\n"
             "  to mend:  finish it with the command that began it"
         )
-    wrong = []
-    for name, digest in sums.items():
-        try:
-            with (folder / name).open("rb") as file:
-                found = hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError as error:
-            wrong.append(f"{name}: {error.strerror}")
-            continue
-        if found != digest:
-            wrong.append(f"{name}: other bytes than were written")
+    wrong = [
+        f"{name}: {found}"
+        for name, digest in sums.items()
+        if (found := trouble(folder, name, digest)) is not None
+    ]
     if wrong:
         shown = "\n".join(f"  {text}" for text in wrong[:10])
         more = f"\n  and {len(wrong) - 10} more" if len(wrong) > 10 else ""
         raise DatasetError(
             f"{folder}: {len(wrong)} of {len(sums)} files are not as they were written\n"
             f"{shown}{more}\n"
-            "  to mend:  remove these files and say the command again that made the dataset: it "
-            "makes what is missing"
+            "  to mend:  say the command again that made the dataset: pictures that are missing "
+            "or spoilt are drawn again"
         )
     return len(sums)

@@ -12,11 +12,19 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from seatrial._version import __version__
-from seatrial.dataset.drawing import DEPTH_RANGE, FILES, Drawn, Frame, Painter, Take, Viewpoint
-from seatrial.dataset.files import SUMS, Journal, complaints, put
+from seatrial.dataset.files import SUMS, Journal, complaints, put, trouble
 from seatrial.dataset.flight import Array, Motion, Samples
 from seatrial.dataset.names import CAMERA_TYPES, Picture, sensor_folder
-from seatrial.dataset.pool import shared_out
+from seatrial.dataset.pictures.drawing import (
+    DEPTH_RANGE,
+    FILES,
+    Drawn,
+    Frame,
+    Painter,
+    Take,
+    Viewpoint,
+)
+from seatrial.dataset.pictures.pool import shared_out
 from seatrial.dataset.sequence import FORMAT, MANIFEST, Camera, Dataset, Sensor, read_manifest
 from seatrial.dataset.stream import check_stream, write_stream
 from seatrial.dataset.tables import MOTION, motion_table, read_motion, read_table, table, words
@@ -124,8 +132,20 @@ class Making:
         return Dataset(self.folder, self.manifest)
 
     def missing(self, frames: Sequence[AnyFrame]) -> list[AnyFrame]:
-        """Frames of which a file is not there."""
+        """Frames of which a file is not there, or not as it was written."""
         return [frame for frame in frames if not self.journal.has(self._names(frame))]
+
+    def check_tables(self) -> None:
+        """Refuse a folder in which what the pictures are drawn from was changed."""
+        for name, digest in self.journal.known.items():
+            if not name.endswith((".csv", ".yaml", ".json")) or "/L/" in name:
+                continue
+            if (wrong := trouble(self.folder, name, digest)) is not None:
+                raise DatasetError(
+                    f"{self.folder / name}: {wrong}\n"
+                    "  expected: the tables of a dataset as they were written\n"
+                    "  to mend:  remove the folder, or choose another one with --out"
+                )
 
     def _names(self, frame: Frame) -> list[str]:
         passes = self.data.manifest["passes"]
@@ -312,6 +332,7 @@ def draw_sequence(
     progress: Callable[[float], None] | None,
 ) -> int:
     """Draw what is missing, and finish; returns how many frames were drawn."""
+    making.check_tables()
     missing = making.missing(frames_of(making.data, viewpoints))
     making.draw(painter, missing, workers, progress)
     finish_sequence(making)

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from seatrial.dataset.files import complaints
 from seatrial.dataset.names import IMAGE_TYPES
-from seatrial.dataset.objects import things
-from seatrial.dataset.pixels import read_depth, read_png
+from seatrial.dataset.pictures.objects import things
+from seatrial.dataset.pictures.pixels import read_depth, read_png
 from seatrial.dataset.sequence import MANIFEST, Camera, Dataset, read_dataset
 from seatrial.errors import DatasetError
 

@@ -296,6 +296,10 @@ Loop = Literal[
 class Control(Spec):
     """How the autopilot is designed from the vehicle's model."""
 
+    law: Literal["loops", "lqr"] = "loops"
+    """Loops one after the other, or a linear quadratic regulator that drives all degrees of freedom
+    to the waypoint itself, for vehicles that can hover. Beside `guidance: {handover: soft}` that
+    is how Zwilgmeyer's *Creating a Synthetic Underwater Dataset* (2021) flies its sequences."""
     heading: Literal["pid", "sliding"] = "pid"
     """A PID, or a sliding mode, which bears more with a model that is wrong."""
     wave_frequency: Annotated[RadiansPerSecond, Field(gt=0, le=20)] | None = None

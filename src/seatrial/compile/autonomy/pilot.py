@@ -20,7 +20,7 @@ from seatrial.compile.autonomy.obstacles import (
 )
 from seatrial.compile.autonomy.pipelines import build_tracker
 from seatrial.compile.autonomy.terrain import build_terrain, deepest_of
-from seatrial.compile.autonomy.tuning import Design, design, filters_waves
+from seatrial.compile.autonomy.tuning import Design, design, design_regulator, filters_waves
 from seatrial.compile.padding import room_for, with_room
 from seatrial.compile.sensors.fitting import FittedOut, samples_underway
 from seatrial.compile.surroundings.world import wave_frequency
@@ -32,7 +32,8 @@ from seatrial.engine.frames import LegInfo
 from seatrial.errors import Problem
 from seatrial.gnc import mission as runtime
 from seatrial.gnc.control.autopilot import Autopilot
-from seatrial.gnc.control.loops import TrackingLoop
+from seatrial.gnc.control.loops import Dive, TrackingLoop
+from seatrial.gnc.control.regulator import Regulator
 from seatrial.gnc.guidance import laws
 from seatrial.gnc.guidance.fence import inside
 from seatrial.ocean import Ocean
@@ -47,6 +48,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 DType = np.dtype[Any]
+
+JOINING = 2.0
+"""Radius of the circle on which a leg is joined, over that of the tightest turn."""
 
 CLIMB = 0.8
 """Share of the rate at which depth may change that a slope may ask for."""
@@ -100,7 +104,7 @@ def build_pilot(
     pilot = Pilot(
         navigator=_navigator(scenario, members, sensors, ocean, initial),
         mission=_mission(legs, starts, dtype, flat),
-        law=_law(first.guidance, _lookahead(tuning, legs), tuning.trim.speed, dtype),
+        law=_law(first.guidance, tuning, legs, dtype),
         autopilot=autopilot,
         effectors=effectors,
         avoidance=None
@@ -143,6 +147,7 @@ def build_pilot(
         terrain=build_terrain(scenario, members, missions, sensors.infos, tuning, ocean, dtype),
         sight=sight,
         tracker=build_tracker(scenario, members, sensors.infos, _lookahead(tuning, legs), dtype),
+        regulator=_regulator(first, holds, max(leg.speed for own in legs for leg in own), dtype),
     )
     infos = {
         m.name: tuple(
@@ -198,6 +203,37 @@ def _fence(
                 mend="move the waypoint, or widen the fence",
             )
     return constant(with_room(polygon), dtype)
+
+
+def _regulator(
+    participant: Participant, holds: bool, speed: float, dtype: DType
+) -> Regulator | None:
+    """What `control: {law: lqr}` asks for; refused where a vehicle, or its tasks, do not allow
+    it."""
+    control, vehicle = participant.control, participant.vehicle
+    if control.law == "loops":
+        return None
+    if not holds:
+        raise control.error(
+            ("law",),
+            f"`{vehicle.name}` cannot be driven to a place from any side",
+            value="lqr",
+            expected="a vehicle that controls surge, sway and heading",
+            mend="leave `law` out",
+        )
+    bottom = (task.do for task in participant.mission if getattr(task, "altitude", None))
+    other = "avoidance" if participant.avoidance is not None else next(bottom, None)
+    if other is not None:
+        raise control.error(
+            ("law",),
+            f"the regulator goes straight to its waypoints and would not heed `{other}`",
+            value="lqr",
+            expected="`loops` beside avoidance and altitudes over the bottom",
+            mend="leave `law` out",
+        )
+    designed = design_regulator(vehicle, speed)
+    found: Regulator = jax.tree.map(lambda a: constant(a, dtype), designed)
+    return found
 
 
 def _alarms(participant: Participant, effectors: tuple[str, ...]) -> tuple[Alarm, ...]:
@@ -285,13 +321,30 @@ def _lookahead(tuning: "Tuning", legs: list[list[Leg]]) -> float:
     return float(np.interp(speed, np.asarray(tuning.autopilot.speeds), tuning.lookahead))
 
 
-def _law(guidance: spec.Guidance, ahead: float, speed: float, dtype: DType) -> laws.Law:
+def _joining(autopilot: Autopilot, speed: float) -> float | None:
+    """Radius of the circle on which a leg is joined, m; None for a craft that turns on the spot."""
+    speeds = np.asarray(autopilot.speeds)
+    if autopilot.heading is None or speeds[0] <= 0.0:
+        return None
+    rate = np.interp(speed, speeds, np.asarray(autopilot.heading.reference.rate_limit))
+    return float(JOINING * speed / rate)
+
+
+def _law(
+    guidance: spec.Guidance, tuning: "Tuning", legs: list[list[Leg]], dtype: DType
+) -> laws.Law:
     def number(value: float) -> jax.Array:
         return constant(value, dtype)
 
-    lookahead = number(guidance.lookahead or ahead)
+    autopilot, speed = tuning.autopilot, tuning.trim.speed
+    lookahead = number(guidance.lookahead or _lookahead(tuning, legs))
     if guidance.law == "line_of_sight":
-        return laws.LineOfSight(lookahead)
+        radius = _joining(autopilot, max(leg.speed for own in legs for leg in own))
+        return laws.LineOfSight(
+            lookahead,
+            None if radius is None else number(radius),
+            leads=isinstance(autopilot.depth, Dive),
+        )
     if guidance.law == "pure_pursuit":
         return laws.PurePursuit()
     if guidance.law == "integral":

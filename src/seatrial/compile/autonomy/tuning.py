@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from seatrial.design.loop_bench import OwnGains
     from seatrial.design.loop_design import Law
     from seatrial.design.tuning import Tuning
+    from seatrial.gnc.control.regulator import Regulator
 
 DType = np.dtype[Any]
 
@@ -122,6 +123,22 @@ def _design(
         )
         _check_gains(vehicle, tuning, own)
         return Design(tuning, jax.tree.map(np.asarray, craft.effectors))
+
+
+def design_regulator(vehicle: Vehicle, speed: float) -> "Regulator":
+    """The regulator of a vehicle that hovers, from disk where it was designed before."""
+
+    def make() -> "Regulator":
+        from seatrial.design.regulator import regulator
+
+        with jax.enable_x64(True):
+            return regulator(craft_of(vehicle), speed)
+
+    try:
+        key = fingerprint.digest(repr(vehicle), ("regulator", speed), fingerprint.origin())
+    except fingerprint.FingerprintError:
+        return make()
+    return cache.recall(KIND, key, vehicle.name, make) if fingerprint.is_current() else make()
 
 
 def filters_waves(vehicle: Vehicle, frequency: float) -> bool:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from seatrial.dataset.boxes import instances
 from seatrial.dataset.detection.craft import CLASSES
 from seatrial.dataset.detection.scenes import SETS, scene
-from seatrial.dataset.drawing import Drawn, Frame, files_of
 from seatrial.dataset.flight import Mounting
 from seatrial.dataset.making import Making, Settings, manifest_of
 from seatrial.dataset.names import camera_folder
+from seatrial.dataset.pictures.boxes import instances
+from seatrial.dataset.pictures.drawing import Drawn, Frame, files_of
 from seatrial.dataset.sequence import Camera, Dataset, read_dataset
 from seatrial.render.live.draw import draw
 from seatrial.render.picture import Lens

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.dataset.objects import Thing, classes, things
+from seatrial.dataset.pictures.objects import Thing, classes, things
 from seatrial.dataset.sequence import Dataset
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from seatrial.dataset.exports.axes import in_enu, optical
 from seatrial.dataset.flight import NANOSECONDS
-from seatrial.dataset.pixels import png, read_depth
+from seatrial.dataset.pictures.pixels import png, read_depth
 from seatrial.dataset.sequence import Camera, Dataset
 
 PER_METRE = 5000.0

@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from seatrial.dataset.objects import classes, things
+from seatrial.dataset.pictures.objects import classes, things
 from seatrial.dataset.sequence import Dataset
 
 

@@ -31,6 +31,11 @@ def soft_aim(leg: Leg, believed: Estimate) -> jax.Array:
     return handover.soft(stretch, believed.position, SOFTNESS)
 
 
+def to_waypoint(along: Setpoint, aim: jax.Array, leg: Leg) -> Setpoint:
+    """The aim itself, at no more than the speed of the leg."""
+    return along._replace(position=aim, velocity=along.velocity.at[0].set(leg.speed))
+
+
 class Pace(NamedTuple):
     """How fast to go on a leg, m/s over ground."""
 

@@ -11,6 +11,7 @@ from seatrial.engine.command.sample_queue import SampleQueue
 from seatrial.gnc.allocation import Effectors
 from seatrial.gnc.avoidance import Avoidance, Echoes, Sight, Tracks, Watch
 from seatrial.gnc.control.autopilot import Autopilot
+from seatrial.gnc.control.regulator import Regulator
 from seatrial.gnc.failsafes import Failsafes, FailsafeState
 from seatrial.gnc.guidance.laws import Law
 from seatrial.gnc.guidance.pipeline import Line, Tracker
@@ -87,6 +88,8 @@ class Pilot:
     """What tells it of solids in its way; None where it has no such sensor."""
     tracker: Tracker | None = None
     """By what it follows pipelines; None where it goes by the chart."""
+    regulator: Regulator | None = None
+    """What steers in the autopilot's place, and goes for the waypoints themselves."""
 
 
 class Wishes(NamedTuple):
@@ -122,6 +125,7 @@ class PilotState(NamedTuple):
     progress: Progress
     law: jax.Array
     autopilot: Any
+    """Or its regulator's."""
     avoidance: Any
     reports: tuple[SampleQueue, ...]
     """Of the sensors of the watch."""

@@ -5,6 +5,7 @@ its sensors deliver (`hearing`). It sees the truth only where the scenario says 
 """
 
 from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -22,6 +23,7 @@ from seatrial.gnc import mission as legs
 from seatrial.gnc.allocation import allocate, wrench
 from seatrial.gnc.avoidance import Told, echoes, tracking
 from seatrial.gnc.control import autopilot as steering
+from seatrial.gnc.control import regulator
 from seatrial.gnc.guidance import pipeline
 from seatrial.gnc.guidance import terrain as following
 from seatrial.gnc.navigation import dispatch as navigation
@@ -49,7 +51,9 @@ def begin(pilot: Pilot, suite: tuple[Fitted, ...], initial: State, channels: int
         ),
         progress=legs.begin(pilot.mission),
         law=pilot.law.begin(count).astype(dtype),
-        autopilot=steering.begin(pilot.autopilot, count, dtype),
+        autopilot=steering.begin(pilot.autopilot, count, dtype)
+        if pilot.regulator is None
+        else regulator.begin(count, dtype),
         avoidance=None
         if pilot.avoidance is None
         else avoiding.begin(pilot.avoidance, count, 0 if watch is None else watch.tracks),
@@ -138,6 +142,8 @@ def guide(
     learnt = jnp.where(passage.turned(before, leg), 0.0, memory.law)
     law, setpoint, _ = pilot.law.guide(learnt, charted, leg.start, aim, pace.level, pilot.period)
     setpoint = setpoint._replace(velocity=setpoint.velocity.at[2].set(pace.sinking))
+    if pilot.regulator is not None:
+        setpoint = passage.to_waypoint(setpoint, aim, leg)
     setpoint = passage.at_station(pilot, leg, believed, setpoint)
     if bottom is not None:
         setpoint = passage.over_bottom(setpoint, bottom)
@@ -193,14 +199,20 @@ def _asked(setpoint: Setpoint) -> jax.Array:
 
 def steer(pilot: Pilot, memory: PilotState, way: Way) -> tuple[PilotState, jax.Array]:
     """Orders for the next control period."""
-    held, demand = steering.control(
-        pilot.autopilot,
-        memory.autopilot,
-        way.setpoint,
-        way.believed,
-        memory.achieved,
-        pilot.period,
-    )
+    held: Any
+    if pilot.regulator is None:
+        held, demand = steering.control(
+            pilot.autopilot,
+            memory.autopilot,
+            way.setpoint,
+            way.believed,
+            memory.achieved,
+            pilot.period,
+        )
+    else:
+        held, demand = regulator.regulate(
+            pilot.regulator, memory.autopilot, way.setpoint, way.believed, pilot.period
+        )
     through = through_water(way.believed)
     given = allocate(pilot.effectors, demand, through, memory.orders, pilot.period, way.health)
     dtype = memory.orders.dtype

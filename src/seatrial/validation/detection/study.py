@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from seatrial.dataset.detection.craft import CLASSES
 from seatrial.dataset.detection.making import make_detection_sets
-from seatrial.dataset.objects import things
-from seatrial.dataset.pixels import read_png
+from seatrial.dataset.pictures.objects import things
+from seatrial.dataset.pictures.pixels import read_png
 from seatrial.dataset.sequence import Dataset
 from seatrial.validation.claims import Claim
 from seatrial.validation.detection.detector import Box, confusion, detect, train

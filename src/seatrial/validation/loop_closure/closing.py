@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.dataset.exports.axes import matrix, optical
-from seatrial.dataset.pixels import read_depth, read_png
+from seatrial.dataset.pictures.pixels import read_depth, read_png
 from seatrial.dataset.sequence import Camera, Dataset
 from seatrial.errors import SeatrialError
 

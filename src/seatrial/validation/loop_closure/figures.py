@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from seatrial.dataset.pixels import read_png
+from seatrial.dataset.pictures.pixels import read_png
 from seatrial.dataset.sequence import Dataset
 from seatrial.validation.figures import STYLE, new_figure, save_figure
 from seatrial.validation.loop_closure.closing import Closures

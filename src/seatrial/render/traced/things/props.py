@@ -29,6 +29,8 @@ Array = NDArray[np.float64]
 REFLECTED = 0.33
 """Irradiance that water sends back up, over b_b / (a + b_b) of what goes down (Gordon, Brown and
 Jacobs 1975, Applied Optics 14)."""
+SQUARE = 1000.0
+"""Side of the squares from whose middles a flat bottom reaches out, m."""
 SMOOTHEST = 1e-3
 """Mean square slope of a sea at least."""
 
@@ -48,7 +50,9 @@ class Props:
 
     def standing(self, view: View, black: bool, exterior: Any) -> list[Any]:
         """The bottom and what stands still."""
-        key = black, id(exterior)
+        # Around a place that does not depend on which frame was drawn first.
+        middle = SQUARE * np.round(view.position[:2] / SQUARE)
+        key = black, id(exterior), *middle.tolist()
         if key not in self._still:
             rays = self._stage.rays
             made: list[Any] = []
@@ -57,7 +61,7 @@ class Props:
                 look = self._look(
                     ("bottom", floor), lambda: surfaces.bottom_plan(floor), black, exterior
                 )
-                made.append(meshes.bottom_mesh(rays.bottom, view.position[:2], look))
+                made.append(meshes.bottom_mesh(rays.bottom, middle, look))
             for index, body in enumerate(rays.bodies):
                 if not body.moves and body.shape != "vehicle":
                     made += self._body(index, body, *body.pose(0.0), black, exterior)

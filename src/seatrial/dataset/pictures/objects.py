@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.dataset.pixels import read_png
+from seatrial.dataset.pictures.pixels import read_png
 from seatrial.dataset.sequence import Camera, Dataset
 from seatrial.errors import DatasetError
 

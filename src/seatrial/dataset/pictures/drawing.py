@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.dataset.boxes import Instances, boxes, instances
 from seatrial.dataset.flight import NANOSECONDS, Motion, Mounting, rotate
-from seatrial.dataset.pixels import coded_depth, coded_normals, exr, png
+from seatrial.dataset.pictures.boxes import Instances, boxes, instances
+from seatrial.dataset.pictures.pixels import coded_depth, coded_normals, exr, png
 from seatrial.render.picture import LETTERS, Lens, Light, Passes, Shot, Stage, srgb
 
 Array = NDArray[np.float64]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.dataset.objects import box_around
+from seatrial.dataset.pictures.objects import box_around
 from seatrial.geometry.bodies import Body, quaternion_of, rotation_matrix
 from seatrial.render.picture import FIRST_BODY, Shot, kind_of
 

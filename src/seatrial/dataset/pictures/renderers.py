@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from seatrial.dataset.drawing import Draughtsman, Take
+from seatrial.dataset.pictures.drawing import Draughtsman, Take
 from seatrial.errors import DatasetError
 from seatrial.render.live.draw import draw
 from seatrial.render.picture import Passes, Stage
