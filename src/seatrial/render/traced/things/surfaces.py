@@ -30,8 +30,8 @@ BODY_TILE, BODY_NODES = 4.0, 1024
 RELIEF_TILE, RELIEF_NODES = 3.0, 1024
 """Of heights that only tilt the light, m."""
 PAINT_INDEX = 1.5
-RUST = np.array([0.16, 0.06, 0.022])
-GROWTH = np.array([0.075, 0.085, 0.035])
+RUST = np.array([0.13, 0.062, 0.03])
+GROWTH = np.array([0.09, 0.09, 0.055])
 DIRT = np.array([0.10, 0.085, 0.06])
 """Albedos; assumptions."""
 PATCHES, PATCH_TILE = 0.35, 128.0
@@ -186,7 +186,7 @@ def _colours(base: Array, contrast: float, nodes: int, tile: float, name: str) -
 
 def _patches(under: Plan, colour: Array, contrast: float, share: float, name: str) -> Plan:
     """A crust over a share of a surface, with ragged edges."""
-    shape = noise(BODY_NODES, 0.5, 1.5, f"{name} shape")
+    shape = noise(BODY_NODES, 0.2, 1.3, f"{name} shape")
     level = float(np.quantile(shape, 1.0 - share))
     there = np.clip(0.5 + 4.0 * (shape - level), 0.0, 1.0)
     over = {
