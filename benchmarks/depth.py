@@ -13,9 +13,9 @@ import numpy as np
 import seatrial as st
 from seatrial.spec.loading import load_text
 
-VEHICLES = ("remus100", "remus100_mss")
+VEHICLES = ("remus100", "remus100_mss", "remus100_x")
 SEAS = range(5)
-DEPTHS = (1.5, 3.0, 10.0)
+DEPTHS = (1.0, 1.5, 3.0, 10.0)
 SETTLED = 120.0
 ENTRY = """
   - name: at_{k}
@@ -45,11 +45,12 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--feedback", choices=("truth", "estimate"), default="truth")
     parser.add_argument("--vehicle", choices=VEHICLES, action="append")
+    parser.add_argument("--sea", type=int, choices=SEAS, action="append")
     given = parser.parse_args()
     print("| vehicle | sea state | asked m | mean m | sigma m | range m | propeller, least 1/s |")
     print("|---|---|---|---|---|---|---|")
     for vehicle in given.vehicle or VEHICLES:
-        for sea in SEAS:
+        for sea in given.sea or SEAS:
             seeds = range(1, given.seeds + 1)
             data = st.run_many(described(vehicle, sea, given.feedback), seeds=seeds)
             late = data.sel(time=data.time > SETTLED)

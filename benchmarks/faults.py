@@ -13,6 +13,7 @@ hours.
 
 import argparse
 import json
+import sys
 import time
 from collections import Counter
 from typing import Any
@@ -169,6 +170,7 @@ def main() -> None:
             sound = runs
             hours = sum(r["hours"] for r in runs)
             rows["none"] |= {"alarms": sum(r["alarms"] for r in runs), "hours": round(hours, 2)}
+        print(fault or "none", rows[fault or "none"], file=sys.stderr, flush=True)
     wall = round(time.perf_counter() - began, 1)
     print(
         json.dumps({"scenario": given.scenario, "seeds": given.seeds, "rows": rows, "wall_s": wall})

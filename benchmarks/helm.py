@@ -18,7 +18,7 @@ import numpy as np
 import seatrial as st
 from seatrial.spec.loading import load_text
 
-ROVS = ("bluerov2", "bluerov2_heavy")
+ROVS = ("bluerov2", "bluerov2_heavy", "sf30k")
 CURRENTS = {"calm": "", "0.3 m/s": ", current: {speed: 0.3, towards_deg: 70}"}
 SEAS = {
     "calm": "",

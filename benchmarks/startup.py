@@ -29,10 +29,8 @@ import sys, time
 stamps = [(time.monotonic(), time.process_time())]
 def stamp():
     stamps.append((time.monotonic(), time.process_time()))
-import gc
-gc.set_threshold(50_000, 20, 50)  # as the command does
-import os
-os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+import seatrial.cli
+seatrial.cli.quicken()  # as the command does
 import seatrial.cli.commands
 from seatrial.programs import foresee
 foresee(sys.argv[1])

@@ -16,7 +16,7 @@ from seatrial.engine.frames import RunHeader, RunSummary, Sink
 from seatrial.engine.plan import Plan
 from seatrial.errors import Problem, SpecError
 from seatrial.record.choose import recorder
-from seatrial.record.many import FramesKeeper, RunsStore, joined_runs
+from seatrial.record.many import RunsTable
 from seatrial.record.memory import MemoryRecorder
 from seatrial.record.reader import Recording, read
 from seatrial.spec.scenario import Scenario
@@ -114,8 +114,9 @@ def run_many(
 
     Beside what a run's dataset has, every run has its `seed`, what was varied, and `status`,
     `ended_at`, `distance` and the indices of every vehicle. A run that ended early has NaN after
-    its end. Measurements are not kept. With `out`, a folder whose name ends in `.zarr`, runs are
-    written as they end and read back where they are looked at: memory does not grow with them.
+    its end. Measurements are not kept. With `out`, a folder whose name ends in `.zarr`, frames are
+    written as they come and read back where they are looked at: memory grows neither with the
+    number of runs nor with their length.
 
     >>> found = st.run_many("otter-turning-circle", seeds=range(3), duration=1.0)
     >>> found.sizes["run"], found.status.values.tolist()
@@ -138,19 +139,10 @@ def run_many(
         )
     plans = (plan_of(one, None, duration, compiled) for one in chosen)
     facts = {"seed": [one.seed for one in chosen], **varied}
-    store = None if out is None else RunsStore(Path(out))
-    kept = [FramesKeeper() for _ in chosen]
-    written = 0
-
-    def ended(count: int) -> None:
-        nonlocal written
-        if store is not None:
-            store.add(kept[written:count])
-            written = count
-
-    endings = batching.run_batch(plans, [[one] for one in kept], progress, ended)
-    summaries = [ending.summary for ending in endings]
-    return joined_runs(kept, summaries, facts) if store is None else store.finish(summaries, facts)
+    table = RunsTable(len(chosen), None if out is None else Path(out))
+    sinks = [[table.sink(run)] for run in range(len(chosen))]
+    endings = batching.run_batch(plans, sinks, progress)
+    return table.dataset([ending.summary for ending in endings], facts)
 
 
 def run(

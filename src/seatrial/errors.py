@@ -71,7 +71,7 @@ class SpecWarning(UserWarning):
     >>> boat = {"vehicle": "otter", "commands": {"left_rpm": 5000}}
     >>> with warnings.catch_warnings(record=True) as doubts:
     ...     warnings.simplefilter("always", st.SpecWarning)
-    ...     plan = st.compile_scenario(st.Scenario(vehicles=[boat], duration=1.0))
+    ...     plan = st.compile_scenario(st.Scenario(world="calm", vehicles=[boat], duration=1.0))
     >>> print(str(doubts[0].message).splitlines()[0])
     vehicles[0].commands.left_rpm: `left` goes no farther than its limits
     """

@@ -78,6 +78,35 @@ def test_near_the_leg_the_error_decays_with_speed_over_lookahead():
     assert y[-1] / y[0] == pytest.approx(math.exp(-SPEED / LOOKAHEAD * 12.0), rel=2e-3)
 
 
+def test_a_leg_is_joined_on_the_circle_that_the_vehicle_can_turn():
+    ahead, radius = 4.0, 20.0
+    law = LineOfSight(jnp.asarray(ahead), jnp.asarray(radius), leads=True)
+    _, errors, angle = sail(law, column(0.0, 30.0, 0.0), *NORTH, 60.0, dt=0.002)
+    y, off = np.asarray(errors.cross)[:, 0], -np.asarray(angle)[:, 0]
+    assert off[0] == pytest.approx(math.pi / 2)
+    turning = (off > math.asin(ahead / radius)) & (off < 1.57)
+    # s = R ε along the circle; the vehicle goes U dt in each step.
+    bend = -np.diff(off[turning]) / (SPEED * 0.002)
+    np.testing.assert_allclose(bend, 1.0 / radius, rtol=2e-3)
+    late = off < 0.9 * math.asin(ahead / radius)
+    np.testing.assert_allclose(off[late], y[late] / ahead, atol=1e-9)
+    assert abs(y[-1]) < 1e-2
+
+
+def test_the_rate_of_the_course_is_that_of_the_angle_that_is_asked():
+    law = LineOfSight(jnp.asarray(6.0), jnp.asarray(20.0), leads=True)
+    moving = jnp.array([[SPEED], [-0.7], [0.0], [0.0], [0.0], [0.0]])
+    for across in (1.0, -4.0, 15.0):
+        angles, rates = [], []
+        for step in (0.0, 1e-3):
+            place = column(0.0, across, 0.0) + step * moving[:3]
+            believed = Estimate(place, column(1.0, 0.0, 0.0, 0.0), moving, column(0.0, 0.0, 0.0))
+            _, asked, _ = law.guide(law.begin(1), believed, *NORTH, jnp.array([SPEED]), 0.1)
+            angles.append(float(asked.course[0]))
+            rates.append(float(asked.yaw_rate[0]))
+        assert (angles[1] - angles[0]) / 1e-3 == pytest.approx(rates[0], rel=2e-3)
+
+
 def test_heading_by_plain_line_of_sight_leaves_the_offset_that_a_current_forces():
     law = LineOfSight(lookahead=jnp.asarray(LOOKAHEAD), steer="heading")
     _, errors, _ = sail(law, column(0.0, 0.0, 0.0), *NORTH, 120.0, drift=(0.0, 0.5, 0.0))

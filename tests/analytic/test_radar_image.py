@@ -9,6 +9,7 @@ from pinging import ball, block, build, sea, turned, views
 from seatrial.geometry.bodies import Body
 from seatrial.sensors.radar.clutter import reflectivity, sea_state, surface_around
 from seatrial.sensors.radar.picture import FINEST, elevations
+from seatrial.sensors.sonar.fan import line_pattern
 
 CALM = sea()
 SWELL = sea(waves={"spectrum": "regular", "height": 2.0, "period": 8.0, "towards_deg": 180})
@@ -66,6 +67,21 @@ def test_the_echo_is_that_of_the_radar_equation():
     beside = seen[:, cell] / seen[0, cell]
     assert beside[2] == pytest.approx(beside[-2], rel=0.1)
     assert 0.15 < beside[2] < 0.35  # at 1°, just beyond 0.9°, where it is a quarter
+
+
+def test_a_strong_echo_leaves_nothing_around_the_ring():
+    """Side lobes end 12 widths beside it; rounding used to show 80 dB below it all around."""
+    dense = build("radar_image", CALM, [], range=400, bins=50, azimuths=359, rate=0.4).dense
+    echo = np.zeros((359, 50), np.float32)
+    echo[3, 20] = 1.0
+    step = 2.0 * math.pi / 359
+    away = step * (np.arange(359) - 3.0)
+    away -= 2.0 * math.pi * np.round(away / (2.0 * math.pi))
+    expected = step * line_pattern(np.sin(away), dense.width) ** 2
+    expected[np.abs(away) > 12.0 * dense.width + step] = 0.0
+    blurred = dense._blurred(echo)
+    np.testing.assert_allclose(blurred[:, 20], expected, rtol=1e-5, atol=1e-14)
+    assert not np.delete(blurred, 20, axis=1).any()
 
 
 def test_bearings_are_from_the_bow_and_ranges_are_over_ground():

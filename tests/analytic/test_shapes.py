@@ -6,7 +6,8 @@ import jax
 import numpy as np
 import pytest
 
-from seatrial.geometry import mesh, shapes
+from seatrial import cache
+from seatrial.geometry import fields, mesh, shapes
 from seatrial.geometry.bodies import Body, Timetable
 from seatrial.geometry.fields import NODES, distance_field
 from seatrial.geometry.solids import build_solids
@@ -140,6 +141,25 @@ def test_field_of_a_mesh_is_its_distance_within_a_share_of_its_cells():
     far = np.random.default_rng(5).uniform(-6, 6, (500, 3))
     far_found, far_expected = measured(made, *far)[0], measured(straight, *far)[0]
     assert (far_found <= far_expected + 0.5 * cell).all()
+
+
+def test_a_field_is_kept_and_a_thousand_seeds_are_not(monkeypatch, tmp_path):
+    monkeypatch.setenv("SEATRIAL_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(fields, "_kept", set())
+    made = []
+    original = fields._made
+    monkeypatch.setattr(fields, "_made", lambda mesh: made.append(mesh) or original(mesh))
+    block = mesh.box((2.0, 1.0, 0.5))
+    first, again = distance_field(block), distance_field(block)
+    assert len(made) == 1
+    for one, other in zip(first, again, strict=True):
+        assert one.tobytes() == other.tobytes()
+    other = mesh.box((2.0, 1.0, np.nextafter(0.5, 1.0)))
+    monkeypatch.setattr(fields, "MOST_KEPT", 1)
+    distance_field(other)
+    distance_field(other)
+    assert len(made) == 3
+    assert [entry.kind for entry in cache.entries()] == ["field"]
 
 
 def test_rays_meet_solids_where_geometry_says():

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from seatrial.cli.studies import show_study
+from seatrial.cli.studies import show_cases, show_study
 from seatrial.compile.surroundings.world import build_ocean
 from seatrial.compile.vehicles.vehicle import compile_vehicle
 from seatrial.core.step import step
@@ -18,6 +18,8 @@ from seatrial.spatial.rotations import from_euler, to_euler
 from seatrial.validation.asvlite import paper as asvlite
 from seatrial.validation.asvlite import speed, tank, trends
 from seatrial.validation.asvlite.heading import course, turned_back, without_yaw
+from seatrial.validation.missions.cases import Row, keep, kept, named
+from seatrial.validation.missions.voyages import Voyage
 
 
 @pytest.fixture(scope="module")
@@ -179,3 +181,37 @@ def test_missions_are_reached_without_a_capsize_and_near_the_track(folder):
     assert {m["vehicle"] for m in document["missions"]} == {"otter"}
     assert all(m["reached"] == m["waypoints"] == 2 for m in document["missions"])
     assert max(m["off_track"] for m in document["missions"]) < 0.5
+
+
+def test_cases_of_the_missions_are_kept_one_by_one_and_make_one_page(tmp_path):
+    def row(vehicle, sea, feedback, *off_track):
+        voyages = [
+            Voyage(seed, 5, 4, off, 0.5, False, "completed", 0.3, 1.0)
+            for seed, off in enumerate(off_track)
+        ]
+        return Row(vehicle, sea, feedback, voyages, 2.0, 1.5, 10.0)
+
+    sea = row("wamv", "sea state 3", "estimate", 0.4, math.nan)
+    keep(sea, "wamv:sea3", tmp_path)
+    keep(row("otter", "calm", "truth", 0.3), "otter:truth", tmp_path)
+    found = kept(tmp_path)
+    assert [(r.vehicle, r.sea) for r in found] == [("otter", "calm"), ("wamv", "sea state 3")]
+    assert found[1].off_track == sea.off_track == 0.4
+    assert math.isnan(found[1].voyages[1].off_track)
+    assert not show_cases("missions", tmp_path, False, [], None, merge=True)  # 80 % are reached
+    document = json.loads((tmp_path / "missions.json").read_text(encoding="utf-8"))
+    assert len(document["missions"]) == 3
+    assert claims(document)["99 % of the waypoints are reached in calm"] is False
+    assert claims(document)["no vehicle capsizes"] is True
+
+
+def test_a_case_that_is_not_there_is_refused(tmp_path):
+    assert named("remus100*:sea4") == ["remus100:sea4", "remus100_mss:sea4", "remus100_x:sea4"]
+    with pytest.raises(SpecError, match="otter:sea5"):
+        named("otter:sea5")
+    with pytest.raises(SpecError, match="kept"):
+        show_cases("missions", tmp_path, False, [], None, merge=True)
+    with pytest.raises(SpecError, match="missions"):
+        show_cases("outage", tmp_path, False, ["otter:sea3"], None, merge=False)
+    with pytest.raises(SpecError, match="--case"):
+        show_cases("missions", tmp_path, False, [], 3, merge=False)

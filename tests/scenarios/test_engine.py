@@ -10,6 +10,7 @@ import pytest
 import seatrial as st
 from seatrial.compile.scenario import compile_scenario
 from seatrial.engine.engine import Engine
+from seatrial.engine.output import gathering
 from seatrial.engine.output import outlets as handing_out
 from seatrial.engine.output.gathering import Gatherer
 from seatrial.engine.output.outlets import Outlets
@@ -142,7 +143,9 @@ def by_a_live_client(plan, sink, lengths=(1, 3, 2, 7, 1, 40)):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_whoever_drives_the_recording_has_the_same_bytes(case, tmp_path):
+def test_whoever_drives_the_recording_has_the_same_bytes(case, tmp_path, monkeypatch):
+    # in several blocks: with samples between frames it matters when a block is handed on
+    monkeypatch.setattr(gathering, "block_size", lambda plan: 4 * plan.schedule.controls)
     plan = compile_scenario(CASES[case]())
     run(plan, [McapRecorder(tmp_path / "run.mcap")])
     idle = {v.name: Idle() for v in plan.header.vehicles[:1]}

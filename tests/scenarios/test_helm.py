@@ -97,13 +97,32 @@ def test_an_rov_stays_upright_and_reaches_every_waypoint(vehicle, current):
             assert np.abs(speed[100:200] - 0.5).max() < 0.05
 
 
-def test_an_auv_near_the_surface_neither_plunges_nor_reverses_its_propeller():
-    dives = {
+@pytest.fixture(scope="module")
+def dives():
+    """An AUV that dives in sea state 3, shallow and deeper, and that turns by 120° below."""
+    ways = {
         "shallow": goto((50, 0, 1.5), (900, 0, 1.5), speed=1.5),
         "deeper": goto((50, 0, 3), (900, 0, 3), speed=1.5),
+        "sharp": goto((80, 0, 8), (30, 86.6, 8), speed=1.5),
     }
-    found = sailed("remus100", dives, 240, start=(0.5, 1.5), waves=SEA_3)
-    for (name, (data, _)), depth in zip(found.items(), (1.5, 3.0), strict=True):
+    return sailed("remus100", ways, 240, start=(0.5, 1.5), waves=SEA_3)
+
+
+def test_a_vehicle_steered_by_fins_does_not_go_past_the_leg_after_a_sharp_turn(dives):
+    data, legs = dives["sharp"]
+    along = np.array(legs[1].end[:2]) - legs[1].start[:2]
+    along /= np.linalg.norm(along)
+    away = data["position"].values[data["leg"].values.ravel() == 1, :2] - legs[1].start[:2]
+    cross = away @ np.array([-along[1], along[0]])
+    widest = np.argmax(np.abs(cross))
+    assert abs(cross[widest]) > 10.0  # its turning circle has a diameter of 24 m
+    assert np.max(-np.sign(cross[widest]) * cross[widest:]) < 0.5
+    assert int(data["leg"].values[-1]) == 2
+
+
+def test_an_auv_near_the_surface_neither_plunges_nor_reverses_its_propeller(dives):
+    for name, depth in (("shallow", 1.5), ("deeper", 3.0)):
+        data, _ = dives[name]
         late = data["time"].values > 90.0
         down = data["position"].values[late, 2]
         assert abs(down.mean() - depth) < 0.4, name

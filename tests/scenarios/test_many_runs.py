@@ -1,14 +1,17 @@
 """Many seeds as one program: the tracks of single runs, and nothing compiled for a new seed."""
 
 import weakref
+from dataclasses import replace
 
 import numpy as np
 import pytest
+import xarray
 
 import seatrial as st
 from seatrial import programs
 from seatrial.engine import batch
-from seatrial.errors import SpecError
+from seatrial.errors import SeatrialError, SpecError
+from seatrial.record import many as many_runs
 
 SEEDS = (3, 1, 4)
 DURATION = 4.0
@@ -54,9 +57,12 @@ def test_numbers_of_the_description_differ_from_run_to_run():
     np.testing.assert_allclose(found.position[1], run.dataset.position, rtol=0, atol=1e-9)
 
 
-def test_runs_that_are_written_as_they_end_are_the_same(many, tmp_path, monkeypatch):
-    """Two programs of two runs each take turns; the last of them has one."""
+def test_runs_that_are_written_as_they_go_are_the_same(many, tmp_path, monkeypatch):
+    """Two programs of two runs each take turns; the last of them has one. Their blocks of frames
+    and the chunks of the folder begin at different instants."""
     monkeypatch.setattr(batch, "PLANS_PER_PROGRAM", 2)
+    monkeypatch.setattr(many_runs, "RUNS_PER_CHUNK", 2)
+    monkeypatch.setattr(many_runs, "FRAMES_PER_CHUNK", 7)
     out = tmp_path / "runs.zarr"
     stored = st.run_many("otter-turning-circle", seeds=SEEDS, duration=DURATION, out=out)
     assert stored.sizes == many.sizes
@@ -71,6 +77,53 @@ def test_runs_that_are_written_as_they_end_are_the_same(many, tmp_path, monkeypa
         st.run_many("otter-turning-circle", seeds=[1], duration=1.0, out=out)
     with pytest.raises(SpecError, match=r"ends in `\.zarr`"):
         st.run_many("otter-turning-circle", seeds=[1], duration=1.0, out=tmp_path / "runs.mcap")
+
+
+def test_memory_of_runs_in_a_folder_grows_neither_with_runs_nor_with_their_length(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(many_runs, "RUNS_PER_CHUNK", 2)
+    monkeypatch.setattr(many_runs, "FRAMES_PER_CHUNK", 7)
+    alone = st.run("otter-turning-circle", seed=3, duration=0.9)
+    header, (block,) = alone.header, alone._kept._blocks
+    assert len(block.time) == 10
+    for runs, blocks in ((2, 3), (12, 3), (2, 12)):
+        table = many_runs.RunsTable(runs, tmp_path / f"{runs}-{blocks}.zarr")
+        longer = replace(header, duration=header.frame_period * (10 * blocks - 1))
+        sinks = [table.sink(run) for run in range(runs)]
+        held = 0
+        for pair in range(0, runs, 2):
+            for sink in sinks[pair : pair + 2]:
+                sink.open(longer)
+            for _ in range(blocks):
+                for sink in sinks[pair : pair + 2]:
+                    sink.write(block)
+                    held = max(held, len(table._tables))
+            for sink in sinks[pair : pair + 2]:
+                sink.close(alone.summary)
+        assert held <= 3
+        assert not table._tables
+        found = xarray.open_zarr(table._path, consolidated=False)
+        assert found.position.shape == (runs, 10 * blocks, 1, 3)
+        assert np.isfinite(found.position.values).all()
+
+
+def test_a_changed_number_in_a_folder_of_runs_is_noticed(tmp_path):
+    out = tmp_path / "runs.zarr"
+    found = st.run_many("otter-turning-circle", seeds=(3, 1, 4), duration=1.0, out=out)
+    assert np.isfinite(found.position.values).all()
+    (chunk,) = (out / "position").glob("[0-9]*")
+    data = bytearray(chunk.read_bytes())
+    data[len(data) // 2] ^= 4
+    chunk.write_bytes(data)
+    with pytest.raises(RuntimeError):
+        xarray.open_zarr(out, consolidated=False).position.load()
+
+
+def test_runs_that_cannot_be_written_end_without_a_trace(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SeatrialError, match="cannot write the runs"):
+        st.run_many("otter-turning-circle", seeds=[1], duration=1.0, out=tmp_path / "file/a.zarr")
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,75 @@ REFUSED = {
     ),
 }
 
+FJORD = "{name: fjord, datum: {latitude_deg: 63.43, longitude_deg: 10.395}}"
+PLACES = "{{do: goto, places: [{place}]}}"
+REFUSED |= {
+    "longitude before latitude": (
+        {"task": PLACES.format(place="[10.3952, 63.4306]"), "world": FJORD},
+        r"\[10.3952, 63.4306\] is 6823 km from the datum.*latitude, then longitude",
+    ),
+    "metres where degrees belong": (
+        {"task": PLACES.format(place="[50, 20]"), "world": FJORD},
+        r"\[50, 20\] is 15[0-9]+ km from the datum.*metres are written as `waypoints`",
+    ),
+    "degrees in a world without a datum": (
+        {"task": PLACES.format(place="[63.4306, 10.3952]")},
+        r"km from the datum of the world, \[0, 0\].*give the world a `datum` there",
+    ),
+}
+
 DOUBTED = {
+    "a mission without tasks": (
+        {"extra": "mission: []"},
+        r"\[0\].mission: the mission is empty: `craft` drifts.*do: goto",
+    ),
+    "degrees where metres belong": (
+        {"task": "{do: goto, waypoints: [[63.4306, 10.3952]]}", "world": FJORD},
+        r"waypoints: looks like a latitude and a longitude.*63.43°, 10.395°.*`places`",
+    ),
+    "longitude and latitude where metres belong": (
+        {"task": "{do: hold, position: [10.395, 63.431], duration: 5}", "world": FJORD},
+        r"position: looks like a latitude.*give metres",
+    ),
+    "a survey in degrees without a datum": (
+        {
+            "task": "{do: survey, area: [[63.431, 10.395], [63.432, 10.395], [63.432, 10.398]], "
+            "spacing: 20}"
+        },
+        r"area: looks like a latitude and a longitude.*0°, 0°",
+    ),
+    "a start in degrees": (
+        {"world": FJORD, "extra": "start: {position: [63.4306, 10.3952, 0]}"},
+        r"start.position: looks like a latitude",
+    ),
+    "a circle of acceptance around everything": (
+        {"task": "{do: goto, waypoints: [[20, 0], [30, 0]], speed: 1, acceptance: 500}"},
+        r"acceptance: all waypoints are within reach.*found:    500.*less than 30 m",
+    ),
+    "a fault after the end": (
+        {"extra": "sensors: []\n    faults: [{target: left, kind: power_loss, start: 100}]"},
+        r"the fault of `left` comes at 100 s, and the run ends at 60 s",
+    ),
+    "an order after the end": (
+        {"extra": "commands: {left: [[0, 10], [60, 12]]}"},
+        r"the last order of `left` comes at 60 s, and the run ends at 60 s",
+    ),
+    "a start in the air": (
+        {"vehicle": "remus100", "extra": "start: {position: [0, 0, -15]}"},
+        r"`craft` begins 15 m above the surface.*counts downwards",
+    ),
+    "a boat under water": (
+        {"extra": "start: {position: [0, 0, 15]}"},
+        r"`craft` begins 15 m below the surface",
+    ),
+    "a start in knots": (
+        {"extra": "start: {speed: 15}"},
+        r"start.speed: `otter` does not make as much.*found:    15.*`speed_kn`",
+    ),
+    "a sensor ashore": (
+        {"extra": "sensors: [{type: gnss, name: gnss, rate: 1, position: [0, 150, 0]}]"},
+        r"sensors\[0\].position: `gnss` sits far outside `otter`, which is 2 m long",
+    ),
     "steeper than it climbs": (
         {"task": DIVE.format(depth=45), "vehicle": "remus100", "depth": 5},
         r"goto 1` lies 40 m deeper, 100 m ahead.*at most 1[0-9] m on such a way, a slope of 0.1",
@@ -261,6 +329,26 @@ def test_what_may_not_work_is_doubted_with_the_number(case):
     given, message = DOUBTED[case]
     with pytest.warns(st.SpecWarning, match=f"(?s){message}"):
         compile_scenario(described(**given))
+
+
+def test_a_run_without_a_world_says_which_water_it_is_in():
+    text = TEXT.format(duration=1, world="calm", vehicle="otter", extra="sensors: []")
+    with pytest.warns(st.SpecWarning, match=r"world: no world is named(?s:.)*`world: calm`"):
+        compile_scenario(load_text(text.replace("world: calm\n", ""), st.Scenario))
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "{do: goto, waypoints: [[63, 10], [60, 40]], speed: 1.5}",
+        "{do: goto, waypoints: [[63.5, 10.5], [20, 10]], speed: 1.5}",
+        "{do: goto, waypoints: [[3.1415, 2.7182], [3.2, 2.9]], speed: 1.5, acceptance: 1}",
+    ],
+)
+def test_metres_are_not_taken_for_degrees(task):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compile_scenario(described(task, world=FJORD))
 
 
 def test_what_works_is_not_doubted():

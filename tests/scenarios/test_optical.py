@@ -9,6 +9,10 @@ from PIL import Image
 from rosbags.highlevel import AnyReader
 
 import seatrial as st
+from seatrial.compile.scenario import compile_scenario
+from seatrial.engine import assembly
+from seatrial.engine.assembly import FRAMES_PER_BLOCK, block_size
+from seatrial.engine.engine import Engine
 from seatrial.geometry.bodies import rotation_matrix
 from seatrial.ros.compressed import packed, unpacked
 from seatrial.spec.loading import load_text
@@ -188,6 +192,33 @@ def test_the_same_seed_gives_the_same_bytes(recording):
         first = recording.payload("one", sensor)[:2]
         assert again.payload("one", sensor)[:2].tobytes() == first.tobytes()
     assert other.payload("one", "lidar")[1].tobytes() != again.payload("one", "lidar")[1].tobytes()
+
+
+def test_blocks_of_any_length_have_the_same_pictures(recording):
+    """A run with cameras goes in short blocks, so that its first frame comes early."""
+    plan = compile_scenario(load_text(TEXT, Scenario))
+    found = {name: [] for name in ("lidar", "camera", "right", "masks", "heat")}
+    with Engine(plan) as engine:
+        measured = [engine.opening[0]]
+        for periods in (1, 3, 2):
+            measured.append(engine.advance(periods).frames.groups[0].measurements)
+        assert engine.time == pytest.approx(0.6)
+    for name, parts in found.items():
+        parts += [part[name].payload[:, 0] for part in measured]
+        pictures = np.concatenate(parts)
+        assert pictures.tobytes() == recording.payload("one", name)[: len(pictures)].tobytes()
+        assert len(pictures) == 4
+
+
+def test_pictures_make_blocks_short(monkeypatch):
+    plan = compile_scenario(load_text(TEXT, Scenario))
+    controls = plan.schedule.controls
+    assert block_size(plan) == FRAMES_PER_BLOCK * controls
+    # six pictures a fifth of a second: of 0.1 s each, seven frames hold about 20 of them
+    monkeypatch.setattr(assembly, "PIXELS_PER_BLOCK", 20 * 48 * 36)
+    assert block_size(plan) == 7 * controls
+    monkeypatch.setattr(assembly, "PIXELS_PER_BLOCK", 1)
+    assert block_size(plan) == controls
 
 
 def test_a_camera_among_several_vehicles_may_have_nothing_to_tell(folder):

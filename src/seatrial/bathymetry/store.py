@@ -1,12 +1,15 @@
 """A map in a file: plain CF NetCDF, depth over metres north and east of a datum.
 
 It opens in xarray, QGIS and whatever reads NetCDF 4. The depths are stored in tiles, so that a run
-reads those around its vehicles and no others.
+reads those around its vehicles and no others. After HDF5's own end the file has a line with a
+checksum of all before it: HDF5 hangs over some damaged files, so that it is given none.
 """
 
+import mmap
 import os
+import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +25,8 @@ TILE = 256
 """Nodes along the side of a tile."""
 LONGEST_AXIS = 1_000_000
 """Nodes along a side, before a file is not believed."""
+SEAL = b"\nseatrial map, CRC-32 "
+"""Before the checksum at the end of a file."""
 UNEVEN = 1e-3
 """Largest difference between steps of an axis, as a share of a step."""
 
@@ -52,36 +57,68 @@ class MapFile:
         """A part of it; only the tiles that it touches are read."""
         info = self.info
         first = info.origin + info.spacing * np.array([rows.start, columns.start])
-        return terrain(first, info.spacing, self._depth[rows, columns])
+        with _in_one_word():
+            return terrain(first, info.spacing, self._depth[rows, columns])
 
 
 @contextmanager
 def open_map(path: Path) -> Iterator[MapFile]:
-    """Open a map; raises OSError, ValueError or KeyError for what is none."""
-    import h5netcdf
+    """Open a map; raises OSError or ValueError for what is none, and so does reading from it."""
+    import h5py  # where h5netcdf cannot open a file, it complains again when it is deleted
 
-    with h5netcdf.File(path, "r") as file:
-        for name in ("north", "east", "depth"):
-            if name not in file.variables:
-                raise ValueError(f"it has no variable `{name}`")
-        depth = file.variables["depth"]
-        if depth.dimensions != ("north", "east"):
-            raise ValueError(f"its depth is over {', '.join(depth.dimensions)}")
-        axes = [_axis(file.variables[name], name) for name in ("north", "east")]
-        shape = len(axes[0]), len(axes[1])
-        if depth.shape != shape:
-            raise ValueError(f"its depth has shape {depth.shape} over axes of {shape}")
-        origin = np.array([a[0] for a in axes])
-        spacing = np.array([(a[-1] - a[0]) / (len(a) - 1) for a in axes])
-        attributes = {str(k): v for k, v in file.attrs.items()}
-        datum = None
-        if "datum_latitude_deg" in attributes:
-            datum = (
-                float(attributes.pop("datum_latitude_deg")),
-                float(attributes.pop("datum_longitude_deg")),
-            )
-        notes = {k: str(v) for k, v in attributes.items()}
-        yield MapFile(MapInfo(origin, spacing, shape, datum, notes), depth)
+    _check_seal(path)
+    with ExitStack() as stack:
+        with _in_one_word():
+            found = _opened(stack.enter_context(h5py.File(path, "r")))
+        yield found
+
+
+def _check_seal(path: Path) -> None:
+    """Refuse a file that is not as it was written; maps of other programs have no seal."""
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        at = data.find(SEAL)
+        if at >= 0 and data[at:] != _seal(zlib.crc32(memoryview(data)[:at])):
+            raise ValueError("it is not as it was written: its checksum differs")
+
+
+def _seal(checksum: int) -> bytes:
+    return SEAL + b"%08x\n" % checksum
+
+
+@contextmanager
+def _in_one_word() -> Iterator[None]:
+    """HDF5 raises whatever it likes when a file is damaged."""
+    try:
+        yield
+    except OSError:
+        raise
+    except Exception as error:
+        raise ValueError(str(error)) from error
+
+
+def _opened(file: Any) -> MapFile:
+    for name in ("north", "east", "depth"):
+        if name not in file:
+            raise ValueError(f"it has no variable `{name}`")
+    depth = file["depth"]
+    over = [str(scale[0].name).strip("/") if scale else "nothing" for scale in depth.dims]
+    if over != ["north", "east"]:
+        raise ValueError(f"its depth is over {', '.join(over)}")
+    axes = [_axis(file[name], name) for name in ("north", "east")]
+    shape = len(axes[0]), len(axes[1])
+    if depth.shape != shape:
+        raise ValueError(f"its depth has shape {depth.shape} over axes of {shape}")
+    origin = np.array([a[0] for a in axes])
+    spacing = np.array([(a[-1] - a[0]) / (len(a) - 1) for a in axes])
+    attributes = {str(k): v for k, v in file.attrs.items() if not k.startswith("_")}
+    datum = None
+    if "datum_latitude_deg" in attributes:
+        datum = (
+            float(np.ravel(attributes.pop("datum_latitude_deg"))[0]),
+            float(np.ravel(attributes.pop("datum_longitude_deg"))[0]),
+        )
+    notes = {k: str(v) for k, v in attributes.items()}
+    return MapFile(MapInfo(origin, spacing, shape, datum, notes), depth)
 
 
 def _axis(variable: Any, name: str) -> Array:
@@ -106,6 +143,8 @@ def write_map(
     try:
         with h5netcdf.File(part, "w") as file:
             _fill(file, found, datum, notes)
+        with part.open("ab") as sealed:
+            sealed.write(_seal(zlib.crc32(part.read_bytes())))
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)

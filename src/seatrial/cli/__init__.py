@@ -1,11 +1,13 @@
 """The command line: assembles everything; nobody imports it."""
 
+import ctypes
 import gc
 import os
 import signal
 import sys
 import threading
 import warnings
+from contextlib import suppress
 from types import FrameType
 
 INTERRUPTED = 130
@@ -14,16 +16,17 @@ INTERRUPTED = 130
 PATIENCE = 0.7
 """After which a Ctrl-C that somebody else caught ends the process all the same, s."""
 
+M_MXFAST = 1
+"""Number of the setting in glibc's `malloc.h`: largest block that is not joined to others when it
+is freed."""
+
 _interrupted = threading.Event()
 
 
 def main() -> None:
     """Entry point: errors that a person can mend go to stderr with exit code 2, no stack trace."""
     signal.signal(signal.SIGINT, _interrupt)
-    # Modules stay to the end: looking for garbage among them takes a tenth of every start.
-    gc.set_threshold(50_000, 20, 50)
-    # Nor do the descriptions' classes need plugins, for which pydantic asks every package there is.
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    quicken()
     try:
         _obey()
     except SystemExit as ending:
@@ -34,6 +37,19 @@ def main() -> None:
         if _interrupted.is_set():  # whatever became of it on its way
             _leave()
         raise
+
+
+def quicken() -> None:
+    """Settings of the process by which a command starts sooner."""
+    # Modules stay to the end: looking for garbage among them takes a tenth of every start.
+    gc.set_threshold(50_000, 20, 50)
+    # Nor do the descriptions' classes need plugins, for which pydantic asks every package there is.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    # XLA builds a program out of a hundred thousand small pieces of memory. Those that it frees
+    # meanwhile are put together anew with every large one that it asks for, unless glibc is told to
+    # do that at once: a tenth of the time that loading takes.
+    with suppress(OSError, AttributeError):  # not glibc
+        ctypes.CDLL(None).mallopt(M_MXFAST, 0)
 
 
 def _obey() -> None:

@@ -497,14 +497,28 @@ def study(
     sample: Annotated[
         bool, typer.Option("--sample", help="A small part of the study, for a quick look.")
     ] = False,
+    case: Annotated[
+        list[str] | None,
+        typer.Option(help="Of missions: sail and keep only this case, otter:sea3 or 'wamv*:*'."),
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Missions of every case that is named.")
+    ] = None,
+    merge: Annotated[
+        bool, typer.Option("--merge", help="Of missions: the page of all cases that are kept.")
+    ] = False,
 ) -> None:
     """Reproduce published results: tables, figures and whether their claims hold.
 
     The exit code is 0, or 1 when a claim does not hold.
     """
-    from seatrial.cli.studies import show_study
+    from seatrial.cli.studies import show_cases, show_study
 
-    if not show_study(name, out, as_json, sample):
+    if case or seeds or merge:
+        holds = show_cases(name, out, as_json, case or [], seeds, merge)
+    else:
+        holds = show_study(name, out, as_json, sample)
+    if not holds:
         raise typer.Exit(1)
 
 

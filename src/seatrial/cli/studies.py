@@ -10,15 +10,42 @@ from rich.console import Console
 from rich.progress import Progress
 
 from seatrial.cli.tables import show_table
+from seatrial.errors import Problem, SpecError
 from seatrial.validation.claims import lines
 from seatrial.validation.findings import Findings
-from seatrial.validation.studies import run_study
+from seatrial.validation.studies import Report, merge_cases, run_study, sail_cases
 
 
 def show_study(name: str, out: Path, as_json: bool, sample: bool) -> bool:
     """Run a study, write its files, print what it found; returns whether all claims hold."""
     with _Watch(quiet=as_json) as watch:
         report = run_study(name, out, sample=sample, watch=watch)
+    return _show(report, name, out, as_json)
+
+
+def show_cases(
+    name: str, out: Path, as_json: bool, cases: list[str], seeds: int | None, merge: bool
+) -> bool:
+    """Sail cases of the study of missions, then the page of all that are kept if it is wanted."""
+    if name != "missions":
+        raise SpecError(
+            Problem(
+                "only the study of missions is run case by case",
+                value=name,
+                mend="leave out --case, --seeds and --merge, or name `missions`",
+            )
+        )
+    if seeds is not None and not cases:
+        raise SpecError(
+            Problem("--seeds belongs to --case", value=seeds, mend="name cases: --case otter:sea3")
+        )
+    with _Watch(quiet=as_json) as watch:
+        if cases:
+            sail_cases(out, cases, seeds, watch)
+    return _show(merge_cases(out), name, out, as_json) if merge else True
+
+
+def _show(report: Report, name: str, out: Path, as_json: bool) -> bool:
     if as_json:
         typer.echo(json.dumps(report.document, indent=2))
     else:

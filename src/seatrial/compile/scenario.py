@@ -24,7 +24,12 @@ from seatrial.compile.swarm import Member, members_of, vary_model
 from seatrial.compile.variations import with_overrides
 from seatrial.compile.vehicles.actuators import expand, infos_of
 from seatrial.compile.vehicles.limits import believable_speed
-from seatrial.compile.vehicles.plausibility import check_start, doubtful_orders, within_reach
+from seatrial.compile.vehicles.plausibility import (
+    check_places,
+    check_start,
+    doubts_about,
+    within_reach,
+)
 from seatrial.compile.vehicles.shapes import hull_shapes
 from seatrial.compile.vehicles.trim import settle_trim
 from seatrial.compile.vehicles.vehicle import CompiledVehicle, compile_vehicle
@@ -104,7 +109,7 @@ def _compile(described: spec.Scenario, controllers: CompiledControllers, site: S
     _check_distinct(scenario, members)
     kinds = _Kinds(scenario, members, controllers, site)
     fleets: list[Fleet] = []
-    doubts: list[Problem] = []
+    doubts = list(doubts_about(described))
     for _, some in groupby(sorted(members, key=kinds.key), key=kinds.key):
         fleets.append(_fleet(scenario, list(some), kinds, doubts))
     schedule = schedule_of(scenario)
@@ -349,7 +354,7 @@ def _fleet(
     )
     for index in _participants(members):
         check_start(scenario, index)
-        doubts += doubtful_orders(scenario, index)
+        check_places(scenario, index)
     initial = _initial(scenario, members, vehicle, ocean, dtype)
     check_afloat(scenario, members, vehicle.model.contact, ocean, initial)
     check_clear(scenario, members, vehicle.model.contact, kinds.site.bodies, ocean, initial)

@@ -22,6 +22,10 @@ FRAMES_PER_BLOCK = 100
 SAMPLES_PER_BLOCK = 200_000
 """Frames and measurements that a block holds at most; bounds the memory of a swarm."""
 
+PIXELS_PER_BLOCK = 600_000
+"""Of pictures, two of 640 by 480: half a second of one core, after which something is seen of the
+run. Clouds, scans and pings take no time beside them."""
+
 
 class Block(NamedTuple):
     """What some control periods gave."""
@@ -35,13 +39,16 @@ class Block(NamedTuple):
     """(T, N, 6) of each fleet: impulse of all touches since the frame before (N s), the largest
     force (N), its place (NED, m) and what it came from, a number of `core.contact.BOTTOM`;
     (T, N, 0) of vehicles that can touch nothing."""
+    periods: int
+    """Control periods that it holds."""
 
 
 def block_size(plan: Plan) -> int:
     """Control periods of a full block: whole frames, bounded in number and in memory."""
     rows = sum(fleet.group.count * _rows(fleet, plan.schedule) for fleet in plan.fleets)
-    frames = min(FRAMES_PER_BLOCK, max(1, SAMPLES_PER_BLOCK // rows))
-    return frames * plan.schedule.controls
+    pixels = sum(fleet.group.count * _pixels(fleet, plan.schedule) for fleet in plan.fleets)
+    most = min(SAMPLES_PER_BLOCK // rows, PIXELS_PER_BLOCK // max(1, pixels))
+    return min(FRAMES_PER_BLOCK, max(1, most)) * plan.schedule.controls
 
 
 def _rows(fleet: Fleet, schedule: Schedule) -> int:
@@ -50,6 +57,15 @@ def _rows(fleet: Fleet, schedule: Schedule) -> int:
     for name, fitted in zip(fleet.sensors, fleet.group.suite, strict=True):
         weight = taps.weight(fleet.dense[name]) if name in fleet.dense else 1
         total += weight * schedule.frame_steps // fitted.period
+    return total
+
+
+def _pixels(fleet: Fleet, schedule: Schedule) -> int:
+    """Of the pictures that one vehicle takes per frame period."""
+    total = 0
+    for name, fitted in zip(fleet.sensors, fleet.group.suite, strict=True):
+        if name in fleet.dense and (info := fleet.dense[name].payload).kind == "image":
+            total += info.shape[0] * info.shape[1] * schedule.frame_steps // fitted.period
     return total
 
 
@@ -86,7 +102,7 @@ def block_of(
         contact.append(arrays.pop("contact"))
         measured = measured_in(fleet, samples, first, periods, schedule)
         groups.append(GroupFrames(fleet.names, VehicleFrames(**arrays), measured))
-    return Block(Frames(time, tuple(groups)), tuple(status), tuple(contact))
+    return Block(Frames(time, tuple(groups)), tuple(status), tuple(contact), periods)
 
 
 def join_blocks(blocks: list[Block]) -> Block:
@@ -104,10 +120,11 @@ def join_blocks(blocks: list[Block]) -> Block:
             for name in parts[0].measurements
         }
         groups.append(GroupFrames(parts[0].names, VehicleFrames(**frames), measured))
+    status = zip(*(block.status for block in blocks), strict=True)
+    contact = zip(*(block.contact for block in blocks), strict=True)
     return Block(
         Frames(np.concatenate([block.frames.time for block in blocks]), tuple(groups)),
-        *(
-            tuple(np.concatenate(rows) for rows in zip(*fleets, strict=True))
-            for fleets in ([b.status for b in blocks], [b.contact for b in blocks])
-        ),
+        tuple(np.concatenate(rows) for rows in status),
+        tuple(np.concatenate(rows) for rows in contact),
+        sum(block.periods for block in blocks),
     )

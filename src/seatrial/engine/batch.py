@@ -16,37 +16,35 @@ from typing import Any
 import jax
 import numpy as np
 
-from seatrial.engine.assembly import block_of, block_size, by_fleet
+from seatrial.engine.assembly import Block, block_of, block_size, by_fleet
 from seatrial.engine.command.commanders import Given
 from seatrial.engine.compiled import block as programs
 from seatrial.engine.compiled.group import Carries, Groups, Oceans, Samples, Schedule
 from seatrial.engine.exchange.deliveries import Measured
 from seatrial.engine.exchange.orders import Orders
 from seatrial.engine.exchange.samples import measured_at_start
-from seatrial.engine.frames import Sink
+from seatrial.engine.frames import Frames, RunSummary, Sink
 from seatrial.engine.output.gathering import Gatherer
-from seatrial.engine.output.outlets import Outlets
 from seatrial.engine.parts import Part, parts_of
 from seatrial.engine.plan import Plan
 from seatrial.engine.run import Ending
 from seatrial.errors import Problem, SpecError
 from seatrial.programs import compile_program
 
-PLANS_PER_PROGRAM = 128
-"""Plans that one call computes side by side; more of them leave the cache of a core."""
+PLANS_PER_PROGRAM = 32
+"""Plans that one call computes side by side; more of them are no faster and take more memory."""
 
 
 def run_batch(
     plans: Iterable[Plan],
     sinks: Sequence[Sequence[Sink]],
     progress: Callable[[float], None] | None = None,
-    ended: Callable[[int], None] | None = None,
 ) -> list[Ending]:
     """Run plans of one shape to their ends, each with sinks of its own; on all cores.
 
     Plans are taken when their turn comes, beside what is computed, and let go of when they have
     run: the amplitudes of its waves alone make a plan a megabyte. `progress` is told which share
-    is done, `ended` how many of the first runs have ended, before others begin.
+    is done.
     """
     count, cores = len(sinks), os.cpu_count() or 1
     width = min(PLANS_PER_PROGRAM, -(-count // cores))
@@ -56,8 +54,6 @@ def run_batch(
 
     def finish_one() -> None:
         endings.extend(computing.popleft().result())
-        if ended is not None:
-            ended(len(endings))
         if progress is not None:
             progress(len(endings) / count)
 
@@ -84,14 +80,13 @@ def _run(plans: Sequence[Plan], sinks: Sequence[Sequence[Sink]], width: int) -> 
         carries = [one[0] for one in started]
         openings = [_host(one[1]) for one in started]
         orders = [_no_orders(plans[0], part[0]) for part in parts]
-        gatherers = [
-            Gatherer(plan, _opening(plan, [_pick(o, b) for o in openings], own_parts))
-            for b, plan in enumerate(plans)
+        courses = [
+            _Course(plan, own, _opening(plan, [_pick(o, b) for o in openings], own_parts))
+            for b, (plan, own) in enumerate(zip(plans, sinks, strict=True))
         ]
-        outlets = [Outlets(s, p.header, p.scene) for s, p in zip(sinks, plans, strict=True)]
         began = wall_clock.perf_counter()
         left, index = (frames - 1) * schedule.controls + 1, 0
-        while left > 0 and not all(g.complete for g in gatherers):
+        while left > 0 and not all(course.summary for course in courses):
             periods = min(left, size)
             outcomes = []
             for k, (groups, oceans) in enumerate(inputs):
@@ -101,22 +96,45 @@ def _run(plans: Sequence[Plan], sinks: Sequence[Sequence[Sink]], width: int) -> 
                     *(np.int64(index), np.int64(periods), schedule, size),
                 )
                 outcomes.append(_host(outcome))
-            for b, plan in enumerate(plans):
-                if gatherers[b].complete:
-                    continue
-                own = [_pick(outcome, b) for outcome in outcomes]
-                block = block_of(plan, own_parts, own, index, periods)
-                for some in gatherers[b].add(block):
-                    outlets[b].write(some)
-            left, index = left - periods, index + periods * schedule.substeps
-    endings = []
-    for gatherer, outlet in zip(gatherers, outlets, strict=True):
-        for some in gatherer.finish():
-            outlet.write(some)
-        summary = gatherer.summary(stopped=False)
-        elapsed = (wall_clock.perf_counter() - began) / len(plans)
-        endings.append(Ending(summary, elapsed, None, tuple(outlet.close(summary))))
-    return endings
+            left, index, first = left - periods, index + periods * schedule.substeps, index
+            for b, course in enumerate(courses):
+                if course.summary is None:
+                    own = [_pick(outcome, b) for outcome in outcomes]
+                    course.add(block_of(course.plan, own_parts, own, first, periods))
+    elapsed = (wall_clock.perf_counter() - began) / len(plans)
+    return [Ending(course.finish(), elapsed, None, ()) for course in courses]
+
+
+class _Course:
+    """One run of a batch. Its sinks are called in its own time: one that fails ends the batch."""
+
+    def __init__(self, plan: Plan, sinks: Sequence[Sink], opening: list[Measured]) -> None:
+        self.plan, self._sinks = plan, sinks
+        self._gatherer = Gatherer(plan, opening)
+        self.summary: RunSummary | None = None
+        """Of a run that has ended."""
+        for sink in sinks:
+            sink.open(plan.header, plan.scene)
+
+    def add(self, block: Block) -> None:
+        """Take a block, which may be the last."""
+        self._write(self._gatherer.add(block))
+        if self._gatherer.complete:
+            self.finish()
+
+    def finish(self) -> RunSummary:
+        """End the run."""
+        if self.summary is None:
+            self._write(self._gatherer.finish())
+            self.summary = self._gatherer.summary(stopped=False)
+            for sink in self._sinks:
+                sink.close(self.summary)
+        return self.summary
+
+    def _write(self, blocks: Sequence[Frames]) -> None:
+        for frames in blocks:
+            for sink in self._sinks:
+                sink.write(frames)
 
 
 def _side_by_side(part: Sequence[Part]) -> tuple[Groups, Oceans]:

@@ -22,6 +22,8 @@ Array = NDArray[np.float64]
 HULL = np.array([(1.0, 0.0), (1.0 / 3.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0 / 3.0, -1.0)])
 """Outline of a hull from above, in halves of its length and beam: square aft, the last third a
 pointed bow."""
+TINY = 1e-300
+"""In place of a zero that is divided by."""
 
 
 @dataclass(frozen=True)
@@ -68,15 +70,17 @@ class Ride:
     radius: float
     """Of the circle that its mooring leaves it, m."""
 
-    def at(self, t: float) -> Array:
-        """(3,) north, east and down from its place in a calm, m."""
-        angle = self.omega * t + self.phase
+    def at(self, t: float | Array) -> Array:
+        """(..., 3) north, east and down from its place in a calm at times, m."""
+        angle = self.omega * np.asarray(t)[..., None] + self.phase
         along = self.sway * np.sin(angle)
-        north = self.lean[0] + np.sum(along * np.cos(self.direction))
-        east = self.lean[1] + np.sum(along * np.sin(self.direction))
-        off = float(np.hypot(north, east))
-        held = self.radius / off if off > self.radius else 1.0
-        return np.array([held * north, held * east, -np.sum(self.amplitude * np.cos(angle))])
+        north = self.lean[0] + np.sum(along * np.cos(self.direction), axis=-1)
+        east = self.lean[1] + np.sum(along * np.sin(self.direction), axis=-1)
+        off = np.hypot(north, east)
+        held = self.radius / np.maximum(off, max(self.radius, TINY))
+        held = np.where(off > self.radius, held, 1.0)
+        down = -np.sum(self.amplitude * np.cos(angle), axis=-1)
+        return np.stack([held * north, held * east, down], axis=-1)
 
 
 @dataclass(frozen=True)
@@ -136,19 +140,25 @@ class Body:
         """Whether its pose changes with time; a vehicle's is not known here."""
         return self.motion is not None or self.ride is not None
 
-    def pose(self, t: float) -> tuple[Array, Array]:
-        """Position (3,) NED and rotation matrix (3, 3) from its own axes to the world's, at a time;
-        of anything but a vehicle, which its frames tell."""
+    def pose(self, t: float | Array) -> tuple[Array, Array]:
+        """Position (..., 3) NED and rotation matrix (..., 3, 3) from its own axes to the world's,
+        at times; of anything but a vehicle, which its frames tell."""
         place = np.zeros(3) if self.position is None else np.asarray(self.position, np.float64)
         turned = rotation_matrix(self.attitude)
         if self.motion is not None:
-            (north, east), (to_north, to_east) = self.motion.at(t)
-            speed = float(np.hypot(to_north, to_east))
-            if speed > 0.0:
-                c, s = to_north / speed, to_east / speed
-                turned = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-            return np.array([north, east, place[2]]), turned
-        return place if self.ride is None else place + self.ride.at(t), turned
+            level, velocity = self.motion.at(t)
+            speed = np.hypot(velocity[..., 0], velocity[..., 1])
+            c, s = np.moveaxis(velocity, -1, 0) / np.maximum(speed, TINY)
+            ahead = np.zeros((*speed.shape, 3, 3))
+            ahead[..., 0, 0] = ahead[..., 1, 1] = c
+            ahead[..., 1, 0], ahead[..., 0, 1], ahead[..., 2, 2] = s, -s, 1.0
+            down = np.broadcast_to(place[2:], (*speed.shape, 1))
+            turned = np.where(speed[..., None, None] > 0.0, ahead, turned)
+            return np.concatenate([level, down], axis=-1), turned
+        if self.ride is not None:
+            place = place + self.ride.at(t)
+        shape = np.shape(t)
+        return np.broadcast_to(place, (*shape, 3)), np.broadcast_to(turned, (*shape, 3, 3))
 
     def footprint(self, t: float) -> Array:
         """(K, 2) corners, north and east, of the convex outline that it shows from above at a

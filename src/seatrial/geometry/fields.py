@@ -1,8 +1,9 @@
 """Distance fields of closed meshes: signed distances at the nodes of a grid around them.
 
-Made once, when a scenario is compiled, with `NODES` nodes along each side of the mesh's box and
-`MARGIN` of its size around. Distances at the nodes are exact; between them the field is linear, so
-that at an edge it is off by at most the spacing of the nodes, and beside a face much less.
+Made once, when a scenario is compiled, and kept on disk, with `NODES` nodes along each side of the
+mesh's box and `MARGIN` of its size around. Distances at the nodes are exact; between them the field
+is linear, so that at an edge it is off by at most the spacing of the nodes, and beside a face much
+less.
 """
 
 from typing import NamedTuple
@@ -10,16 +11,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial import cache, fingerprint
 from seatrial.geometry.mesh import Mesh
 
 Array = NDArray[np.float64]
 
+KIND = "field"
 NODES = 32
 """Along each axis."""
 MARGIN = 0.15
 """Of the size of the mesh's box, beyond it on every side."""
 _CANDIDATES = 8
 """Triangles whose samples are nearest that are looked at in full."""
+MOST_KEPT = 64
+"""Fields that a process leaves on disk: those of a scene, but not those of a thousand seeds, whose
+rocks never come again and would push out what does."""
+_kept: set[str] = set()
 
 
 class Field(NamedTuple):
@@ -34,7 +41,20 @@ class Field(NamedTuple):
 
 
 def distance_field(mesh: Mesh) -> Field:
-    """The field of a closed mesh whose faces look outwards."""
+    """The field of a closed mesh whose faces look outwards, as it was kept or made now."""
+    try:
+        shape = (fingerprint.contents(mesh.vertices), fingerprint.contents(mesh.faces))
+        key = fingerprint.digest(shape, fingerprint.origin())
+    except fingerprint.FingerprintError:
+        return _made(mesh)
+    if not cache.size(KIND, key):
+        if len(_kept) >= MOST_KEPT or not fingerprint.is_current():
+            return _made(mesh)
+        _kept.add(key)
+    return cache.recall(KIND, key, "distances to a mesh", lambda: _made(mesh))
+
+
+def _made(mesh: Mesh) -> Field:
     low, high = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
     size = np.maximum(high - low, 1e-6)
     origin = low - MARGIN * size.max()

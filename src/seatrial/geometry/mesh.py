@@ -36,10 +36,12 @@ class Mesh(NamedTuple):
     @property
     def normals(self) -> Array:
         """(F, 3) unit normals; 0 for a triangle without area."""
-        a, b, c = (self.vertices[self.faces[:, i]] for i in range(3))
-        normal = np.cross(b - a, c - a)
-        length = np.linalg.norm(normal, axis=1, keepdims=True)
-        return np.asarray(normal / np.where(length > 0.0, length, 1.0))
+        a, b, c = (self.vertices[self.faces[:, i]].T for i in range(3))
+        u, v = b - a, c - a
+        x, y, z = (u[i - 2] * v[i - 1] - u[i - 1] * v[i - 2] for i in range(3))
+        length = np.sqrt(x * x + y * y + z * z)
+        length[length == 0.0] = 1.0
+        return np.stack([x / length, y / length, z / length], axis=1)
 
 
 def merged(meshes: list[Mesh]) -> Mesh:

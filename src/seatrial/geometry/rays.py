@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from seatrial.geometry import mesh as meshes
 from seatrial.geometry.bodies import Body, rotation_matrix
-from seatrial.geometry.bundles import bundled
 from seatrial.geometry.grid import HeightGrid
 from seatrial.geometry.materials import MATERIAL_NAMES, material_index
 from seatrial.geometry.tiles import Tiles, extended
@@ -34,6 +33,8 @@ BOTTOM = -2
 
 USUAL_MATERIAL = {"vessel": "steel", "vehicle": "aluminium"}
 """Of bodies that do not say theirs; concrete for all others."""
+ROUNDING = 1e-6
+"""Of a distance, by which a ray may miss a sphere: single precision and some more."""
 MOST_FACES = 1_000_000
 """Of a bottom that is one structure with the bodies; a larger one is cut into tiles."""
 
@@ -53,6 +54,10 @@ class Hits(NamedTuple):
     """(P,) index of the body, or `BOTTOM`."""
     material: Whole
     """(P,) index into `materials.MATERIAL_NAMES`."""
+
+    def at(self, rows: NDArray[np.integer]) -> "Hits":
+        """Some of them."""
+        return Hits(*(part[rows] for part in self))
 
 
 class RayScene:
@@ -114,8 +119,7 @@ class RayScene:
         times = np.asarray(t, np.float64)
         times = times if times.ndim == 2 else times.reshape(1, -1)
         flat = isinstance(self.bottom, float | int)
-        moving = self._present(times, others)
-        if flat or moving or self._tiles is not None:
+        if flat or self._tiles is not None:
             limit = np.array(np.broadcast_to(reach, len(directions)), np.float32)
             for hits in found:
                 limit[hits.ray] = hits.distance
@@ -123,9 +127,8 @@ class RayScene:
                 found += self._on_tiles(self._tiles, origins, directions, limit)
             if flat:
                 found.append(self._on_plane(origins, directions, limit))
-            if moving:
-                found += self._on_moving(moving, origins, directions, limit, len(times))
-        return _nearest(found, len(directions))
+        found += self._on_moving(self._present(times, others), origins, directions, reach)
+        return _nearest(found)
 
     def _build(self) -> None:
         """The acceleration structures, when the first ray is cast."""
@@ -174,7 +177,7 @@ class RayScene:
         with np.errstate(invalid="ignore"):  # level, without end
             rays = np.flatnonzero((down > 0.0) & (height < limit * down))
         cosine = down[rays]
-        normal = np.broadcast_to([0.0, 0.0, -1.0], (len(rays), 3))
+        normal = np.tile([0.0, 0.0, -1.0], (len(rays), 1))
         met = Met(
             np.arange(len(rays)), height[rays] / cosine, cosine, normal, rays.astype(np.int32)
         )
@@ -198,29 +201,30 @@ class RayScene:
         moving: list["_Present"],
         origins: Array,
         directions: Floats,
-        limit: Floats,
-        samples: int,
+        reach: float | Floats,
     ) -> Iterator[Hits]:
         """What moves: only rays that can reach the sphere around a body are moved into its axes."""
-        low, high, farthest = origins.min(axis=0), origins.max(axis=0), float(limit.max())
-        moving = [present for present in moving if present.near(low, high, farthest)]
-        if not moving:
-            return
-        bundles = bundled(origins, directions, limit, samples)
-        spheres = [present.sphere() for present in moving]
-        centres, radii = (np.stack(part) for part in zip(*spheres, strict=True))
-        reaching = bundles.reaching(centres, radii)
-        each, stretch = len(directions) // len(origins), len(directions) // samples
-        for m, k in np.argwhere(reaching.any(axis=2)):
-            present, rays = moving[m], bundles.rays(k, reaching[m, k])
-            matrix = present.matrix[k]
-            instant = (rays - k * stretch) * present.position.shape[1] // stretch
-            start = origins[rays // each] - present.position[k, instant]
-            met = present.moving.triangles.meet(
-                start @ matrix, directions[rays] @ matrix, limit[rays]
-            )
-            met = met._replace(normal=met.normal @ matrix.T)
-            yield _shrunk(limit, _of_one(rays, met, present.moving.place, present.moving.material))
+        low, high, farthest = origins.min(axis=0), origins.max(axis=0), float(np.max(reach))
+        each = len(directions) // len(origins)
+        sides = [side.reshape(len(origins), each) for side in directions.T]
+        for present in moving:
+            middle, radius = present.sphere()
+            away = middle - np.clip(middle, low, high)
+            if not np.any(np.linalg.norm(away, axis=1) - radius <= farthest):
+                continue
+            every = _reaching(origins, sides, reach, middle, radius)
+            stretch = len(directions) // len(middle)
+            edges = np.searchsorted(every, stretch * np.arange(len(middle) + 1))
+            for k in np.flatnonzero(np.diff(edges)):
+                rays, matrix = every[edges[k] : edges[k + 1]], present.matrix[k]
+                instant = (rays - k * stretch) * present.position.shape[1] // stretch
+                start = origins[rays // each] - present.position[k, instant]
+                limit = reach if isinstance(reach, float | int) else reach[rays]
+                met = present.moving.triangles.meet(
+                    start @ matrix, directions[rays] @ matrix, limit
+                )
+                met = met._replace(normal=met.normal @ matrix.T)
+                yield _of_one(rays, met, present.moving.place, present.moving.material)
 
 
 class _Still(NamedTuple):
@@ -248,19 +252,18 @@ class _Moving(NamedTuple):
 
     def at(self, times: Array) -> "_Present":
         """Where one is that nobody steers, at times (K, T)."""
-        poses = [self.body.pose(float(t)) for t in times.mean(axis=1)]
-        position = np.stack([place for place, _ in poses])[:, None]
+        position, matrix = self.body.pose(times.mean(axis=1))
+        position = position[:, None]
         if self.body.motion is not None:
             level, _ = self.body.motion.at(times)
             down = np.broadcast_to(position[..., 2:], (*times.shape, 1))
             position = np.concatenate([level, down], axis=2)
-        return _Present(self, position, np.stack([matrix for _, matrix in poses]))
+        return _Present(self, position, matrix)
 
     def posed(self, rows: Array) -> "_Present":
         """Where a vehicle is, by its poses (K, 7)."""
-        return _Present(
-            self, rows[:, None, :3], np.stack([rotation_matrix(q) for q in rows[:, 3:]])
-        )
+        matrix = np.moveaxis(rotation_matrix(rows[:, 3:].T), -1, 0)
+        return _Present(self, rows[:, None, :3], matrix)
 
 
 class _Present(NamedTuple):
@@ -279,11 +282,30 @@ class _Present(NamedTuple):
         middle = 0.5 * (low + high) + self.matrix @ triangles.centre
         return middle, triangles.radius + 0.5 * np.linalg.norm(high - low, axis=1)
 
-    def near(self, low: Array, high: Array, reach: float) -> bool:
-        """Whether it is ever within reach of the box between two corners."""
-        middle, radius = self.sphere()
-        away = middle - np.clip(middle, low, high)
-        return bool(np.any(np.linalg.norm(away, axis=1) - radius <= reach))
+
+def _reaching(
+    origins: Array, sides: list[Floats], reach: float | Floats, middle: Array, radius: Array
+) -> Rows:
+    """Which rays can reach a sphere, which is about `middle` (K, 3) with `radius` (K,) in each of
+    the samples that follow each other.
+
+    With a from where a ray begins to the middle of the sphere, d its direction and ρ the radius,
+    d·a ≥ √(a² − ρ²), unless it begins inside.
+    """
+    each = len(origins) // len(middle)
+    away = np.repeat(middle, each, axis=0) - origins
+    square, size = np.sum(away**2, axis=1), np.repeat(radius, each)
+    far = np.sqrt(square)
+    least = np.sqrt(np.maximum(square - size**2, 0.0)) - ROUNDING * far
+    least[far <= size] = -np.inf
+    nearest = far - size - ROUNDING * far
+    x, y, z, least, nearest = np.stack([*away.T, least, nearest]).astype(np.float32)[..., None]
+    ahead = x * sides[0]
+    ahead += y * sides[1]
+    ahead += z * sides[2]
+    reaching = ahead >= least
+    reaching &= np.reshape(reach, (len(origins), -1) if np.ndim(reach) else (1, 1)) >= nearest
+    return np.flatnonzero(reaching)
 
 
 def _of_one(rays: Rows, met: Met, body: int, material: int) -> Hits:
@@ -299,18 +321,29 @@ def _shrunk(limit: Floats, hits: Hits) -> Hits:
     return hits
 
 
-def _nearest(found: list[Hits], count: int) -> Hits:
-    """All of it together, of which what was met later is nearer."""
-    if len(found) == 1:
-        return found[0]
+def _nearest(found: list[Hits]) -> Hits:
+    """The nearest of all of it, ray by ray."""
+    found = [hits for hits in found if len(hits.ray)]
     if not found:
         none, whole = np.empty(0), np.empty(0, np.int32)
         return Hits(np.empty(0, np.int64), none, none, np.empty((0, 3)), whole, whole)
-    together = Hits(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
-    row = np.full(count, -1)
-    row[together.ray] = np.arange(len(together.ray))
-    row = row[row >= 0]
-    return Hits(*(part[row] for part in together))
+    first, *more = found
+    if not more:
+        return first
+    # Little comes after what stands still: it is put in where it belongs.
+    later = Hits(*(np.concatenate(parts) for parts in zip(*more, strict=True)))
+    order = np.lexsort((later.distance, later.ray))
+    later = later.at(order[np.diff(later.ray[order], prepend=-1) > 0])
+    place = np.searchsorted(first.ray, later.ray)
+    known = first.ray.take(place, mode="clip") == later.ray
+    nearer = known & (later.distance < first.distance.take(place, mode="clip"))
+    pairs: list[tuple[NDArray[Any], NDArray[Any]]] = list(zip(first, later, strict=True))
+    for old, new in pairs[1:]:
+        old[place[nearer]] = new[nearer]
+    if known.all():
+        return first
+    fresh = np.flatnonzero(~known)
+    return Hits(*(np.insert(old, place[fresh], new[fresh], axis=0) for old, new in pairs))
 
 
 def material_of(body: Body) -> int:

@@ -75,15 +75,16 @@ class Triangles:
         limit = reach if isinstance(reach, float) else np.asarray(reach, np.float32)
         found: Whole = self._scene.run(start.reshape(count, 3), single, limit)
         ray = np.flatnonzero(found >= 0)
-        face = found[ray]
+        face = found.take(ray)
         group = ray // each if len(origins) > 1 else None
-        above = self._offsets[face]
+        above = self._offsets.take(face)
         along = np.zeros(len(ray))
         normal = np.empty((3, len(ray)))
         for c, normals in enumerate(self._normals):
             normals.take(face, out=normal[c], mode="clip")
             along += normal[c] * directions[:, c].take(ray)
-            above -= normal[c] * (local[0, c] if group is None else local[group, c])
+            begin = local[:, c]
+            above -= normal[c] * (begin[0] if group is None else begin.take(group))
         # Both have the same sign but for rounding; a ray in the plane itself has no distance to it.
         cosine = np.abs(along)
         distance = np.abs(above)

@@ -42,6 +42,8 @@ class Distortion(NamedTuple):
         Jacobian has changed its sign there.
         """
         x, y = seen_x.copy(), seen_y.copy()
+        if not any(self):
+            return x, y
         for _ in range(ITERATIONS):
             now_x, now_y = self.apply(x, y)
             xx, xy, yy = self._slopes(x, y)
@@ -76,5 +78,6 @@ def pixel_rays(
     found = distortion.undo(*(grid.ravel() for grid in np.meshgrid(u, v)))
     if found is None:
         return None
-    rays = np.column_stack([np.ones(width * height), *found])
-    return np.asarray(rays / np.linalg.norm(rays, axis=1, keepdims=True))
+    x, y = found
+    length = np.sqrt(1.0 + x * x + y * y)
+    return np.stack([1.0 / length, x / length, y / length], axis=1)

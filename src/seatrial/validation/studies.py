@@ -49,17 +49,41 @@ def run_study(name: str, out: Path, *, sample: bool = False, watch: Watch | None
     """Run a study and write `out`/NAME.json, NAME.md and its pictures."""
     if name not in STUDIES:
         raise SpecError(Problem("unknown study", value=name, expected=", ".join(STUDIES)))
+    module, _, function = STUDIES[name].partition(":")
+    study: Callable[[Path, bool, Watch], Findings]
+    study = getattr(import_module(f"{__package__}.{module}"), function)
+    return _reported(name, out, sample, lambda: study(out, sample, watch or Nobody()))
+
+
+def sail_cases(out: Path, cases: list[str], seeds: int | None, watch: Watch) -> None:
+    """Sail cases of the study of missions, and keep each in a file for its page."""
+    from seatrial.validation.missions.study import SEEDS, sail
+
+    _make(out)
+    sail(out, cases, seeds or SEEDS, watch)
+
+
+def merge_cases(out: Path) -> Report:
+    """The page of the study of missions, of the cases that are kept."""
+    from seatrial.validation.missions.study import merged
+
+    return _reported("missions", out, False, lambda: merged(out))
+
+
+def _make(out: Path) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SpecError(
             Problem("the folder cannot be made", value=str(out), mend=str(error.strerror))
         ) from None
-    module, _, function = STUDIES[name].partition(":")
-    study: Callable[[Path, bool, Watch], Findings]
-    study = getattr(import_module(f"{__package__}.{module}"), function)
+
+
+def _reported(name: str, out: Path, sample: bool, study: Callable[[], Findings]) -> Report:
+    """Run a study and write its files."""
+    _make(out)
     began = time.perf_counter()
-    found = study(out, sample, watch or Nobody())
+    found = study()
     document = {
         "study": name,
         "sample": sample,

@@ -32,7 +32,7 @@ from seatrial.engine.frames import LegInfo
 from seatrial.errors import Problem
 from seatrial.gnc import mission as runtime
 from seatrial.gnc.control.autopilot import Autopilot
-from seatrial.gnc.control.loops import TrackingLoop
+from seatrial.gnc.control.loops import Dive, TrackingLoop
 from seatrial.gnc.control.regulator import Regulator
 from seatrial.gnc.guidance import laws
 from seatrial.gnc.guidance.fence import inside
@@ -48,6 +48,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 DType = np.dtype[Any]
+
+JOINING = 2.0
+"""Radius of the circle on which a leg is joined, over that of the tightest turn."""
 
 CLIMB = 0.8
 """Share of the rate at which depth may change that a slope may ask for."""
@@ -101,7 +104,7 @@ def build_pilot(
     pilot = Pilot(
         navigator=_navigator(scenario, members, sensors, ocean, initial),
         mission=_mission(legs, starts, dtype, flat),
-        law=_law(first.guidance, _lookahead(tuning, legs), tuning.trim.speed, dtype),
+        law=_law(first.guidance, tuning, legs, dtype),
         autopilot=autopilot,
         effectors=effectors,
         avoidance=None
@@ -318,13 +321,30 @@ def _lookahead(tuning: "Tuning", legs: list[list[Leg]]) -> float:
     return float(np.interp(speed, np.asarray(tuning.autopilot.speeds), tuning.lookahead))
 
 
-def _law(guidance: spec.Guidance, ahead: float, speed: float, dtype: DType) -> laws.Law:
+def _joining(autopilot: Autopilot, speed: float) -> float | None:
+    """Radius of the circle on which a leg is joined, m; None for a craft that turns on the spot."""
+    speeds = np.asarray(autopilot.speeds)
+    if autopilot.heading is None or speeds[0] <= 0.0:
+        return None
+    rate = np.interp(speed, speeds, np.asarray(autopilot.heading.reference.rate_limit))
+    return float(JOINING * speed / rate)
+
+
+def _law(
+    guidance: spec.Guidance, tuning: "Tuning", legs: list[list[Leg]], dtype: DType
+) -> laws.Law:
     def number(value: float) -> jax.Array:
         return constant(value, dtype)
 
-    lookahead = number(guidance.lookahead or ahead)
+    autopilot, speed = tuning.autopilot, tuning.trim.speed
+    lookahead = number(guidance.lookahead or _lookahead(tuning, legs))
     if guidance.law == "line_of_sight":
-        return laws.LineOfSight(lookahead)
+        radius = _joining(autopilot, max(leg.speed for own in legs for leg in own))
+        return laws.LineOfSight(
+            lookahead,
+            None if radius is None else number(radius),
+            leads=isinstance(autopilot.depth, Dive),
+        )
     if guidance.law == "pure_pursuit":
         return laws.PurePursuit()
     if guidance.law == "integral":

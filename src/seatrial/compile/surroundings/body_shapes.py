@@ -41,7 +41,7 @@ def depth_under(ocean: Ocean, north: float, east: float) -> float | None:
     """Of the bottom, m; None where there is none."""
     if ocean.seabed is None:
         return None
-    return float(bottoms.sample(ocean.seabed, np.float64(north), np.float64(east)))
+    return float(bottoms.under(ocean.seabed, north, east))
 
 
 def parts_of(body: spec.WorldBody, stream: str, seed: int) -> list[Body]:

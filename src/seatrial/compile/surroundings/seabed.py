@@ -177,15 +177,18 @@ def _from_map(world: World, described: spec.SeabedMap, reach: Reach | None) -> T
     def refused(message: str, expected: str, mend: str) -> SpecError:
         return described.error(("map",), message, value=described.map, expected=expected, mend=mend)
 
+    def unreadable(error: Exception) -> SpecError:
+        return refused(
+            f"no map can be read from `{file}` ({error})",
+            "a file of `seatrial seabed import`",
+            "make it: seatrial seabed import SOUNDINGS --out " + file.name,
+        )
+
     with ExitStack() as stack:
         try:
             source = stack.enter_context(open_map(file))
-        except (OSError, ValueError, KeyError) as error:
-            raise refused(
-                f"no map can be read from `{file}` ({error})",
-                "a file of `seatrial seabed import`",
-                "make it: seatrial seabed import SOUNDINGS --out " + file.name,
-            ) from None
+        except (OSError, ValueError) as error:
+            raise unreadable(error) from None
         info = source.info
         _check_datum(world, described, info)
         rows, columns = (_middle(count) for count in info.shape)
@@ -195,7 +198,10 @@ def _from_map(world: World, described: spec.SeabedMap, reach: Reach | None) -> T
         counts = rows.stop - rows.start, columns.stop - columns.start
         extent = counts[0] * float(info.spacing[0]), counts[1] * float(info.spacing[1])
         _check_size(described, ("map",), *counts, extent)
-        found = source.read(rows, columns)
+        try:
+            found = source.read(rows, columns)
+        except (OSError, ValueError) as error:
+            raise unreadable(error) from None
     holes = int(np.isnan(found.depth).sum())
     if holes:
         raise refused(

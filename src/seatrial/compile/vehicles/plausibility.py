@@ -1,6 +1,8 @@
-"""What a description may say and can hardly mean: speeds and orders beyond what a vehicle has."""
+"""What a description may say and can hardly mean: speeds and orders beyond what a vehicle has,
+places in degrees where metres are meant, things that happen after the end."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -8,8 +10,19 @@ import numpy as np
 from seatrial.compile.vehicles.actuators import channels_of, expand, limits_of
 from seatrial.compile.vehicles.limits import FALL, own_speed
 from seatrial.errors import Path, Problem, SpecError
+from seatrial.spatial.geodesy import to_ned
 from seatrial.spec.base import Spec
+from seatrial.spec.mission import Goto
 from seatrial.spec.scenario import Scenario
+
+NEAR = 1.0
+"""Degrees about the datum, and metres among waypoints, within which numbers are taken for degrees
+that stand where metres belong."""
+FARTHEST = 200e3
+"""From the datum, m: there the sea has fallen by 3 km below the plane."""
+HEIGHTS, HIGHEST_CREST = 2.0, 10.0
+"""Heights of a vehicle, and m besides, by which it may begin out of its element: dropped by a
+crane, or beneath a high sea."""
 
 
 @contextmanager
@@ -46,14 +59,184 @@ def check_start(scenario: Scenario, index: int) -> None:
         raise SpecError(beyond)
 
 
-def doubtful_orders(scenario: Scenario, index: int) -> list[Problem]:
+def check_places(scenario: Scenario, index: int) -> None:
+    """Refuse places so far away that the plane about the datum is no map of them."""
+    datum = scenario.world.datum
+    about = (datum.latitude_deg, datum.longitude_deg)
+    for i, task in enumerate(scenario.vehicles[index].mission):
+        for latitude, longitude in task.places if isinstance(task, Goto) else ():
+            away = float(np.linalg.norm(to_ned(latitude, longitude, 0.0, about)))
+            if away > FARTHEST:
+                raise scenario.error(
+                    ("vehicles", index, "mission", i, "places"),
+                    f"[{latitude:g}, {longitude:g}] is {away / 1000.0:.0f} km from the datum of "
+                    f"the world, [{about[0]:g}, {about[1]:g}]",
+                    value=[latitude, longitude],
+                    expected=f"latitude, then longitude, within {FARTHEST / 1000.0:g} km of it",
+                    mend="give the world a `datum` there; metres are written as `waypoints`",
+                )
+
+
+def doubts_about(scenario: Scenario) -> Iterator[Problem]:
+    """What is unlikely to be meant."""
+    if "world" not in scenario.model_fields_set:
+        yield scenario.problem(
+            ("world",),
+            "no world is named, and the run is in deep, still water",
+            expected="a world of the library, a file, or a description in place",
+            mend="write `world: calm` if that is meant; `seatrial list worlds` names the others",
+        )
+    for index in range(len(scenario.vehicles)):
+        yield from _orders(scenario, index)
+        yield from _starts(scenario, index)
+        yield from _fittings(scenario, index)
+        yield from _late(scenario, index)
+        yield from _missions(scenario, index)
+
+
+def _orders(scenario: Scenario, index: int) -> Iterator[Problem]:
     """Orders of a timetable that the actuators cut off at their limits."""
     commands = scenario.vehicles[index].commands
     orders = {
         key: [value for _, value in rows] if isinstance(rows, tuple) else [rows]
         for key, rows in commands.items()
     }
-    return list(_beyond(scenario, index, ("commands",), orders))
+    return _beyond(scenario, index, ("commands",), orders)
+
+
+def _starts(scenario: Scenario, index: int) -> Iterator[Problem]:
+    """In the air, under water, or faster than under its own power."""
+    participant = scenario.vehicles[index]
+    vehicle, start = participant.vehicle, participant.start
+    path = ("vehicles", index, "start")
+    depth, room = start.position[2], HEIGHTS * vehicle.height + HIGHEST_CREST
+    floats = vehicle.buoyancy.craft != "submerged"
+    if depth < -room or (floats and depth > room):
+        where = "above" if depth < 0.0 else "below"
+        yield scenario.problem(
+            (*path, "position"),
+            f"`{participant.name}` begins {abs(depth):.4g} m {where} the surface",
+            value=list(start.position),
+            expected="a depth of 0 for what floats, and more than that for what dives",
+            mend="the third number is the depth, which counts downwards",
+        )
+    fastest = own_speed(vehicle)
+    if fastest < abs(start.speed) <= fastest + FALL:
+        yield scenario.problem(
+            (*path, "speed"),
+            f"`{vehicle.name}` does not make as much by itself",
+            value=start.speed,
+            expected=f"at most {fastest:.3g} m/s",
+            mend="start it slower; a speed in knots is written `speed_kn`",
+        )
+    if _is_near(start.position[:2], scenario):
+        yield _degrees(scenario, (*path, "position"), start.position[:2], "metres from the datum")
+
+
+def _fittings(scenario: Scenario, index: int) -> Iterator[Problem]:
+    """Sensors that are not on the vehicle."""
+    participant = scenario.vehicles[index]
+    vehicle = participant.vehicle
+    most = 2.0 * max(vehicle.length, vehicle.beam, vehicle.height)
+    own = ("sensors",) if participant.sensors is not None else ("vehicle", "sensors")
+    for i, sensor in enumerate(participant.fitted):
+        if max(map(abs, sensor.position)) > most:
+            yield scenario.problem(
+                ("vehicles", index, *own, i, "position"),
+                f"`{sensor.name}` sits far outside `{vehicle.name}`, "
+                f"which is {vehicle.length:g} m long",
+                value=list(sensor.position),
+                expected=f"at most {most:.3g} m from the origin of the vehicle",
+                mend="places on a vehicle are in metres: forward, starboard, down",
+            )
+
+
+def _late(scenario: Scenario, index: int) -> Iterator[Problem]:
+    """Faults and orders that begin when the run is over."""
+    participant, path = scenario.vehicles[index], ("vehicles", index)
+    times = [
+        ((*path, "faults", i, "start"), f"the fault of `{fault.target}`", fault.start)
+        for i, fault in enumerate(participant.faults)
+        if fault.start is not None
+    ] + [
+        ((*path, "commands", key), f"the last order of `{key}`", rows[-1][0])
+        for key, rows in participant.commands.items()
+        if isinstance(rows, tuple)
+    ]
+    for place, what, time in times:
+        if time >= scenario.duration:
+            yield scenario.problem(
+                place,
+                f"{what} comes at {time:g} s, and the run ends at {scenario.duration:g} s",
+                value=time,
+                expected=f"less than {scenario.duration:g} s",
+                mend="let it come earlier, or give more `duration`",
+            )
+
+
+def _missions(scenario: Scenario, index: int) -> Iterator[Problem]:
+    """A mission without tasks; places in degrees; circles of acceptance that hold the whole way."""
+    participant, path = scenario.vehicles[index], ("vehicles", index, "mission")
+    told = participant.model_fields_set
+    if "mission" in told and not participant.mission and "commands" not in told:
+        yield scenario.problem(
+            path,
+            f"the mission is empty: `{participant.name}` drifts",
+            value=[],
+            expected="a list of tasks",
+            mend="add one, such as `{do: goto, waypoints: [[50, 0]]}`, or leave `mission` out",
+        )
+    for i, task in enumerate(participant.mission):
+        for key in sorted(
+            {"waypoints", "area", "centre", "position"} & set(type(task).model_fields)
+        ):
+            given = getattr(task, key) or ()
+            points = given if given and isinstance(given[0], tuple) else (given,)
+            points = [(float(point[0]), float(point[1])) for point in points if point]
+            if points and (all(_is_near(p, scenario) for p in points) or _are_degrees(points)):
+                mend = "`places`" if isinstance(task, Goto) else "metres from the datum"
+                yield _degrees(scenario, (*path, i, key), points[0], mend)
+        if isinstance(task, Goto) and task.waypoints and task.acceptance is not None:
+            begin = participant.start.position[:2]
+            farthest = max(math.dist(begin, point[:2]) for point in task.waypoints)
+            if 0.0 < farthest < task.acceptance:
+                yield scenario.problem(
+                    (*path, i, "acceptance"),
+                    "all waypoints are within reach at the start and count as passed at once",
+                    value=task.acceptance,
+                    expected=f"less than {farthest:.4g} m, the distance to the farthest",
+                    mend="the radius around a waypoint at which the next one is begun; try "
+                    "two lengths of the vehicle",
+                )
+
+
+def _is_near(point: Sequence[float], scenario: Scenario) -> bool:
+    """Whether numbers in metres are those of the datum in degrees, either way round."""
+    datum = (scenario.world.datum.latitude_deg, scenario.world.datum.longitude_deg)
+    written = any(round(number) != number for number in point)
+    return (
+        datum != (0.0, 0.0)
+        and written
+        and any(math.dist(point, order) < NEAR for order in (datum, datum[::-1]))
+    )
+
+
+def _are_degrees(points: Sequence[tuple[float, float]]) -> bool:
+    """Whether waypoints lie within a step of each other, away from the datum, to the millimetre."""
+    fine = all(round(number, 2) != number for point in points for number in point)
+    apart = max(math.dist(points[0], point) for point in points)
+    return len(points) > 1 and fine and 0.0 < apart < NEAR and math.hypot(*points[0]) > 5.0 * NEAR
+
+
+def _degrees(scenario: Scenario, path: Path, found: Sequence[float], mend: str) -> Problem:
+    datum = scenario.world.datum
+    return scenario.problem(
+        path,
+        "looks like a latitude and a longitude, and is in metres north and east of the datum",
+        value=list(found),
+        expected=f"metres; the datum is at {datum.latitude_deg:g}°, {datum.longitude_deg:g}°",
+        mend=f"write degrees as {mend}, latitude first" if mend == "`places`" else f"give {mend}",
+    )
 
 
 def _beyond(

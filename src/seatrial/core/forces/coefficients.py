@@ -20,6 +20,8 @@ every manoeuvre that such models are made for, and below that
 Force and slope are continuous. Hull and rudder act astern as they do ahead at that speed.
 """
 
+from functools import reduce
+from operator import mul
 from typing import NamedTuple
 
 import jax
@@ -87,23 +89,26 @@ def force(
         components[0] = model.pull * cut_off(deviation, rounded, model.about_speed)
         deviation = deviation + cut_off(deviation, speed, model.about_speed)
     nu = (deviation, *relative[1:])
+    # Factors first, then coefficients, then powers of the speed once for all terms that have them:
+    # what Y and N have in common is computed once.
+    alike: dict[tuple[int, int, bool], Scalar] = {}
     for k, term in enumerate(model.terms):
-        product: Scalar = model.values[k]
-        for i in term.velocities:
-            product = product * nu[i]
-        for i in term.absolutes:
-            product = product * jnp.abs(nu[i])
-        for a in term.actuators:
-            product = product * actuators[a]
-        if term.speed_power > 0:
-            product = product * speed**term.speed_power
-        elif term.speed_power < 0:
+        factors = [nu[i] for i in term.velocities]
+        factors += [jnp.abs(nu[i]) for i in term.absolutes]
+        factors += [actuators[a] for a in term.actuators]
+        product = model.values[k] * reduce(mul, factors) if factors else model.values[k]
+        key = (term.dof, term.speed_power, term.needs_way)
+        alike[key] = alike[key] + product if key in alike else product
+    for (dof, power, needs_way), found in alike.items():
+        if power > 0:
+            found = found * speed**power
+        elif power < 0:
             slowest = speed
-            if term.needs_way:
+            if needs_way:
                 spin = jnp.sqrt(dot(relative.angular, relative.angular) + 1e-12)
                 slowest = jnp.maximum(speed, spin * model.length / SPIN)
-            product = product * (1.0 / slowest) ** -term.speed_power
-        components[term.dof] = components[term.dof] + product
+            found = found * (1.0 / slowest) ** -power
+        components[dof] = components[dof] + found
     return Wrench(*(density_ratio * c for c in components))
 
 

@@ -51,6 +51,8 @@ class Gatherer:
         self._acts: list[Act] = []
         self._waiting = 0
         """Frames taken and not handed on."""
+        self._periods = 0
+        """Control periods taken."""
         self._until = sys.maxsize if endless else plan.frames
         """Frames of the run, fewer when all its vehicles end, or end their missions, before."""
         self._legs = [
@@ -90,8 +92,11 @@ class Gatherer:
             last = self._given + self._waiting + int(np.argmax(ended)) + 1
             self._until = min(self._until, last)
         self._waiting += new
+        self._periods += block.periods
+        # Frames whose periods have passed: the samples of a whole period go with its frame.
+        passed = self._periods // self._plan.schedule.controls
         full = []
-        while self._waiting >= self._size and self._given + self._size < self._until:
+        while self._given + self._size <= min(passed, self._until - 1):
             full.append(self._hand_on(self._size))
         return full
 

@@ -26,6 +26,7 @@ from seatrial.gnc.control.loops import (
     follow_speed,
     follow_track,
     hold_station,
+    steadiness,
 )
 from seatrial.gnc.types import Estimate, Setpoint
 from seatrial.pytree import pytree
@@ -340,7 +341,8 @@ def _turn(
     steered = jnp.zeros(short.shape, bool)
     heading, rate = motion.euler[2], motion.velocity[5]
     if gains.heading is not None and memory.heading is not None and gains.crab_time is not None:
-        target, crab = _heading_for(setpoint, motion, memory.crab, gains.crab_time, period)
+        crab_time = gains.crab_time / steadiness(rate, gains.heading.reference)
+        target, crab = _heading_for(setpoint, motion, memory.crab, crab_time, period)
         steered = jnp.isfinite(target)
         turned, moment = follow_track(
             gains.heading,
@@ -366,8 +368,8 @@ def _heading_for(
 ) -> tuple[jax.Array, jax.Array]:
     """Heading to steer, and the crab angle between heading and course that it allows for.
 
-    The crab angle is learnt slowly: the sideslip of a turn is not to be steered against. Without
-    way on the vehicle has no course, and its heading is steered.
+    The crab angle is learnt slowly, and hardly at all in a turn: the sideslip of a turn is not to
+    be steered against. Without way on the vehicle has no course, and its heading is steered.
     """
     north, east = motion.world[0], motion.world[1]
     way = root(north * north + east * east)

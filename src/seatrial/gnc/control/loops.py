@@ -22,6 +22,9 @@ from seatrial.spatial.trig import wrap_signed
 
 Kept = TypeVar("Kept")
 
+STEADY = 0.1
+"""Share of the largest rate of turn at which a loop learns half as fast as on a straight course."""
+
 WOUND = 0.25
 """Share of the largest pitch of a dive that the integral may ask for by itself."""
 
@@ -95,6 +98,11 @@ def follow_speed(
     return _when(asked, kept, begin_speed(measured)), jnp.where(asked, force, 0.0)
 
 
+def steadiness(rate: jax.Array, limits: Reference) -> jax.Array:
+    """1 on a straight course, 1/2 at the rate of turn `STEADY`, near 0 in a full turn."""
+    return 1.0 / (1.0 + (rate / (STEADY * limits.rate_limit)) ** 2)
+
+
 @pytree
 class TrackingLoop:
     """An angle or a depth: a reference model, feed-forward and a law on the error."""
@@ -137,7 +145,11 @@ def follow_track(
     *,
     angle: bool,
 ) -> tuple[TrackingState, jax.Array]:
-    """One period; an `angle` goes the short way round."""
+    """One period; an `angle` goes the short way round.
+
+    The integral of an angle rests in a turn: what a turn takes beyond the feed-forward is not there
+    any more when it ends, and would carry the vehicle past its course.
+    """
     around = wrap_signed if angle else _plain
     asked = jnp.isfinite(target)
     running = jnp.isfinite(memory.value)
@@ -153,7 +165,8 @@ def follow_track(
         filtered, (error, error_rate) = wave_filter.smooth(loop.filter, filtered, both, period)
     model = loop.feed_forward
     if isinstance(loop.law, Pid):
-        inner, force = pid(loop.law, memory.pid, error, error_rate, shortfall, period)
+        learning = steadiness(planned.rate, loop.reference) if angle else 1.0
+        inner, force = pid(loop.law, memory.pid, error, error_rate, shortfall, period, learning)
     else:
         damping = model.linear + model.quadratic * jnp.abs(planned.rate)
         inner, force = slide(

@@ -48,17 +48,21 @@ def pid(
     error_rate: jax.Array | None,
     shortfall: jax.Array,
     period: float,
+    learning: jax.Array | float = 1.0,
 ) -> tuple[PidMemory, jax.Array]:
     """One period of control.
 
     `error_rate` is the derivative of the error where it is measured; otherwise the filter makes
-    it. `shortfall` is the achieved less the demanded output of the last period.
+    it. `shortfall` is the achieved less the demanded output of the last period. The integral grows
+    by the share `learning` of what its gain says.
     """
     slope, filtered = _slope(gains, memory.filtered, error, error_rate, period)
     output = gains.proportional * error + memory.integral
     if gains.derivative is not None:
         output = output + gains.derivative * slope
-    integral = memory.integral + period * (gains.integral * error + gains.tracking * shortfall)
+    integral = memory.integral + period * (
+        learning * gains.integral * error + gains.tracking * shortfall
+    )
     return PidMemory(integral, filtered), output
 
 

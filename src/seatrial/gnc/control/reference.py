@@ -47,7 +47,8 @@ def plan(
     far = jnp.sqrt(2.0 * braking * jnp.maximum(jnp.abs(distance) - 0.5 * near, 0.5 * near))
     closing = jnp.where(jnp.abs(distance) < near, gain * jnp.abs(distance), far)
     closing = jnp.minimum(closing, limits.rate_limit)
-    wanted = jnp.sign(distance) * closing + target_rate
+    most = limits.rate_limit
+    wanted = jnp.clip(jnp.sign(distance) * closing + target_rate, -most, most)
     stiffness = jnp.minimum(2.0 * limits.bandwidth, 0.5 / period)
     limit = limits.acceleration_limit
     acceleration = jnp.clip(stiffness * (wanted - rate), -limit, limit)

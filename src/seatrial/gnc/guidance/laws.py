@@ -16,8 +16,10 @@ import jax.numpy as jnp
 from seatrial.gnc.guidance.track import TrackErrors, track_errors
 from seatrial.gnc.types import Estimate, Setpoint
 from seatrial.pytree import pytree, static
-from seatrial.spatial.gradients import bearing
+from seatrial.spatial.gradients import bearing, root
+from seatrial.spatial.rotations import rotation
 from seatrial.spatial.trig import wrap_signed
+from seatrial.spatial.vectors import vec3
 
 Guided = tuple[jax.Array, Setpoint, TrackErrors]
 
@@ -48,12 +50,25 @@ class LineOfSight:
 
     A vehicle that holds this course at speed U comes to the leg as ẏ_e = −U y_e / √(Δ² + y_e²),
     exponentially with U/Δ once it is near. Held as a heading instead, a current leaves an offset.
+
+    A vehicle that needs a circle of radius R to turn has an angle ε to the leg from which it can
+    still join it: y_e/Δ near the leg, and beyond, where that would turn it faster,
+
+        |y_e| = Δ ε₀ + R (cos ε₀ − cos ε),   sin ε₀ = Δ/R,   ε ≤ 90°,
+
+    a circle that begins with the slope of the line. The arc tangent is steeper than this at a few
+    Δ, where Δ is less than R, and carries the vehicle past the leg; far away it is shallower.
     """
 
     lookahead: jax.Array
     """Δ, m: one to five ship lengths."""
+    radius: jax.Array | None = None
+    """R, m; None for a vehicle that turns on the spot."""
     steer: str = static(default="course")
     """`course` or `heading`: what the angle is asked of."""
+    leads: bool = static(default=False)
+    """Whether the rate at which the angle changes is asked for as well, by the velocity across the
+    leg; for vehicles that no wave pushes about."""
 
     def begin(self, vehicles: int) -> jax.Array:
         """Nothing to remember."""
@@ -70,8 +85,27 @@ class LineOfSight:
     ) -> Guided:
         """Steer to the leg."""
         errors = track_errors(estimate.position, start, end, flat=True)
-        angle = errors.course - jnp.arctan2(errors.cross, self.lookahead)
-        return memory, _level(angle, self.steer, speed, start, end, errors), errors
+        off, slope = self._angle(errors.cross)
+        asked = _level(errors.course - off, self.steer, speed, start, end, errors)
+        if self.leads:
+            north, east, _ = rotation(estimate.attitude).to_world(vec3(estimate.velocity))
+            across = jnp.cos(errors.course) * east - jnp.sin(errors.course) * north
+            asked = asked._replace(yaw_rate=-slope * across)
+        return memory, asked, errors
+
+    def _angle(self, cross: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Angle to the leg, towards it, and its derivative by the distance."""
+        ahead, far = self.lookahead, jnp.abs(cross)
+        if self.radius is None:
+            return jnp.arctan2(cross, ahead), ahead / (ahead * ahead + far * far)
+        begin = jnp.arcsin(jnp.minimum(ahead / self.radius, 1.0))
+        cosine = jnp.cos(begin) - (far - ahead * begin) / self.radius
+        cosine = jnp.clip(cosine, 0.0, 1.0)
+        sine = root(1.0 - cosine * cosine)
+        near = far < ahead * begin
+        circle = jnp.where(cosine > 0.0, 1.0 / (self.radius * jnp.where(near, 1.0, sine)), 0.0)
+        angle = jnp.where(near, far / ahead, bearing(sine, cosine))
+        return jnp.sign(cross) * angle, jnp.where(near, 1.0 / ahead, circle)
 
 
 @pytree

@@ -82,6 +82,18 @@ def outwards(mesh: Mesh) -> Mesh:
     return Mesh(mesh.vertices, faces)
 
 
+def _check_solid(mesh: Mesh, name: str) -> None:
+    """Refuse what has no triangles or lies in a plane."""
+    if len(mesh.faces) == 0 or np.ptp(mesh.vertices, axis=0).min() <= 0.0:
+        size = np.ptp(mesh.vertices, axis=0).tolist() if len(mesh.vertices) else "none"
+        raise _refusal(
+            name,
+            "the mesh encloses no volume",
+            f"{len(mesh.faces)} triangles, size {size}",
+            "give the hull as a solid, with thickness in all three directions",
+        )
+
+
 def mend(mesh: Mesh, name: str, up: Array) -> Mended:
     """A closed mesh wound outwards; `up` is the direction in which a boat may be open."""
     repairs: list[str] = []
@@ -92,19 +104,14 @@ def mend(mesh: Mesh, name: str, up: Array) -> Mended:
             f"{int(np.sum(~np.isfinite(mesh.vertices).all(axis=1)))} of {len(mesh.vertices)}",
             "export the mesh again",
         )
-    if len(mesh.faces) == 0 or np.ptp(mesh.vertices, axis=0).min() <= 0.0:
-        raise _refusal(
-            name,
-            "the mesh encloses no volume",
-            f"{len(mesh.faces)} triangles, size {np.ptp(mesh.vertices, axis=0).tolist()}",
-            "give the hull as a solid, with thickness in all three directions",
-        )
+    _check_solid(mesh, name)
     joined = welded(mesh)
     if len(joined.faces) < len(mesh.faces):
         repairs.append(
             f"{len(mesh.faces) - len(joined.faces)} triangles dropped that were copies or had no "
             "area"
         )
+    _check_solid(joined, name)
     mesh, removed = _without_inner_walls(joined, name)
     if removed:
         repairs.append(f"{removed} triangles dropped that were walls inside the hull")

@@ -99,6 +99,7 @@ def _read(path: Path) -> tuple[Mesh, Frame]:
     readers: dict[str, Callable[[Path], tuple[Mesh, Frame]]] = {"dae": _collada, "gdf": read_gdf}
     try:
         found = readers.get(kind, _by_trimesh)(path)
+        _check_corners(found[0])
     except SpecError:
         raise
     except OSError as error:
@@ -118,6 +119,18 @@ def _read(path: Path) -> tuple[Mesh, Frame]:
             Problem(f"{path}: the file holds no triangles", mend="export the hull's surface")
         )
     return found
+
+
+def _check_corners(mesh: Mesh) -> None:
+    if mesh.vertices.shape[1:] != (3,) or mesh.faces.shape[1:] != (3,):
+        raise ValueError(f"its corners have {mesh.vertices.shape[1:]} numbers")
+    if not len(mesh.faces):
+        return
+    low, high = int(mesh.faces.min()), int(mesh.faces.max())
+    if low < 0 or high >= len(mesh.vertices):
+        raise ValueError(
+            f"a triangle has corner {high if low >= 0 else low}, and there are {len(mesh.vertices)}"
+        )
 
 
 def _by_trimesh(path: Path) -> tuple[Mesh, Frame]:

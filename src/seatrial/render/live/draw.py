@@ -17,8 +17,10 @@ that of the horizon, and in fog the sky does.
 """
 
 import math
+import os
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,14 +92,27 @@ def draw(
         name: np.zeros((height * width, *shapes[name][0]), shapes[name][1]) for name in asked
     }
     rows = max(1, TOGETHER // width)
-    for first in range(0, height, rows):
+
+    def fill(first: int) -> None:
         last = min(first + rows, height)
         part = slice(first * width, last * width)
         for name, values in view.rows(first, last, asked).items():
             passes[name][part] = values.T if values.ndim == 2 else values
+
+    starts = range(0, height, rows)
+    if len(starts) > 1:
+        list(_workers().map(fill, starts))
+    else:
+        fill(0)
     if "category" in wanted:
         passes["category"] = category_of_instance(stage.rays)[passes["instance"]]
     return {name: passes[name].reshape(height, width, *passes[name].shape[1:]) for name in wanted}
+
+
+@cache
+def _workers() -> Executor:
+    """Of all pictures: one alone is drawn on all cores, and nobody there waits for another."""
+    return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="rows")
 
 
 def some_of(columns: Single, rays: Rows) -> Single:

@@ -17,7 +17,7 @@ that the spread of their slopes raises the mean of a picture over it.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -27,6 +27,8 @@ from numpy.typing import NDArray
 from seatrial.ocean import Waves, waves
 
 Array = NDArray[np.float64]
+Single = NDArray[np.float32]
+Floats = NDArray[np.floating[Any]]
 
 LEAST_GRAZING = 0.1
 MOST_GRAZING = 60.0
@@ -39,27 +41,27 @@ def sea_state(wind_speed: float) -> float:
     return min(math.pow(wind_speed / 3.16, 1.25), MOST_STATE)
 
 
-def reflectivity(sine: Array, state: float, frequency: float) -> Array:
-    """σ⁰ at the sine of the grazing angle, per m²; 0 for waves that face away."""
+def reflectivity(sine: Floats, state: float, frequency: float) -> Floats:
+    """σ⁰ at the sine of the grazing angle, per m²; 0 for waves that face away. In the precision of
+    the sine."""
     least, most = (math.sin(math.radians(d)) for d in (LEAST_GRAZING, MOST_GRAZING))
     held = np.clip(sine, least, most)
     psi = np.degrees(np.arcsin(held))
-    decibels = (
-        -73.0
-        + 20.781 * np.log10(held)
-        + (27.5 + 7.351 * psi) * math.log10(frequency * 1e-9) / (1.0 + 0.95 * psi)
-        + 25.65 * (1.0 + state) ** (1.0 / (2.0 + 0.085 * psi + 0.033 * state))
-        + 0.0054 * psi**2
-    )
-    return np.asarray(np.where(sine > 0.0, 10.0 ** (0.1 * decibels), 0.0))
+    decibels = 20.781 * np.log10(held) - 73.0
+    decibels += (27.5 + 7.351 * psi) * math.log10(frequency * 1e-9) / (1.0 + 0.95 * psi)
+    power = math.log(1.0 + state) / (2.0 + 0.033 * state + 0.085 * psi)
+    decibels += 25.65 * np.exp(power, out=power)
+    decibels += 0.0054 * psi * psi
+    decibels *= 0.1 * math.log(10.0)
+    return np.asarray(np.exp(decibels, out=decibels) * (sine > 0.0))
 
 
 class SeaSurface(NamedTuple):
-    """The sea around an antenna, (A, B) azimuths by ranges."""
+    """The sea around an antenna, (A, B) azimuths by ranges; (1, B) where all are alike."""
 
-    elevation: Array
+    elevation: Single
     """m."""
-    steepness: Array
+    steepness: Single
     """Slope of the surface away from the antenna: positive where it faces it."""
 
 
@@ -68,14 +70,15 @@ def surface_around(
 ) -> SeaSurface:
     """The sea at world azimuths (A,) and ranges (B,) from a place."""
     if sea is None:
-        flat = np.zeros((len(azimuth), len(ranges)))
+        flat = np.zeros((1, len(ranges)), np.float32)
         return SeaSurface(flat, flat)
     cos, sin = np.cos(azimuth)[:, None], np.sin(azimuth)[:, None]
     x, y = place[0] + cos * ranges, place[1] + sin * ranges
     with jax.enable_x64(True):  # of this thread, whichever expands the taps
         found = _sampled(sea, jnp.asarray(x), jnp.asarray(y), jnp.float64(t))
-    elevation, north, east = (np.asarray(part, np.float64) for part in found)
-    return SeaSurface(elevation, cos * north + sin * east)
+    elevation, north, east = (np.asarray(part).astype(np.float32) for part in found)
+    steepness = cos.astype(np.float32) * north + sin.astype(np.float32) * east
+    return SeaSurface(elevation, steepness)
 
 
 @jax.jit

@@ -20,6 +20,8 @@ k T F / τ, and the power of each cell, echo and noise, is exponentially distrib
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +31,8 @@ from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
 from seatrial.sensors.noise.streams import exponentials, stream
 from seatrial.sensors.radar.clutter import SeaSurface, reflectivity, sea_state, surface_around
-from seatrial.sensors.sonar.bins import Picture, lengthened, spread
-from seatrial.sensors.sonar.fan import line_pattern
+from seatrial.sensors.sonar.bins import Picture, lengthened, pulse_weights
+from seatrial.sensors.sonar.fan import ONE_THREAD, SIDE_LOBES, TOGETHER, line_pattern
 from seatrial.sensors.tap import Expanded, Views
 from seatrial.signals import PayloadInfo
 
@@ -99,7 +101,10 @@ class RadarPicture:
             if random is not None:
                 power += np.float32(self.noise)
                 power *= exponentials(random, power.size).reshape(power.shape)
-            pictures[i] = 30.0 + 10.0 * np.log10(np.maximum(power, np.float32(QUIETEST)))
+            np.maximum(power, np.full(self.bins, QUIETEST, np.float32), out=power)
+            np.log10(power, out=power)
+            np.multiply(power, np.float32(10.0), out=pictures[i])
+            pictures[i] += np.float32(30.0)
         peak = pictures.reshape(count, -1).max(axis=1).astype(np.float64)
         return Expanded(np.where(valid, peak, 0.0)[:, None], valid, pictures)
 
@@ -122,21 +127,17 @@ class RadarPicture:
         cell = self.range / self.bins
         middle: Array = cell * (np.arange(self.bins, dtype=np.float64) + 0.5)
         sea = surface_around(ocean.waves, place, azimuth, middle, t)
-        above = -float(place[2])
-        sight = (sea.elevation - above) / middle  # tangent of the angle at which a wave is seen
+        # Tangent of the angle at which a wave is seen.
+        sight = np.asarray((sea.elevation + place[2]) / middle, np.float32)
         standing = self._standing(place, bow, t, others, offset)
-        hidden = _horizon(sight, standing, self.bins, cell)
-        echo = self._sea(sea, sight, middle, hidden, above, ocean) * np.float32(cell)
+        hidden = _horizon(sight, standing, (self.azimuths, self.bins), cell)
+        echo = self._sea(sea, sight, middle.astype(np.float32), ocean) * (sight >= hidden)
+        echo *= np.float32(cell)
         seen = standing.tangent >= hidden[standing.azimuth, standing.bin(self.bins, cell)]
         # Rays stand for a share of the azimuth of the picture; the sea for the whole of it.
-        echo += spread(
-            standing.azimuth[seen],
-            standing.distance[seen] / cell - 0.5,
-            standing.distance[seen] / cell + 0.5,
-            standing.area[seen],
-            (self.azimuths, self.bins),
-        )
-        power = lengthened(self._blurred(echo) * np.float32(step), self.pulse / cell)
+        echo += standing.at(np.flatnonzero(seen)).echoes((self.azimuths, self.bins), cell)
+        blurred = self._blurred(echo)
+        power = lengthened(blurred[None], pulse_weights(np.array([self.pulse / cell])))[0]
         loss = self.constant / middle**2
         loss[middle < self.least_range] = 0.0
         return np.asarray(power * loss.astype(np.float32))
@@ -147,51 +148,67 @@ class RadarPicture:
         """What stands out of the water."""
         fine = self.azimuths * FINER
         angle = bow + 2.0 * math.pi * ((np.arange(fine) + offset) / fine - 0.5 / self.azimuths)
-        a, e = np.meshgrid(angle, self.elevation, indexing="ij")
-        rays = np.stack([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), -np.sin(e)])
-        rays = rays.reshape(3, -1).astype(np.float32)
-        hits = self.scene.cast(place[None], rays.T, t, others, self.range)
-        dry = np.flatnonzero(place[2] + hits.distance * rays[2, hits.ray] < 0.0)
-        row, column = np.divmod(hits.ray[dry], len(self.elevation))
-        solid = np.gradient(self.elevation) * np.cos(self.elevation)
+        level, down = np.cos(self.elevation), -np.sin(self.elevation)
+        ahead = np.stack([np.cos(angle), np.sin(angle)]).astype(np.float32)
+        rays = np.empty((3, fine, len(level)), np.float32)
+        np.multiply(ahead[:, :, None], level.astype(np.float32), out=rays[:2])
+        rays[2] = down
+        # What lies under the water is not seen: rays end where they reach its level.
+        reach = np.full(len(level), self.range, np.float32)
+        dips = down * self.range > -place[2]
+        reach[dips] = -place[2] / down[dips]
+        hits = self.scene.cast(place[None], rays.reshape(3, -1).T, t, others, np.tile(reach, fine))
+        row, column = np.divmod(hits.ray, len(level))
+        solid = np.gradient(self.elevation) * level
         solid = solid * line_pattern(np.sin(self.elevation), self.height) ** 2 / FINER
-        reflected = self.reflects[hits.material[dry]]
-        flat = hits.distance[dry] * np.cos(self.elevation)[column]
-        area = 4.0 * reflected * hits.cosine[dry] * solid[column]
-        return Standing(row // FINER, flat, area, np.tan(self.elevation)[column])
+        area = 4.0 * self.reflects[hits.material] * hits.cosine * solid[column]
+        tangent = np.tan(self.elevation).astype(np.float32)[column]
+        return Standing(row // FINER, hits.distance * level[column], area, tangent)
 
-    def _sea(
-        self,
-        sea: SeaSurface,
-        sight: Array,
-        middle: Array,
-        hidden: Array,
-        above: float,
-        ocean: Ocean,
-    ) -> Picture:
-        """Echo area over the square of the range, per rad of azimuth and metre of range."""
+    def _sea(self, sea: SeaSurface, sight: Picture, middle: Picture, ocean: Ocean) -> Picture:
+        """Echo area over the square of the range, per rad of azimuth and metre of range, of a sea
+        that nothing hides."""
         wind = 0.0 if ocean.wind is None else float(ocean.wind.speed)
-        depression = np.hypot(middle, above - sea.elevation)
-        cosine = middle / depression
-        sine = (sea.steepness - sight) * cosine / np.sqrt(1.0 + sea.steepness**2)
+        cosine = 1.0 / np.sqrt(1.0 + sight * sight)
+        sine = (sea.steepness - sight) * cosine / np.sqrt(1.0 + sea.steepness * sea.steepness)
         area = reflectivity(sine, sea_state(wind), self.frequency)
-        area *= line_pattern(-sight * cosine, self.height) ** 2
-        area[sight < hidden] = 0.0
-        return np.asarray(area / middle, np.float32)
+        area *= np.square(line_pattern(-sight * cosine, self.height))
+        area /= middle
+        return np.asarray(area, np.float32)
+
+    @cached_property
+    def _mixing(self) -> Picture:
+        """(some, azimuths) of what neighbouring azimuths send to some of them, by the two-way
+        pattern of the antenna, times the angle between them, rad."""
+        step = 2.0 * math.pi / self.azimuths
+        far = min(SIDE_LOBES * self.width, 0.5 * math.pi) / step
+        half = min(math.ceil(far), (self.azimuths - 1) // 2)
+        pattern = line_pattern(np.sin(step * np.arange(-half, half + 1)), self.width) ** 2
+        found = np.zeros((TOGETHER, TOGETHER + 2 * half), np.float32)
+        for i, row in enumerate(found):
+            row[i : i + len(pattern)] = step * pattern
+        return found
 
     def _blurred(self, echo: Picture) -> Picture:
-        """Azimuths mixed by the two-way pattern of the antenna, which goes round."""
-        angle = 2.0 * math.pi * np.arange(self.azimuths) / self.azimuths
-        facing = np.cos(angle) > 0.0
-        pattern = np.where(facing, line_pattern(np.sin(angle), self.width) ** 2, 0.0)
-        mixed = np.fft.irfft(
-            np.fft.rfft(pattern)[:, None] * np.fft.rfft(echo, axis=0), self.azimuths, axis=0
-        )
-        return np.maximum(mixed, 0.0).astype(np.float32)
+        """Azimuths mixed, which go round; some at a time, as `Fan.beams` says why."""
+        mixing, (azimuths, bins) = self._mixing, echo.shape
+        half = (mixing.shape[1] - TOGETHER) // 2
+        around = np.concatenate([echo[azimuths - half :], echo, echo[:half]])
+        found = np.empty_like(echo)
+        width = ONE_THREAD // mixing.size
+        for first in range(0, azimuths, TOGETHER):
+            some = min(TOGETHER, azimuths - first)
+            for start in range(0, bins, width):
+                columns = slice(start, start + width)
+                np.matmul(
+                    mixing[:some, : some + 2 * half],
+                    around[first : first + some + 2 * half, columns],
+                    out=found[first : first + some, columns],
+                )
+        return found
 
 
-@dataclass(frozen=True)
-class Standing:
+class Standing(NamedTuple):
     """What rays met above the water, P of them."""
 
     azimuth: NDArray[np.int64]
@@ -200,22 +217,40 @@ class Standing:
     """Over ground, m."""
     area: Array
     """Echo area over the square of the range, per rad of azimuth."""
-    tangent: Array
+    tangent: Picture
     """Of the elevation at which it is seen."""
+
+    def at(self, some: NDArray[np.int64]) -> "Standing":
+        """Some of them."""
+        return Standing(
+            self.azimuth[some], self.distance[some], self.area[some], self.tangent[some]
+        )
 
     def bin(self, bins: int, cell: float) -> NDArray[np.int64]:
         """Column of the picture."""
         return np.minimum((self.distance / cell).astype(np.int64), bins - 1)
 
+    def echoes(self, shape: tuple[int, int], cell: float) -> Picture:
+        """(A, B) sums of the areas, each evenly spread over a bin's length about its place."""
+        rows, bins = shape
+        begin = self.distance / cell + 0.5  # a bin beyond: half of what is nearest lies before 0
+        first = begin.astype(np.int64)
+        behind = (begin - first) * self.area
+        at = self.azimuth * (bins + 2) + first
+        places, weights = np.concatenate([at, at + 1]), np.concatenate([self.area - behind, behind])
+        summed = np.bincount(places, weights, minlength=rows * (bins + 2))
+        return np.asarray(summed.reshape(rows, -1)[:, 1:-1], np.float32)
 
-def _horizon(sight: Array, standing: Standing, bins: int, cell: float) -> Array:
+
+def _horizon(sight: Picture, standing: Standing, shape: tuple[int, int], cell: float) -> Picture:
     """(A, B) tangent of the elevation below which something nearer hides everything."""
-    highest = sight.copy()
-    np.maximum.at(highest, (standing.azimuth, standing.bin(bins, cell)), standing.tangent)
-    np.maximum.accumulate(highest, axis=1, out=highest)
-    nearer = np.full_like(highest, -np.inf)
-    nearer[:, 1:] = highest[:, :-1]
-    return nearer
+    rows, bins = shape
+    nearer = np.full((rows, bins + 1), -np.inf, np.float32)
+    nearer[:, 1:] = sight
+    at = standing.azimuth * (bins + 1) + standing.bin(bins, cell) + 1
+    np.maximum.at(nearer.reshape(-1), at, standing.tangent)
+    np.maximum.accumulate(nearer, axis=1, out=nearer)
+    return nearer[:, :-1]
 
 
 def elevations(height: float, count: int = 64) -> Array:

@@ -33,7 +33,6 @@ import math
 from dataclasses import dataclass, replace
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
@@ -151,15 +150,14 @@ class EchoSounder:
         z = place[:, 2]
         depth = np.full_like(z, math.inf)
         height = depth
-        with jax.enable_x64(True):  # of this thread, whichever expands the taps
-            if self.reach is not None or self.sight is not None:
+        if self.reach is not None or self.sight is not None:
+            with jax.enable_x64(True):  # of this thread, whichever expands the taps
                 height, tilt, depth = self._plane(
                     ocean, place, axis, self.period * views.number.astype(np.float64)
                 )
-            elif ocean.seabed is not None:
-                north, east = jnp.asarray(place[:, 0]), jnp.asarray(place[:, 1])
-                depth[:] = np.asarray(seabed.sample(ocean.seabed, north, east))
-                height = depth - z
+        elif ocean.seabed is not None:
+            depth[:] = seabed.under(ocean.seabed, place[:, 0], place[:, 1])
+            height = depth - z
         over = np.isfinite(height) & (height > 0.0)
         speed, absorption = self.medium.means(z, np.where(over, depth, z + 1.0))
         told = speed if self.sound_speed is None else np.full_like(z, self.sound_speed)

@@ -8,67 +8,75 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Picture = NDArray[np.float32]
 
-LEAST_EXTENT = 0.01
-"""Of a patch, in bins: what is met squarely lies at one range."""
+FINE = 12
+"""Bits of a bin: places are told to 1/4096 of it."""
+LEAST_EXTENT = 41
+"""Of a patch, in 4096ths of a bin: what is met squarely lies at one range."""
+LEAST_SLOPE = 2.0**-70
+"""In place of that of a row without echoes."""
+WHOLE = 44
+"""Bits of the greatest slope of a row. Whole numbers add up without rounding, so that nothing is
+left of a patch behind its end, and eight times as fast as others do, one after the other."""
 
-WHOLE = 2.0**34
-"""Units that the greatest slope of a picture is counted in. Whole numbers up to 2⁵³ add up without
-rounding, so that nothing is left of a patch behind its end."""
 
-
-def spread(
-    row: NDArray[np.int64], near: Array, far: Array, echo: Array, shape: tuple[int, int]
-) -> Picture:
-    """(rows, bins) sums of echoes (P,), each evenly spread between two ranges in units of bins.
+def spread(near: Picture, far: Picture, echo: Picture, bins: int) -> Picture:
+    """(rows, bins) sums of echoes (rows, P), each evenly spread between two ranges in units of
+    bins.
 
     The running sum of an even spread is a ramp, whose second differences are four numbers; so a
     picture is one pass over the patches and a running sum, however long the patches are.
     """
-    rows, bins = shape
-    wide = bins + 2
-    extent = np.maximum(far - near, LEAST_EXTENT)
-    steep = echo / extent
-    unit = max(float(steep.max(initial=0.0)), 1e-300) / WHOLE
-    steep = np.rint(steep / unit)
-    start = row * wide
-    places, weights = np.empty((4, len(row)), np.int64), np.empty((4, len(row)))
-    for i, (place, slope) in enumerate(((near, steep), (near + extent, -steep))):
-        place = np.clip(place, 0.0, bins)
-        first = place.astype(np.int64)
-        np.add(start, first, out=places[2 * i])
-        np.add(places[2 * i], 1, out=places[2 * i + 1])
-        place -= first
-        place *= slope
-        np.rint(place, out=weights[2 * i + 1])
-        np.subtract(slope, weights[2 * i + 1], out=weights[2 * i])
-    summed = np.bincount(places.ravel(), weights.ravel(), minlength=rows * wide)
-    summed = summed.reshape(rows, wide)
+    rows, wide = len(near), bins + 2
+    start, end = ((place * np.float32(1 << FINE)).astype(np.int32) for place in (near, far))
+    np.maximum(end, start + LEAST_EXTENT, out=end)
+    steep = echo / (end - start).astype(np.float32)
+    _, most = np.frexp(steep.max(axis=1, keepdims=True, initial=LEAST_SLOPE))
+    steep *= np.ldexp(np.float32(1.0), WHOLE - most)
+    slope = steep.astype(np.int64)
+    summed = np.zeros((rows, wide), np.int64)
+    first = wide * np.arange(rows, dtype=np.int32)[:, None]
+    for place, add in ((start, np.add), (end, np.subtract)):
+        np.clip(place, 0, bins << FINE, out=place)
+        behind = (place & ((1 << FINE) - 1)).astype(np.int64)
+        behind *= slope
+        behind >>= FINE
+        place >>= FINE
+        place += first
+        at = place.astype(np.int64).reshape(-1)
+        add.at(summed.reshape(-1), at, (slope - behind).reshape(-1))
+        at += 1
+        add.at(summed.reshape(-1), at, behind.reshape(-1))
     np.cumsum(summed, axis=1, out=summed)
-    return np.multiply(summed[:, :bins], unit, dtype=np.float32)
+    picture = summed[:, :bins].astype(np.float32)
+    picture *= np.ldexp(np.float32(1.0), most + (FINE - WHOLE))
+    return picture
 
 
-def lengthened(picture: Picture, pulse: float) -> Picture:
-    """The echo of a pulse that covers so many bins at once, of which the middle is told.
+def pulse_weights(pulse: Array) -> Array:
+    """(K, M) what pulses that cover so many bins (K,) at once hear of bins that are 0, 1, 2, …
+    before and behind the one that is told.
 
     What lies at v hears a pulse at u where |u − v| is less than half of its length. Between two
     bins that are m apart this is so for the share H(m + n/2) − H(m − n/2) of their points, with H
     the distribution function of the sum of two evenly spread numbers.
     """
+    half = 0.5 * pulse[:, None]
+    apart = np.arange(math.ceil(float(half.max()) + 1.0))
+    return _share(apart + half) - _share(apart - half)
 
-    def share(x: float) -> float:
-        if abs(x) >= 1.0:
-            return float(x > 0.0)
-        return 0.5 * (1.0 + x) ** 2 if x < 0.0 else 1.0 - 0.5 * (1.0 - x) ** 2
 
-    most = math.ceil(0.5 * pulse + 1.0)
-    result = np.zeros_like(picture)
-    bins = picture.shape[1]
-    for m in range(-min(most, bins - 1), min(most, bins - 1) + 1):
-        weight = np.float32(share(m + 0.5 * pulse) - share(m - 0.5 * pulse))
-        if weight == 0.0:
-            continue
-        if m < 0:
-            result[:, :m] += weight * picture[:, -m:]
-        else:
-            result[:, m:] += weight * picture[:, : bins - m]
+def _share(x: Array) -> Array:
+    """H."""
+    within = 1.0 - 0.5 * np.square(1.0 - np.minimum(np.abs(x), 1.0))
+    return np.where(x < 0.0, 1.0 - within, within)
+
+
+def lengthened(picture: Picture, weights: Array) -> Picture:
+    """Echoes (K, beams, bins) of pulses of the weights (K, M)."""
+    own, *others = weights.astype(np.float32).T[..., None, None]
+    result: Picture = own * picture
+    for m, weight in enumerate(others[: picture.shape[2] - 1], 1):
+        part = weight * picture
+        result[..., m:] += part[..., :-m]
+        result[..., :-m] += part[..., m:]
     return result

@@ -1,8 +1,9 @@
 """Fans of rays, and the beams that a line of elements forms of what they bring back.
 
 A fan looks along its own x axis. Its rays are cells of a raster in azimuth a (towards y) and
-elevation e (towards −z), along d = (cos e cos a, cos e sin a, −sin e), each of the solid angle
-cos e Δa Δe. A line of elements whose drive falls off towards its ends as a cosine has the pattern
+elevation e (towards −z), along d = cos e h − sin e z with h = (cos a, sin a, 0), each of the solid
+angle cos e Δa Δe. A line of elements whose drive falls off towards its ends as a cosine has the
+pattern
 
     b(ψ) = (cos πu / (1 − 4u²))²,  u = u₁ sin ψ / sin(w/2)                    (Harris 1978, table 1)
 
@@ -11,12 +12,15 @@ with half of its power at w/2, where u = u₁; its side lobes lie 23 dB and more
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Picture = NDArray[np.float32]
+Floats = NDArray[np.floating[Any]]
 
 HALF_POWER = 0.5944823904664724
 """u₁."""
@@ -24,26 +28,25 @@ HALF_POWER = 0.5944823904664724
 
 SIDE_LOBES = 12.0
 """Widths of a beam up to which its side lobes hear; beyond they are 57 dB down."""
-TOGETHER = 16
+TOGETHER = 8
 """Beams that are formed at a time."""
 ONE_THREAD = 1 << 18
 """Multiplications of a matrix product up to which OpenBLAS does without threads. Sensors are
 expanded on all cores already: with threads of its own it spends thirty times the time waiting."""
 
 
-def turned(vectors: Picture, rotation: Array) -> Picture:
-    """(3, R) vectors after a rotation (3, 3), without threads, as `ONE_THREAD` says why."""
-    x, y, z = vectors
-    return np.stack([a * x + b * y + c * z for a, b, c in rotation.astype(np.float32)])
-
-
-def line_pattern(sine: Array, width: float) -> Array:
-    """b at the sine of the angle from the axis, for the half-power width, rad."""
-    u = HALF_POWER / math.sin(0.5 * width) * sine
-    gap = 1.0 - 4.0 * u**2
-    near = np.abs(gap) < 1e-9
-    ratio = np.where(near, 0.25 * math.pi, np.cos(math.pi * u) / np.where(near, 1.0, gap))
-    return np.asarray(ratio**2)
+def line_pattern(sine: Floats, width: float) -> Floats:
+    """b at the sine of the angle from the axis, for the half-power width, rad; in the precision of
+    the sine."""
+    u = sine * (HALF_POWER / math.sin(0.5 * width))
+    gap = 1.0 - 4.0 * u * u
+    # Both are 0 together at u = 1/2, where cos πu / (1 − 4u²) is π/4.
+    near = np.abs(gap) < 8.0 * np.finfo(u.dtype).eps
+    u *= math.pi
+    ratio = np.cos(u, out=u)
+    ratio /= np.where(near, 1.0, gap)
+    ratio[near] = 0.25 * math.pi
+    return np.asarray(np.square(ratio, out=ratio))
 
 
 @dataclass(frozen=True)
@@ -52,13 +55,15 @@ class Fan:
 
     shape: tuple[int, int]
     """A azimuths and E elevations; rays are numbered azimuth by azimuth."""
-    directions: Picture
-    """(3, A E) unit vectors."""
-    upwards: Picture
-    """(3, A E) unit vectors in which a direction moves as its elevation grows."""
-    sent: Array
+    ahead: Array
+    """(3, A) h."""
+    cosine: Picture
+    """(E,) cos e."""
+    sine: Picture
+    """(E,) sin e."""
+    sent: Picture
     """(E,) one-way pattern over elevation."""
-    cell: Array
+    cell: Picture
     """(E,) cos e Δe, rad."""
     half_step: float
     """Half of Δe, rad."""
@@ -67,26 +72,46 @@ class Fan:
     receive: Picture
     """(beams, A) of the power that each azimuth sends to each beam, times Δa, rad."""
 
-    def beams(self, azimuths: Picture) -> Picture:
-        """(beams, bins) of what comes from the azimuths (A, bins).
+    def directions(self, rotation: Array) -> Picture:
+        """(3, K, A, E) of its rays in the world, for rotations (K, 3, 3) from its axes."""
+        ahead = (rotation @ self.ahead).astype(np.float32)
+        down = rotation[:, :, 2].astype(np.float32)
+        found = np.empty((3, len(rotation), *self.shape), np.float32)
+        for c, side in enumerate(found):
+            np.multiply(ahead[:, c, :, None], self.cosine, out=side)
+            side -= (down[:, c, None] * self.sine)[:, None]
+        return found
+
+    @cached_property
+    def _parts(self) -> list[tuple[int, slice, Picture]]:
+        """Some neighbouring beams each, from the first on: the azimuths that they hear, and how
+        well."""
+        found = []
+        for first in range(0, len(self.receive), TOGETHER):
+            part = self.receive[first : first + TOGETHER]
+            heard = np.flatnonzero(part.any(axis=0))
+            some = slice(int(heard[0]), int(heard[-1]) + 1)
+            found.append((first, some, np.ascontiguousarray(part[:, some])))
+        return found
+
+    def beams(self, azimuths: Picture, first: int, count: int) -> Picture:
+        """(≤ count, bins) beams of what comes from the azimuths (A, bins); both are multiples of
+        `TOGETHER`.
 
         A beam hears little of the whole fan, so that some neighbouring beams are formed at a time,
         and so few bins that the product stays in one thread.
         """
         bins = azimuths.shape[1]
-        found = np.empty((len(self.receive), bins), np.float32)
-        for first in range(0, len(found), TOGETHER):
-            part = self.receive[first : first + TOGETHER]
-            heard = np.flatnonzero(part.any(axis=0))
-            some = slice(heard[0], heard[-1] + 1)
-            part = np.ascontiguousarray(part[:, some])
+        found = np.empty((min(count, len(self.receive) - first), bins), np.float32)
+        for beam, some, part in self._parts[first // TOGETHER : (first + count) // TOGETHER]:
+            rows = slice(beam - first, beam - first + len(part))
             width = max(ONE_THREAD // part.size, 1)
             for start in range(0, bins, width):
                 columns = slice(start, start + width)
-                found[first : first + TOGETHER, columns] = part @ azimuths[some, columns]
+                np.matmul(part, azimuths[some, columns], out=found[rows, columns])
         return found
 
-    def heard(self, sine: Array) -> Array:
+    def heard(self, sine: Picture) -> Floats:
         """One-way pattern at the sine of the elevation."""
         return line_pattern(sine, self.height)
 
@@ -114,18 +139,16 @@ def fan(
     top = min(height, math.radians(89.0))
     rise = 2.0 * top / elevations
     elevation = -top + rise * (np.arange(elevations) + 0.5)
-    a, e = (angle.ravel() for angle in np.meshgrid(azimuth, elevation, indexing="ij"))
-    directions = np.stack([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), -np.sin(e)])
-    upwards = np.stack([-np.sin(e) * np.cos(a), -np.sin(e) * np.sin(a), -np.cos(e)])
     away = azimuth - bearings[:, None]
     narrow = line_pattern(np.sin(away), width)
     narrow[np.abs(away) > min(SIDE_LOBES * width, 0.5 * math.pi)] = 0.0
     return Fan(
         shape=(count, elevations),
-        directions=directions.astype(np.float32),
-        upwards=upwards.astype(np.float32),
-        sent=line_pattern(np.sin(elevation), height),
-        cell=np.cos(elevation) * rise,
+        ahead=np.stack([np.cos(azimuth), np.sin(azimuth), np.zeros(count)]),
+        cosine=np.cos(elevation).astype(np.float32),
+        sine=np.sin(elevation).astype(np.float32),
+        sent=line_pattern(np.sin(elevation), height).astype(np.float32),
+        cell=(np.cos(elevation) * rise).astype(np.float32),
         half_step=0.5 * rise,
         height=height,
         receive=(step * (narrow**2 if two_way else narrow)).astype(np.float32),

@@ -10,9 +10,10 @@ with the patterns b of sending and hearing (`fan`), the scattering S of the mate
 the water's absorption α at the sensor's depth. The surface in the ray's solid angle reaches over
 some range: on its tangential plane, a ray that is inclined by δ more meets it at
 
-    r(δ) = r / (cos δ + q sin δ),   q = (e·n) / (d·n)
+    r(δ) = r / (cos δ + q sin δ),   q = (u·n) / (d·n) = −tan e + (z·n) / (cos e cos γ)
 
-e the direction in which the elevation grows. The echo is spread evenly between r(±Δe/2), so that a
+with the normal n, the elevation e of the ray, the direction u in which it grows and the axis z of
+the fan. The echo is spread evenly between r(±Δe/2), so that a
 bottom at grazing incidence fills all bins with few rays. What lies behind something brings back
 nothing, because no ray reaches it: a shadow.
 
@@ -27,11 +28,10 @@ ranges. That the detour may be blocked is not looked at.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
@@ -41,9 +41,9 @@ from seatrial.ocean import Ocean, seabed
 from seatrial.sensors.noise.streams import exponentials, stream
 from seatrial.sensors.ranging.bottom_echo import NEPERS
 from seatrial.sensors.ranging.echo_sounder import QUIETEST
-from seatrial.sensors.sonar.bins import Picture, lengthened, spread
+from seatrial.sensors.sonar.bins import Picture, lengthened, pulse_weights, spread
 from seatrial.sensors.sonar.column import Column
-from seatrial.sensors.sonar.fan import Fan, turned
+from seatrial.sensors.sonar.fan import TOGETHER, Fan
 from seatrial.sensors.sonar.scene import Echoes, met_under_water
 from seatrial.sensors.sonar.targets import Targets
 from seatrial.sensors.tap import Expanded, Views
@@ -51,6 +51,11 @@ from seatrial.signals import PayloadInfo
 
 Array = NDArray[np.float64]
 
+RAYS = 1 << 17
+"""Rays that are cast at once, of as many pings as that makes: long loops for NumPy, short enough
+for the cache."""
+CELLS = 1 << 16
+"""Cells of a picture that are finished at once: all that is done to them stays in the cache."""
 FARTHEST_FACTOR = 2.0
 """How much farther or nearer than its ray a patch may reach: a plane met at grazing incidence has
 no end."""
@@ -119,111 +124,158 @@ class FanSonar:
     def expand(self, views: Views, ocean: Ocean) -> Expanded:
         """Sound speed at the sonar (m/s), and of one that turns its bearing (rad); pictures."""
         count = len(views.number)
+        bearing = np.zeros(count)
+        if self.sweep is not None:
+            bearing[:] = [self.sweep.bearing(number) for number in views.number.tolist()]
+        attitude = np.moveaxis(rotation_matrix(views.attitude.T), -1, 0) @ _about_z(bearing)
         pictures = np.empty((count, *self.payload.shape), np.float32)
-        values = np.empty((count, 1 if self.sweep is None else 2))
-        for i in range(count):
-            place, number = views.position[i], int(views.number[i])
-            bearing = 0.0 if self.sweep is None else self.sweep.bearing(number)
-            attitude = rotation_matrix(views.attitude[i]) @ _about_z(bearing)
-            intensity = self.mean(
-                place,
-                attitude,
-                number * self.period,
-                ocean,
-                None if views.others is None else views.others[i],
-            )
-            if not self.exact:
-                intensity += np.float32(self.noise)
-                speckle = exponentials(stream(views.keys[i], number), intensity.size)
-                intensity *= speckle.reshape(intensity.shape)
-            np.maximum(intensity, np.float32(QUIETEST), out=intensity)
-            np.multiply(np.log10(intensity, out=intensity), np.float32(10.0), out=pictures[i])
-            values[i] = [self.column.speed_at(place[2]), bearing][: values.shape[1]]
+        together = max(RAYS // max(math.prod(fan.shape) for fan in self.fans), 1)
+        for first in range(0, count, together):
+            some = slice(first, first + together)
+            self._ping(pictures[some], views.part(some), attitude[some], ocean)
+        values = np.column_stack([self.column.speed_at(views.position[:, 2]), bearing])
+        if self.sweep is None:
+            values = values[:, :1]
         return Expanded(values, np.ones(count, np.bool_), pictures)
 
-    def mean(
-        self, place: Array, attitude: Array, t: float, ocean: Ocean, others: Array | None = None
-    ) -> Picture:
-        """(beams, bins) mean intensity without noise, from a place (3,) and an attitude (3, 3)."""
+    def _ping(self, levels: Picture, views: Views, attitude: Array, ocean: Ocean) -> None:
+        """Levels (K, beams, bins) of pings, with attitudes (K, 3, 3) of the head."""
+        depth = views.position[:, 2]
         width = self.range / self.bins
-        pulse = 0.5 * self.column.speed_at(place[2]) * self.pulse
+        weights = pulse_weights(0.5 * self.column.speed_at(depth) * self.pulse / width)
         middle = width * (np.arange(self.bins) + 0.5)
-        loss = np.exp(-NEPERS * self.column.absorption_at(place[2]) * middle)
+        loss = np.exp(-NEPERS * self.column.absorption_at(depth)[:, None] * middle)
         loss *= self.source / np.maximum(middle, width) ** 2
-        loss[middle < self.least_range] = 0.0
-        mirrors = self._mirrors(place, ocean) if self.multipath else []
-        pictures = []
+        loss[:, middle < self.least_range] = 0.0
+        single = loss.astype(np.float32)[:, None]
+        quietest = np.full(self.bins, QUIETEST, np.float32)
+        streams = [stream(*of) for of in zip(views.keys, views.number.tolist(), strict=True)]
+        first = 0
         for fan, mounted in zip(self.fans, self.mounted, strict=True):
-            rotation = attitude @ mounted
-            azimuths, elevations = fan.shape
-            directions = turned(fan.directions, rotation)
-            echoes = met_under_water(self.scene, place, directions, t, others, self.range)
-            row, column = np.divmod(echoes.ray, elevations)
-            # What a patch sends back, of sound that was sent towards it as on the axis and is
-            # heard as on the axis, when spreading is left to the bins.
-            strength = self.targets.strength(echoes.material, echoes.cosine)
-            strength *= fan.cell[column] * fan.sent[column]
-            near, far = _extent(fan, rotation, echoes)
-            shape = azimuths, self.bins
-            filled = spread(row, near / width, far / width, strength * fan.sent[column], shape)
-            for mirror in mirrors:
-                later, heard = _detour(mirror, fan, rotation, place, directions, echoes)
-                filled += spread(
-                    row, (near + later) / width, (far + later) / width, strength * heard, shape
-                )
-            pictures.append(lengthened(fan.beams(filled), pulse / width))
-        together = np.concatenate(pictures)
-        together *= loss.astype(np.float32)
-        return together
+            filled = self._filled(fan, attitude @ mounted, views, ocean)
+            for k, beam, heard in _formed(fan, filled):
+                power = lengthened(heard, weights[k])
+                power *= single[k]
+                if not self.exact:
+                    power += np.float32(self.noise)
+                    for one, random in zip(power, streams[k], strict=True):
+                        one *= exponentials(random, one.size).reshape(one.shape)
+                np.maximum(power, quietest, out=power)
+                np.log10(power, out=power)
+                rows = slice(first + beam, first + beam + power.shape[1])
+                np.multiply(power, np.float32(10.0), out=levels[k, rows])
+            first += len(fan.receive)
+
+    def _filled(self, fan: Fan, rotation: Array, views: Views, ocean: Ocean) -> Picture:
+        """(K, A, bins) of what the azimuths of a fan with rotations (K, 3, 3) bring back, when
+        spreading and the length of the pulse are left to the bins; (K, 1, bins) of a single beam,
+        which needs no more."""
+        pings, (azimuths, elevations) = len(rotation), fan.shape
+        directions = fan.directions(rotation)
+        echoes = met_under_water(
+            self.scene,
+            views.position,
+            directions.reshape(3, pings, -1),
+            rotation[:, :, 2],
+            views.number.astype(np.float64) * self.period,
+            views.others,
+            self.range,
+        )
+        echoes = echoes.shaped(pings, azimuths, elevations)
+        near, far = _extent(fan, echoes)
+        width = np.float32(self.bins / self.range)
+        # What a patch sends back, of sound that was sent towards it as on the axis and is heard as
+        # on the axis.
+        strength = self.targets.strength(echoes.material, echoes.cosine)
+        strength *= fan.cell * fan.sent
+        if len(fan.receive) == 1:
+            strength *= fan.receive[0][:, None]
+        rows = pings if len(fan.receive) == 1 else pings * azimuths
+        near, far, strength = (part.reshape(rows, -1) for part in (near, far, strength))
+        sent = np.tile(fan.sent, strength.shape[1] // elevations)
+        filled = spread(width * near, width * far, strength * sent, self.bins)
+        if self.multipath:
+            for mirror in self._mirrors(views.position, ocean):
+                detour = _detour(mirror, fan, rotation, views.position, directions, echoes)
+                later, heard = (part.reshape(rows, -1) for part in detour)
+                there = width * (near + later), width * (far + later)
+                filled += spread(*there, strength * heard, self.bins)
+        return filled.reshape(pings, -1, self.bins)
 
     def _mirrors(self, place: Array, ocean: Ocean) -> list["Mirror"]:
-        found = [Mirror(0.0, 1.0)]
+        found = [Mirror(np.zeros(len(place)), 1.0)]
         if ocean.seabed is not None:
-            with jax.enable_x64(True):  # of this thread, whichever expands the taps
-                below = seabed.sample(ocean.seabed, *(jnp.asarray(p) for p in place[:2]))
-            found.append(Mirror(float(below), self.bottom_reflection))
+            below = seabed.under(ocean.seabed, *place.T[:2])
+            found.append(Mirror(below, self.bottom_reflection))
         return found
 
 
 class Mirror(NamedTuple):
     """A level plane that sound bounces off."""
 
-    depth: float
-    """m."""
+    depth: Array
+    """(K,) in each ping, m."""
     share: float
     """Of the intensity that it reflects."""
 
 
-def _extent(fan: Fan, rotation: Array, echoes: Echoes) -> tuple[Array, Array]:
+def _formed(fan: Fan, filled: Picture) -> Iterator[tuple[slice, int, Picture]]:
+    """Pings, the first of some beams, and what these hear (k, beams, bins) of what came back."""
+    pings, _, bins = filled.shape
+    if len(fan.receive) == 1:
+        together = max(CELLS // bins, 1)
+        for first in range(0, pings, together):
+            k = slice(first, first + together)
+            yield k, 0, filled[k]
+    else:
+        together = TOGETHER * max(CELLS // (TOGETHER * bins), 1)
+        for ping, azimuths in enumerate(filled):
+            for first in range(0, len(fan.receive), together):
+                heard = fan.beams(azimuths, first, together)
+                yield slice(ping, ping + 1), first, heard[None]
+
+
+def _extent(fan: Fan, echoes: Echoes) -> tuple[Picture, Picture]:
     """Nearest and farthest range of the patch in the solid angle of each ray that met something."""
-    upwards = turned(fan.upwards[:, echoes.ray], rotation)
-    across = sum(e * n for e, n in zip(upwards, echoes.normal, strict=True))
-    lean = np.abs(across) / np.maximum(echoes.cosine, 1e-6)
-    cos, sin = math.cos(fan.half_step), math.sin(fan.half_step)
-    nearest = echoes.distance / (cos + lean * sin)
-    farthest = echoes.distance / np.maximum(cos - lean * sin, 1.0 / FARTHEST_FACTOR)
-    return np.maximum(nearest, echoes.distance / FARTHEST_FACTOR), farthest
+    # NumPy compares arrays several times faster with arrays than with numbers.
+    least, most, steepest = (
+        np.full(len(fan.sine), number, np.float32)
+        for number in (1.0 / FARTHEST_FACTOR, FARTHEST_FACTOR, 1e-6)
+    )
+    lean = echoes.rise / np.maximum(echoes.cosine, steepest)
+    lean /= fan.cosine
+    lean -= fan.sine / fan.cosine
+    np.abs(lean, out=lean)
+    lean *= np.float32(math.sin(fan.half_step))
+    cos = np.float32(math.cos(fan.half_step))
+    nearest = echoes.distance / np.minimum(cos + lean, most)
+    np.subtract(cos, lean, out=lean)
+    farthest = echoes.distance / np.maximum(lean, least, out=lean)
+    return np.asarray(nearest, np.float32), np.asarray(farthest, np.float32)
 
 
 def _detour(
     mirror: Mirror, fan: Fan, rotation: Array, place: Array, directions: Picture, echoes: Echoes
-) -> tuple[Array, Array]:
+) -> tuple[Picture, Picture]:
     """How much farther a target looks by way of a mirror, m, and how well it is heard that way.
 
     The pressure of the detour spreads over its own length, and the way can be gone in two senses.
     """
-    image = np.array([place[0], place[1], 2.0 * mirror.depth - place[2]])
-    target = place + echoes.distance[:, None] * directions[:, echoes.ray].T
-    back = target - image
-    length = np.linalg.norm(back, axis=1)
     # Seen from the sonar the detour comes from the mirrored direction.
-    back[:, 2] *= -1.0
-    sine = -(back @ rotation[:, 2]) / np.maximum(length, 1e-9)
+    away = [side * echoes.distance for side in directions]
+    below = (2.0 * (mirror.depth - place[:, 2])).astype(np.float32)[:, None, None]
+    np.subtract(below, away[2], out=away[2])
+    length = np.sqrt(sum(side * side for side in away))
+    down = rotation[:, :, 2].astype(np.float32).T[:, :, None, None]
+    sine = -sum(side * axis for side, axis in zip(away, down, strict=True))
+    sine /= np.maximum(length, np.float32(1e-9))
     told = 0.5 * (echoes.distance + length)
-    heard = 2.0 * mirror.share * fan.heard(sine) * (told / np.maximum(length, 1e-9)) ** 2
+    heard = np.square(told / np.maximum(length, np.float32(1e-9)))
+    heard *= np.float32(2.0 * mirror.share) * fan.heard(sine)
     return told - echoes.distance, heard
 
 
-def _about_z(angle: float) -> Array:
-    cos, sin = math.cos(angle), math.sin(angle)
-    return np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
+def _about_z(angle: Array) -> Array:
+    """(K, 3, 3) rotations by angles (K,)."""
+    cos, sin, zero, one = np.cos(angle), np.sin(angle), 0.0 * angle, 0.0 * angle + 1.0
+    return np.moveaxis(np.array([[cos, -sin, zero], [sin, cos, zero], [zero, zero, one]]), -1, 0)

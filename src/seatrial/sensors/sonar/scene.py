@@ -9,50 +9,62 @@ from seatrial.geometry.rays import RayScene
 from seatrial.sensors.sonar.targets import SURFACE
 
 Array = NDArray[np.float64]
+Single = NDArray[np.float32]
+
+SHALLOWEST = 1e-3
+"""Depth of a sonar that a wave carries above the mean level, m."""
 
 
 class Echoes(NamedTuple):
-    """Those of many rays that met something, P of them."""
+    """What each of R rays of K pings met; nothing comes back of those with a cosine of 0."""
 
-    ray: NDArray[np.int64]
-    """Which ray."""
-    distance: Array
-    """m."""
-    normal: Array
-    """(3, P)."""
-    cosine: Array
-    """Of the incidence, positive."""
-    material: NDArray[np.integer]
-    """Index in `Targets`."""
+    distance: Single
+    """(K, R) m."""
+    cosine: Single
+    """(K, R) of the incidence, positive."""
+    rise: Single
+    """(K, R) of the normal along an axis of the sonar's."""
+    material: NDArray[np.int32]
+    """(K, R) index in `Targets`."""
+
+    def shaped(self, *shape: int) -> "Echoes":
+        """The same, of rays along several axes."""
+        distance, cosine, rise = (part.reshape(shape) for part in self[:3])
+        return Echoes(distance, cosine, rise, self.material.reshape(shape))
 
 
 def met_under_water(
     scene: RayScene,
-    origin: Array,
-    directions: NDArray[np.float32],
-    t: float,
+    origins: Array,
+    directions: Single,
+    axis: Array,
+    t: Array,
     others: Array | None,
     reach: float,
 ) -> Echoes:
-    """What rays (3, R) from one place under water meet up to a range; none goes on into the air.
+    """What rays (3, K, R) from places (K, 3) under water meet up to a range; none goes on into the
+    air.
 
-    `others` are the poses of the vehicles, as `RayScene.cast` takes them. The surface is taken as
-    level: its waves are in how it scatters.
+    `axis` (K, 3) is that of `Echoes.rise`, `t` (K,) and `others` as `RayScene.cast` takes them. The
+    surface is taken as level: its waves are in how it scatters.
     """
-    down = directions[2]
-    limit = np.full(len(down), reach, np.float32)
-    up = np.flatnonzero(down * reach < -origin[2])
-    limit[up] = -origin[2] / down[up]
-    hits = scene.cast(origin[None], directions.T, t, others, limit)
-    missed = np.zeros(len(down), np.bool_)
-    missed[up] = True
-    missed[hits.ray] = False
-    top = np.flatnonzero(missed)
-    surface = np.broadcast_to(np.array([[0.0], [0.0], [1.0]]), (3, len(top)))
-    return Echoes(
-        ray=np.concatenate([hits.ray, top]),
-        distance=np.concatenate([hits.distance, limit[top]]),
-        normal=np.concatenate([hits.normal.T, surface], axis=1),
-        cosine=np.concatenate([hits.cosine, -down[top]]),
-        material=np.concatenate([hits.material, np.full(len(top), SURFACE, np.int32)]),
+    _, pings, rays = directions.shape
+    depth = np.maximum(origins[:, 2:], SHALLOWEST).astype(np.float32)
+    up = -directions[2]
+    level = np.repeat(depth / np.float32(reach), rays, axis=1)
+    cosine = up * (up > level)
+    distance = depth / np.maximum(up, level, out=up)
+    hits = scene.cast(
+        origins, directions.reshape(3, -1).T, t[:, None], others, distance.reshape(-1)
     )
+    rise = np.repeat(axis[:, 2].astype(np.float32), rays)
+    material = np.full(pings * rays, SURFACE, np.int32)
+    ping = hits.ray // rays if pings > 1 else None
+    leans = np.zeros(len(hits.ray))
+    for c, side in enumerate(axis.T):
+        leans += hits.normal[:, c] * (side[0] if ping is None else side.take(ping))
+    material[hits.ray] = hits.material
+    for whole, part in ((distance, hits.distance), (cosine, hits.cosine), (rise, leans)):
+        whole.reshape(-1)[hits.ray] = part.astype(np.float32)
+    shape = pings, rays
+    return Echoes(distance, cosine, rise.reshape(shape), material.reshape(shape))

@@ -11,6 +11,7 @@ glint where it is met squarely, and little elsewhere.
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from seatrial.geometry.materials import MATERIAL_NAMES, material_column
 
 Array = NDArray[np.float64]
+Floats = NDArray[np.floating[Any]]
 
 SURFACE = len(MATERIAL_NAMES)
 """Index of the surface of the sea, after those of the materials."""
@@ -40,17 +42,28 @@ class Targets:
     diffuse: Array
     """(M,) μ, per m²."""
 
-    def strength(self, material: NDArray[np.integer], cosine: Array) -> Array:
-        """S over cos γ: of all that lies in a unit of solid angle at a unit of range."""
-        held = np.maximum(cosine, STEEPEST)
-        squared = held**2
-        sharp = 0.5 / self.slope**2
-        facets = self.reflection / (8.0 * math.pi * self.slope**2)
-        steep = (1.0 / squared - 1.0) * sharp[material]
-        both = facets[material] * np.exp(-np.minimum(steep, 700.0)) / squared**2
-        both += self.diffuse[material] * squared
-        both /= held
-        return np.where(cosine > STEEPEST, both, 0.0)
+    def strength(self, material: NDArray[np.integer], cosine: Floats) -> Floats:
+        """S over cos γ: of all that lies in a unit of solid angle at a unit of range; in the
+        precision of the cosine."""
+        sharp, facets, diffuse = (
+            table.astype(cosine.dtype).take(material)
+            for table in (
+                0.5 / self.slope**2,
+                self.reflection / (8.0 * math.pi * self.slope**2),
+                self.diffuse,
+            )
+        )
+        inverse = 1.0 / np.maximum(cosine, np.full(cosine.shape[-1:], STEEPEST, cosine.dtype))
+        square = inverse * inverse
+        sharp *= 1.0 - square
+        facets *= np.exp(sharp, out=sharp)
+        square *= square
+        facets *= square
+        facets *= inverse
+        diffuse *= cosine
+        facets += diffuse
+        facets *= cosine > STEEPEST
+        return facets
 
 
 def targets(wind_speed: float) -> Targets:

@@ -10,7 +10,7 @@ import numpy as np
 from seatrial.validation.figures import INK, MUTED, STYLE, new_figure, save_figure
 
 if TYPE_CHECKING:
-    from seatrial.validation.missions.study import Row
+    from seatrial.validation.missions.cases import Row
 
 Panel = tuple[str, Callable[["Row"], float], str, float, float]
 
@@ -40,10 +40,10 @@ def draw_missions(rows: "list[Row]", out: Path) -> Path:
     labels = [f"{sea}\n{'truth' if fed == 'truth' else 'own sensors'}" for sea, fed in cases]
     with matplotlib.rc_context(STYLE):
         figure = new_figure(15.0, 3.0 + 0.75 * len(vehicles))
-        count = len(rows[0].voyages)
-        figure.suptitle(
-            f"Random missions, {count} of each vehicle in each sea", x=0.01, ha="left", color=INK
-        )
+        counts = sorted({len(r.voyages) for r in rows})
+        count = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+        title = f"Random missions, {count} of each vehicle in each sea"
+        figure.suptitle(title, x=0.01, ha="left", color=INK)
         panels: Any = figure.subplots(2, 3, sharey=True)
         for axes, panel in zip(panels.flat, PANELS, strict=True):
             _draw(axes, panel, rows, vehicles, cases)

@@ -1,94 +1,68 @@
 """The study of random missions, as tables, numbers and claims."""
 
 import dataclasses
-import math
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from seatrial.record.infos import without_nan
 from seatrial.validation.claims import Claim
 from seatrial.validation.findings import Findings, Table, Watch
+from seatrial.validation.missions.cases import Row, keep, kept, named, sail_case
 from seatrial.validation.missions.figures import draw_missions
-from seatrial.validation.missions.voyages import (
-    SEAS,
-    WAYPOINTS,
-    Drive,
-    Voyage,
-    drives,
-    sail_missions,
-)
+from seatrial.validation.missions.voyages import WAYPOINTS
 
 SEEDS = 10
-CASES = (("calm", "truth"), *((sea, "estimate") for sea in SEAS))
-SAMPLE = ("otter",)
-"""Vehicle of a sample: two seeds, two waypoints, in calm with the truth fed back."""
+SAMPLE = "otter:truth", range(1, 3), 2
+"""Case, seeds and waypoints of a sample."""
 KEEN = ("otter", "wamv", "remus100", "bluerov2")
 """Vehicles whose tracks are held to half a metre."""
 
 
-@dataclass(frozen=True)
-class Row:
-    """A vehicle in one sea with one kind of feedback."""
-
-    vehicle: str
-    sea: str
-    feedback: str
-    voyages: list[Voyage]
-    length: float
-
-    @property
-    def reached(self) -> float:
-        """Share of waypoints."""
-        return sum(v.reached for v in self.voyages) / sum(v.waypoints for v in self.voyages)
-
-    @property
-    def off_track(self) -> float:
-        """Rms over all missions, m."""
-        return _rms([v.off_track for v in self.voyages])
-
-    @property
-    def lost(self) -> float:
-        """Rms error of navigation over all missions, m."""
-        return _rms([v.lost for v in self.voyages])
-
-    @property
-    def capsized(self) -> int:
-        """How many."""
-        return sum(v.capsized for v in self.voyages)
-
-    @property
-    def effort(self) -> float:
-        """Mean share of the largest orders."""
-        return float(np.mean([v.effort for v in self.voyages]))
-
-    @property
-    def reversals(self) -> float:
-        """Per minute and thruster."""
-        return float(np.mean([v.reversals for v in self.voyages]))
-
-
 def missions(out: Path, sample: bool, watch: Watch) -> Findings:
     """Every library vehicle that has a drive on random missions, in calm and in two seas."""
-    crafts = drives(SAMPLE if sample else None)
-    cases = CASES[:1] if sample else CASES
-    seeds, count = (range(1, 3), 2) if sample else (range(1, SEEDS + 1), WAYPOINTS)
-    wanted = [(d, *case) for d in crafts for case in cases if case[1] == "truth" or d.navigates]
-    rows: list[Row] = []
-    for k, (drive, sea, feedback) in enumerate(wanted):
-        voyages = sail_missions(drive, sea, feedback, seeds, count)
-        rows.append(Row(drive.name, sea, feedback, voyages, drive.length))
-        watch.share((k + 1) / len(wanted))
-        watch.line(_line(rows[-1]))
+    if sample:
+        row = sail_case(*SAMPLE)
+        assert row is not None
+        return _page(out, [row])
+    sail(out, ("*",), SEEDS, watch)
+    return merged(out)
+
+
+def sail(out: Path, patterns: Iterable[str], seeds: int, watch: Watch) -> list[Row]:
+    """The cases that are named, each kept in a file of its own."""
+    names = list(dict.fromkeys(name for pattern in patterns for name in named(pattern)))
+    rows = []
+    for k, name in enumerate(names):
+        row = sail_case(name, range(1, seeds + 1), WAYPOINTS)
+        watch.share((k + 1) / len(names))
+        if row is None:
+            watch.line(f"{name}: nothing drives it, or it has no sensors to go by")
+            continue
+        keep(row, name, out)
+        watch.line(_line(row))
+        rows.append(row)
+    return rows
+
+
+def merged(out: Path) -> Findings:
+    """The page of all cases that are kept."""
+    return _page(out, kept(out))
+
+
+def _page(out: Path, rows: list[Row]) -> Findings:
     draw_missions(rows, out / "missions.png")
-    blind = [d.name for d in crafts if not d.navigates]
     numbers: dict[str, Any] = {
-        "seeds": len(seeds),
-        "waypoints": count,
-        "without_own_navigation": blind,
-        "vehicles": {d.name: _numbers(d) for d in crafts},
+        "seeds": max(len(r.voyages) for r in rows),
+        "waypoints": rows[0].voyages[0].waypoints,
+        "vehicles": {
+            r.vehicle: {
+                "length": r.length,
+                "speed": r.speed,
+                "turning_circle": r.turning_circle,
+            }
+            for r in rows
+        },
         "missions": [
             {"vehicle": r.vehicle, "sea": r.sea, "feedback": r.feedback, **dataclasses.asdict(v)}
             for r in rows
@@ -96,10 +70,6 @@ def missions(out: Path, sample: bool, watch: Watch) -> Findings:
         ],
     }
     return Findings(without_nan(numbers), [_table(rows)], _claims(rows))
-
-
-def _numbers(drive: Drive) -> dict[str, float]:
-    return {"length": drive.length, "speed": drive.speed, "turning_circle": drive.circle}
 
 
 def _line(row: Row) -> str:
@@ -175,8 +145,3 @@ def _claims(rows: list[Row]) -> list[Claim]:
 
 def _share(row: Row) -> str:
     return f"{row.vehicle} ({row.feedback}) {100 * row.reached:.0f} %"
-
-
-def _rms(values: list[float]) -> float:
-    there = [v for v in values if math.isfinite(v)]
-    return float(np.sqrt(np.mean(np.square(there)))) if there else math.nan
