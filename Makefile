@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo web browser screenshots test test-all lint format bench reference site wheel installed oldest corpus learning harbour pictures hostile gpsd fastdds web-clients judges clean
+.PHONY: help demo web browser screenshots test test-all lint format bench reference site wheel installed oldest corpus learning harbour pictures kills trajectories hostile gpsd fastdds web-clients judges clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -90,6 +90,12 @@ harbour: $(STAMP) ## five minutes of LiDAR, radar and depth camera: memory, and 
 pictures: $(STAMP) ## COLMAP reconstructs a rendered reef and the camera's way over it
 	@$(BIN)/python judges/pictures.py
 
+kills: $(STAMP) ## a path-traced dataset is killed ten times, and ends as an undisturbed one
+	@$(BIN)/python judges/kills.py
+
+trajectories: $(STAMP) ## evo reads the trajectories that a dataset is exported to
+	@$(BIN)/python judges/trajectories.py
+
 hostile: $(STAMP) ## garbage, floods and slow peers on every port: each of them goes on serving
 	@$(BIN)/python judges/hostile.py
 
@@ -103,7 +109,7 @@ web-clients: $(STAMP) ## roslibjs, Foxglove's client and canboatjs, of npm, at a
 	@$(BIN)/python judges/web_clients.py
 
 judges: $(STAMP) ## what a release passes beside test-all: long, and needs the package index
-	@$(BIN)/python judges/table.py installed oldest site corpus learning harbour pictures \
+	@$(BIN)/python judges/table.py installed oldest site corpus learning harbour pictures kills trajectories \
 	  hostile gpsd fastdds web-clients
 
 clean: ## delete everything that the targets above made

@@ -5,10 +5,16 @@ python benchmarks/pictures.py --width 320 --height 180 --samples 32 --denoise --
 
 python benchmarks/pictures.py --width 400 --samples 96 --sheet passes.jpg
 
+A sequence in portions of eight minutes, the same command again until nothing is `missing`:
+
+python benchmarks/pictures.py --width 1280 --height 720 --samples 375 --frames 200 \\
+    --sequence build/sequence --limit 480
+
 A pipeline with flanges, blocks and boulders on a rolling bottom of 320,000 triangles, in the fjord
 of Zwilgmeyer (2021, docs/datasets.md) at night, by two lamps, with marine snow and the thin lens of
 table 5.3 there; a camera passes by at 0.5 m/s, ten frames a second. All passes A to G are drawn.
-The first frame, in which patterns are made and kernels compiled, is told apart.
+The first frame of a process, in which patterns are made and kernels compiled, is told apart; times
+of a sequence include the writing of its pictures.
 """
 
 import argparse
@@ -16,6 +22,7 @@ import json
 import math
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -178,19 +185,23 @@ def timed(given: argparse.Namespace) -> dict[str, object]:
     home.follow = watched
     velocity, lens = np.array([0.0, SPEED, 0.0]), lens_of(given.width, given.height)
     settings = Tracing(given.samples, Bounces(given.depth), "oidn" if given.denoise else "none")
-    seconds, tracing, last = [], [], {}
-    for frame in range(given.frames + 1):
+    begun, colour = time.perf_counter(), None
+    known = Times(given.sequence, vars(given))
+    wanted = [k for k in range(given.frames + (given.sequence is None)) if k not in known.frames]
+    for number, frame in enumerate(wanted):
         spent.clear()
         start = time.perf_counter()
-        last = tracer.render(shot(frame, lens), settings, passes, frame, velocity)
-        seconds.append(time.perf_counter() - start)
-        tracing.append(sum(spent))
-    if given.picture:
-        colour = last["colour"]
-        from PIL import Image
-
-        Image.fromarray(srgb(0.2 / colour.mean() * colour)).save(Path(given.picture))
-    usual, traced = float(np.median(seconds[1:])), float(np.median(tracing[1:]))
+        colour = tracer.render(shot(frame, lens), settings, passes, frame, velocity)["colour"]
+        if given.sequence is not None:
+            save(colour, given.sequence / f"{frame:08d}.png")
+        known.add(frame, number == 0, time.perf_counter() - start, sum(spent))
+        if given.limit is not None and time.perf_counter() - begun > given.limit:
+            break
+    if given.picture and colour is not None:
+        save(colour, Path(given.picture))
+    firsts = [row["s"] for row in known.rows if row["first"]]
+    rows = [row for row in known.rows if not row["first"]] or known.rows
+    usual, traced = (float(np.median([row[k] for row in rows])) for k in ("s", "tracing_s"))
     return {
         "backend": tracer.backend.said,
         "width": given.width,
@@ -199,13 +210,53 @@ def timed(given: argparse.Namespace) -> dict[str, object]:
         "bounces": given.depth,
         "denoised": given.denoise,
         "passes": passes,
-        "frames": given.frames,
-        "first_frame_s": round(seconds[0], 2),
+        "frames": len(rows),
+        "portions": len(firsts),
+        "missing": given.frames - len(known.rows) if given.sequence is not None else 0,
+        "first_frame_s": round(max(firsts), 2),
         "frame_s": round(usual, 3),
-        "slowest_frame_s": round(max(seconds[1:]), 3),
+        "slowest_frame_s": round(max(row["s"] for row in rows), 3),
+        "all_s": round(sum(row["s"] for row in known.rows), 1),
         "samples_per_s": round(given.width * given.height * given.samples / traced),
         "share_outside_path_tracing": round(1.0 - traced / usual, 3),
     }
+
+
+class Times:
+    """How long frames took: kept in the folder of a sequence, so that it can be gone on with."""
+
+    def __init__(self, folder: Path | None, given: dict[str, object]) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self._file = None
+        if folder is None:
+            return
+        folder.mkdir(parents=True, exist_ok=True)
+        asked = {k: given[k] for k in ("width", "height", "samples", "depth", "denoise", "passes")}
+        path = folder / "times.jsonl"
+        lines = path.read_text().splitlines() if path.is_file() else [json.dumps(asked)]
+        if json.loads(lines[0]) != asked:
+            raise SystemExit(f"{path}: is of a sequence with other settings: {lines[0]}")
+        self.rows = [json.loads(line) for line in lines[1:] if line.endswith("}")]
+        path.write_text("".join(line + "\n" for line in (lines[0], *map(json.dumps, self.rows))))
+        self._file = path.open("a")
+
+    @property
+    def frames(self) -> set[int]:
+        """Those that are there."""
+        return {row["frame"] for row in self.rows}
+
+    def add(self, frame: int, first: bool, seconds: float, tracing: float) -> None:
+        """One more; `first` of its process, in which patterns are made and kernels compiled."""
+        self.rows.append({"frame": frame, "first": first, "s": seconds, "tracing_s": tracing})
+        if self._file is not None:
+            self._file.write(json.dumps(self.rows[-1]) + "\n")
+            self._file.flush()
+
+
+def save(colour: np.ndarray, path: Path) -> None:
+    from PIL import Image
+
+    Image.fromarray(srgb(0.2 / colour.mean() * colour)).save(path)
 
 
 def main() -> None:
@@ -221,6 +272,10 @@ def main() -> None:
     parser.add_argument(
         "--sheet", type=Path, help="draw all passes of a frame into this file instead"
     )
+    parser.add_argument(
+        "--sequence", type=Path, help="folder for the frames; what is there is not drawn again"
+    )
+    parser.add_argument("--limit", type=float, help="s after which no further frame is begun")
     given = parser.parse_args()
     if given.sheet is not None:
         sheet(given.sheet, given.width, given.samples)

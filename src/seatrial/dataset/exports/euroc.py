@@ -104,10 +104,11 @@ def _gauge(data: Dataset, gauge: Sensor, body: Mounting, home: Path) -> None:
 
 
 def _state(data: Dataset, imu: Sensor, home: Path) -> None:
-    """The truth about the body; biases of the simulated units are not told and stay empty."""
+    """The truth about the body; biases of the simulated units are not told, and are 0 in their
+    columns, because readers such as evo refuse a row with an empty place."""
     home.mkdir(parents=True)
     motion = data.motion(imu.folder).of(imu.mounting)
-    unknown = np.full((len(motion.stamp), 6), np.nan)
+    unknown = np.zeros((len(motion.stamp), 6))
     values = np.hstack([*in_enu(motion), unknown])
     (home / "data.csv").write_bytes(table(_STATE, motion.stamp, values))
     _describe(home, "pose", "truth", np.eye(4))
