@@ -2,12 +2,16 @@
 
 import json
 import math
+import re
 
 import pytest
+import typer
 from rich.console import Console
+from typer.testing import CliRunner
 
 import seatrial as st
 from seatrial.cli import bench
+from seatrial.cli.commands import app
 from seatrial.cli.tables import number, show_table
 from seatrial.compile.autonomy.tuning import design
 from seatrial.spec.loading import load
@@ -172,3 +176,18 @@ def test_a_table_too_wide_goes_on_below_with_its_names_again(monkeypatch, capsys
 )
 def test_numbers_have_three_digits_that_count(value, text):
     assert number(value) == text
+
+
+def test_every_command_explains_itself():
+    """Help is marked up: a bracket in it may end in a trace, or vanish."""
+
+    def commands(command, words):
+        yield words, command
+        for name, part in getattr(command, "commands", {}).items():
+            yield from commands(part, [*words, name])
+
+    for words, command in commands(typer.main.get_command(app), []):
+        told = CliRunner().invoke(app, [*words, "--help"])
+        assert told.exit_code == 0, (words, told.exception)
+        for text in (command.help, *(getattr(option, "help", "") for option in command.params)):
+            assert not re.findall(r"(?<!\\)\[[a-z#/@][^\[]*?\]", text or ""), words

@@ -18,7 +18,7 @@ NmeaOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="[VEHICLE@]PLACE",
-        help="Speak NMEA 0183 and AIS at `tcp://HOST:PORT`, `udp://HOST:PORT[/LISTEN]` or "
+        help="Speak NMEA 0183 and AIS at `tcp://HOST:PORT`, `udp://HOST:PORT\\[/LISTEN]` or "
         "`pty:[LINK]`; may be repeated.",
         rich_help_panel=_PANEL,
     ),

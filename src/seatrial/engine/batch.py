@@ -32,7 +32,7 @@ from seatrial.errors import Problem, SpecError
 from seatrial.programs import compile_program
 
 PLANS_PER_PROGRAM = 32
-"""Plans that one call computes side by side; more of them are no faster and take more memory."""
+"""Plans that one call computes side by side; with twice as many a batch takes twice the memory."""
 
 
 def run_batch(
