@@ -221,6 +221,7 @@ def test_one_that_is_stopped_goes_on_to_the_same_bytes(made, tmp_path, monkeypat
     assert every_file(folder) == every_file(made.folder)
 
 
+@pytest.mark.rest
 def test_a_stopped_path_tracing_goes_on_to_the_same_bytes(tmp_path, monkeypatch):
     """With a lens of finite aperture and snow in the water; judges/kills.py kills ten times."""
     pytest.importorskip("mitsuba", reason="Mitsuba comes with the extra `pictures`")
