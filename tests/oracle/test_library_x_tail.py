@@ -5,6 +5,7 @@ import pytest
 
 import craft
 import seatrial as st
+from seatrial.validation.missions.voyages import drives, sail_missions
 
 SPEED, ANGLE, RADIUS, ARM = 1.7, 0.1, 0.12, 0.80768
 LIFT = 0.5 * 1026.0 * 0.00665 * 0.6 * SPEED**2 * ANGLE
@@ -79,3 +80,11 @@ def test_the_dive_of_the_library_goes_to_its_depth_upright_and_comes_back():
     assert depth[-1] < 3.1  # `acceptance` of the surface
     assert auv.indices["legs_reached"] == 3
     assert auv.roll_max_deg < 2.0  # the propeller's torque is held by the fins
+
+
+def test_it_reaches_random_waypoints_without_weaving():
+    """Its tail is a weathervane, which a heading loop must not lean on: it passed six of ten by."""
+    (drive,) = drives(["remus100_x"])
+    voyages = sail_missions(drive, "calm", "truth", range(1, 5), 3)
+    assert all(v.reached == v.waypoints for v in voyages)
+    assert max(v.off_track for v in voyages) < 2.0

@@ -41,6 +41,9 @@ SLOWER = 0.85
 
 STEPS = 40
 
+MUCH = 0.4
+"""Share of the proportional part that a passing stiffness must do to be distrusted."""
+
 SLIDING = 0.6
 """λ of a sliding mode over the bandwidth of the PID that it stands for."""
 
@@ -133,15 +136,24 @@ def speed_gains(plant: Plant, drag: float, omega: float) -> Gains:
 def position_gains(plant: Plant, omega: float) -> Gains:
     """PID with two poles at ω; where the drag is more than they need, one at ω and a faster one.
 
-    Where the coupling with other degrees of freedom does the work of the proportional part at ω,
-    it is kept at a quarter of what belongs to the derivative part, lest errors die out slowly.
+    Where the coupling with other degrees of freedom does much of the work of the proportional part
+    at ω, as the fins of a weathervane do, it is not counted on: it comes from the slip, which
+    follows in a long turn, and a loop that leaned on it would weave. What lasts is what rights the
+    craft; the poles then lie at ω_c, m ω_c² = m ω² + k − k₀.
     """
     z, mass = plant.impedance(omega), plant.mass
     stiffness = omega * (omega * mass - z.imag)
-    derivative = max(2.0 * DAMPING * omega * mass - z.real, 0.0)
     whole = omega * max(mass * omega, z.real - mass * omega)
-    proportional = max(whole - stiffness, 0.25 * omega * derivative - plant.righting, 0.0)
-    integral = 0.1 * omega * (proportional + max(stiffness, 0.0))
+    passing = stiffness - plant.righting
+    if passing > MUCH * whole:
+        quick = float(np.sqrt((whole + passing) / mass))
+        derivative = max(2.0 * DAMPING * quick * mass - z.real, 0.0)
+        proportional = max(whole - plant.righting, 0.0)
+        integral = 0.1 * omega * (proportional + max(plant.righting, 0.0))
+    else:
+        derivative = max(2.0 * DAMPING * omega * mass - z.real, 0.0)
+        proportional = max(whole - stiffness, 0.0)
+        integral = 0.1 * omega * (proportional + max(stiffness, 0.0))
     return Gains(proportional, integral, derivative, FILTER / omega, omega, mass, z.real)
 
 

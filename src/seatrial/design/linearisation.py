@@ -6,6 +6,7 @@ body axes; about straight and level motion at a given speed in calm water of the
 
 import dataclasses
 import functools
+import math
 from typing import Any
 
 import jax
@@ -170,6 +171,27 @@ def drag(craft: Craft, linear: Linear, dof: int, velocity: float) -> float:
     rates, _, B = _evaluate(craft, x, linear.wrench)
     mass_times_rates = np.linalg.solve(B[6:], rates[6:])
     return -float(mass_times_rates[dof])
+
+
+def turning_drag(craft: Craft, linear: Linear, rate: float) -> float:
+    """Moment against a steady turn in which nothing pushes sideways, N m.
+
+    The hull slips outwards until Y(v, r) = 0, and N(v, r) is what that leaves: more than against
+    the same rate without slip where the hull is a weathervane, less where it is unstable. NaN
+    where no such slip is found.
+    """
+    x = linear.state.copy()
+    x[11] = rate
+    for _ in range(30):
+        rates, A, B = _evaluate(craft, x, linear.wrench)
+        force, slope = (np.linalg.solve(B[6:], part[6:]) for part in (rates, A[:, 7]))
+        if slope[1] >= 0.0:
+            return math.nan
+        step = -force[1] / slope[1]
+        x[7] += step
+        if abs(step) < 1e-6 * max(linear.speed, 1e-3):
+            return -float(force[5])
+    return math.nan
 
 
 def _evaluate(craft: Craft, x: Array, wrench: Array) -> tuple[Array, Array, Array]:

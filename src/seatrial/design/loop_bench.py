@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from seatrial.design import gains as design
 from seatrial.design.authority import Craft, authority, response_times
 from seatrial.design.gains import Gains, Outer, Plant
-from seatrial.design.linearisation import Linear, drag
+from seatrial.design.linearisation import Linear, drag, turning_drag
 from seatrial.design.margins import Margins, frequencies, margins
 from seatrial.gnc.control.loops import FeedForward, Speed
 from seatrial.gnc.control.pid import Pid
@@ -352,4 +352,21 @@ def reference_for(bench: Bench, loop: Closed, forward: FeedForward, fastest: flo
     linear, quadratic = max(float(forward.linear), 0.0), float(forward.quadratic)
     steady = 2.0 * half / (linear + math.sqrt(linear**2 + 4.0 * quadratic * half) + 1e-12)
     rate = min(steady, fastest)
+    if loop.dof == 5 and 1 not in bench.craft.dofs and bench.linear.speed > 0.0:
+        rate = _steady_turn(bench, rate, half)
     return Reference(*map(number, (loop.gains.bandwidth, rate, half / loop.plant.mass)))
+
+
+def _steady_turn(bench: Bench, fastest: float, moment: float) -> float:
+    """Fastest turn, up to a rate, that a moment keeps up while the hull slips as it likes."""
+
+    def holds(rate: float) -> bool:
+        return not abs(turning_drag(bench.craft, bench.linear, rate)) > moment
+
+    if holds(fastest):
+        return fastest
+    low, high = 0.0, fastest
+    for _ in range(10):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low or high

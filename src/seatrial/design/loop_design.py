@@ -73,7 +73,7 @@ CRAB = 15.0
 LEAST_LOOKAHEAD = 2.0
 """Lookahead in lengths, where the heading loop is quick enough for it."""
 
-MOST_WEAVING = 1.6
+MOST_WEAVING = 1.75
 """Largest sensitivity of line-of-sight guidance to the cross-track error."""
 
 MOST_COMPANY = 2.0
@@ -134,7 +134,7 @@ def design_loops(
     keeps = keep_station and {0, 1, 5} <= set(dofs)
     station = _station(bench, waves) if keeps else None
     if track is not None:
-        bench.lookahead = _lookahead(bench)
+        bench.lookahead = _lookahead(bench, track)
     _review(bench, waves)
     autopilot = Autopilot(
         speeds=number(bench.linear.speed),
@@ -182,16 +182,19 @@ def fastest_sideways(bench: Bench) -> float:
     return SIDE_SHARE * speed
 
 
-def _lookahead(bench: Bench) -> float:
+def _lookahead(bench: Bench, track: TrackingLoop) -> float:
     """Least lookahead whose line of sight keeps the margin of a design, at least two lengths.
 
     The sensitivity of the loop over the cross-track error is that of the poles without and with
-    it: 1/(1 + L) = det(sI − A_open)/det(sI − A_closed).
+    it: 1/(1 + L) = det(sI − A_open)/det(sI − A_closed). Where no lookahead keeps it that is
+    shorter than the radius of the tightest turn, as with a hull that slips long after it has
+    turned, it is the one of those that weaves least: with a longer one legs would end before the
+    vehicle is on them.
     """
     speed, heading = bench.linear.speed, bench.loops["heading"]
-    ahead = LEAST_LOOKAHEAD * bench.craft.length
+    least = LEAST_LOOKAHEAD * bench.craft.length
     if speed <= 0.0:
-        return ahead
+        return least
     names = modes(bench)["track"]
     grid = 1j * frequencies(heading.gains.bandwidth)
 
@@ -201,12 +204,21 @@ def _lookahead(bench: Bench) -> float:
         return np.linalg.eigvals(A)
 
     opened = np.sum(np.log(np.abs(grid[:, None] - poles(math.inf))), axis=1)
-    for _ in range(design.STEPS):
-        closed = poles(ahead)
+
+    @functools.cache
+    def weaving(distance: float) -> float:
+        """Largest sensitivity."""
+        closed = poles(distance)
+        if growth(closed) > design.NEUTRAL:
+            return math.inf
         size = opened - np.sum(np.log(np.abs(grid[:, None] - closed)), axis=1)
-        if growth(closed) <= design.NEUTRAL and np.max(size) <= math.log(MOST_WEAVING):
-            break
-        ahead /= design.SLOWER
+        return float(np.exp(np.max(size)))
+
+    tried = [least / design.SLOWER**k for k in range(design.STEPS)]
+    ahead = next((a for a in tried if weaving(a) <= MOST_WEAVING), tried[-1])
+    radius = speed / float(track.reference.rate_limit)
+    if ahead > radius > least:
+        ahead = min((a for a in tried if a <= radius), key=weaving)
     bench.loops["heading"] = dataclasses.replace(heading, outer=_line_of_sight(bench, ahead))
     return ahead
 
