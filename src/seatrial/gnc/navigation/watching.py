@@ -56,12 +56,20 @@ def unheard(size: int, count: int, dtype: Any) -> Heard:
 
 
 def doubted(filter: Filter, state: NavState) -> jax.Array:
-    """(N,) whether at least two sensors, and half of those that are heard, are isolated: then the
-    filter itself, or its IMU, is more likely to be wrong than each of them."""
+    """(N,) whether at least two witnesses, and half as many as sensors are heard, are against it:
+    then the filter itself, or its IMU, is more likely to be wrong than each of them.
+
+    Witnesses are the sensors, and what the vehicle knows of itself: where a fix and the vehicle's
+    own dynamics both contradict an accelerometer, no compass would.
+    """
     none = jnp.zeros(state.started.shape, jnp.int32)
-    wrong = sum((jnp.any(gate.isolated, axis=0) for gate in state.gates[: filter.sensors]), none)
+    isolated = [jnp.any(gate.isolated, axis=0) for gate in state.gates]
+    sensors, known = isolated[: filter.sensors], isolated[filter.sensors :]
+    against = sum(sensors, none)
+    if known:
+        against = against + jnp.any(jnp.stack(known), axis=0)
     heard = sum((jnp.isfinite(h.quiet) for h in state.heard), none)
-    return (wrong >= 2) & (2 * wrong >= heard)
+    return (against >= 2) & (2 * against >= heard)
 
 
 def health(filter: Filter, state: NavState) -> jax.Array:
