@@ -10,21 +10,13 @@ than half.
 
 import argparse
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
+
+from packages import bring
 
 PLACE = Path("build/judges/learning")
 EPISODES = 20
 ENOUGH, LITTLE = 0.75, 0.5
-
-
-def install() -> None:
-    """Once."""
-    if not (PLACE / "stable_baselines3").is_dir():
-        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(PLACE)]
-        subprocess.run([*pip, "stable-baselines3>=2.4"], check=True)
 
 
 def judge(steps: int) -> None:
@@ -62,18 +54,12 @@ def judge(steps: int) -> None:
 
 
 def main() -> None:
-    """Install, then judge in a process that finds what was installed."""
+    """Install, then judge."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, default=150_000)
-    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.inside:
-        judge(options.steps)
-    install()
-    found = os.pathsep.join(p for p in (os.environ.get("PYTHONPATH"), str(PLACE.absolute())) if p)
-    command = [sys.executable, __file__, "--inside", "--steps", str(options.steps)]
-    done = subprocess.run(command, check=False, env=os.environ | {"PYTHONPATH": found})
-    raise SystemExit(done.returncode)
+    bring(PLACE, "stable_baselines3", "stable-baselines3>=2.4")
+    judge(options.steps)
 
 
 if __name__ == "__main__":

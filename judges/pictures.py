@@ -11,11 +11,10 @@ root mean square of their errors is below 0.5 % of the way.
 import argparse
 import json
 import math
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
+
+from packages import bring
 
 PLACE = Path("build/judges/pictures")
 FRAMES, WIDTH, HEIGHT, FOCAL = 36, 640, 480, 480.0
@@ -33,13 +32,6 @@ bodies:
   - {name: stone, rock: {size: 0.6}, on_bottom: true,
      scatter: {count: 120, area: [[-14, -14], [14, -14], [14, 14], [-14, 14]]}}
 """
-
-
-def install() -> None:
-    """Once."""
-    if not (PLACE / "pycolmap").is_dir():
-        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(PLACE)]
-        subprocess.run([*pip, "--no-deps", "pycolmap>=3.11"], check=True)
 
 
 def judge(renderer: str, frames: int) -> bool:
@@ -148,19 +140,13 @@ def aligned(points, truth):  # type: ignore[no-untyped-def]
 
 
 def main() -> None:
-    """Install, then judge in a process that finds what was installed."""
+    """Install, then judge."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--renderer", choices=("live", "traced"), default="live")
     parser.add_argument("--frames", type=int, default=FRAMES)
-    parser.add_argument("--installed", action="store_true")
     given = parser.parse_args()
-    if given.installed:
-        raise SystemExit(0 if judge(given.renderer, given.frames) else 1)
-    install()
-    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    there = os.environ | {"PYTHONPATH": os.pathsep.join([*filter(None, paths), str(PLACE)])}
-    again = [sys.executable, *sys.argv, "--installed"]
-    raise SystemExit(subprocess.run(again, env=there, check=False).returncode)
+    bring(PLACE, "pycolmap", "--no-deps", "pycolmap>=3.11")
+    raise SystemExit(0 if judge(given.renderer, given.frames) else 1)
 
 
 if __name__ == "__main__":

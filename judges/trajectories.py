@@ -10,22 +10,14 @@ the others are below a micrometre and a microradian.
 """
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
+
+from packages import bring
 
 PLACE = Path("build/judges/trajectories")
 FRAMES = 40
 ENOUGH = 1e-6
-
-
-def install() -> None:
-    """Once."""
-    if not (PLACE / "evo").is_dir():
-        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(PLACE)]
-        subprocess.run([*pip, "--no-deps", "evo>=1.31", "natsort"], check=True)
 
 
 def judge() -> bool:
@@ -75,16 +67,6 @@ def judge() -> bool:
     return passed
 
 
-def main() -> None:
-    """Install, then judge in a process that finds what was installed."""
-    if "--installed" in sys.argv:
-        raise SystemExit(0 if judge() else 1)
-    install()
-    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    there = os.environ | {"PYTHONPATH": os.pathsep.join([*filter(None, paths), str(PLACE)])}
-    again = [sys.executable, *sys.argv, "--installed"]
-    raise SystemExit(subprocess.run(again, env=there, check=False).returncode)
-
-
 if __name__ == "__main__":
-    main()
+    bring(PLACE, "evo", "--no-deps", "evo>=1.31", "natsort")
+    raise SystemExit(0 if judge() else 1)

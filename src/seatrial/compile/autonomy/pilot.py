@@ -147,7 +147,7 @@ def build_pilot(
         terrain=build_terrain(scenario, members, missions, sensors.infos, tuning, ocean, dtype),
         sight=sight,
         tracker=build_tracker(scenario, members, sensors.infos, _lookahead(tuning, legs), dtype),
-        regulator=_regulator(first, holds, max(leg.speed for own in legs for leg in own), dtype),
+        regulator=_regulator(first, holds, _top_speed(legs), dtype),
     )
     infos = {
         m.name: tuple(
@@ -317,8 +317,12 @@ def _mission(legs: list[list[Leg]], starts: Array, dtype: DType, flat: bool) -> 
 
 def _lookahead(tuning: "Tuning", legs: list[list[Leg]]) -> float:
     """Of the design, at the highest speed of the legs."""
-    speed = max(leg.speed for own in legs for leg in own)
-    return float(np.interp(speed, np.asarray(tuning.autopilot.speeds), tuning.lookahead))
+    speeds = np.asarray(tuning.autopilot.speeds)
+    return float(np.interp(_top_speed(legs), speeds, tuning.lookahead))
+
+
+def _top_speed(legs: list[list[Leg]]) -> float:
+    return max(leg.speed for own in legs for leg in own)
 
 
 def _joining(autopilot: Autopilot, speed: float) -> float:
@@ -341,7 +345,7 @@ def _law(
         if not isinstance(autopilot.depth, Dive):
             return laws.LineOfSight(lookahead)
         # Fins need way on to turn, and under water no wave pushes the vehicle across its leg.
-        radius = _joining(autopilot, max(leg.speed for own in legs for leg in own))
+        radius = _joining(autopilot, _top_speed(legs))
         return laws.LineOfSight(lookahead, number(radius), leads=True)
     if guidance.law == "pure_pursuit":
         return laws.PurePursuit()

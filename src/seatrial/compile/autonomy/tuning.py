@@ -4,9 +4,9 @@ Designing takes seconds and depends on the description, the options and the code
 designs are kept on disk (`seatrial.cache`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import jax
 import numpy as np
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from seatrial.gnc.control.regulator import Regulator
 
 DType = np.dtype[Any]
+Designed = TypeVar("Designed")
 
 LEAST_FLOW = 0.01
 """Speed ahead below which rudders and fins do nothing, m/s."""
@@ -92,15 +93,7 @@ def design(
     }
     options = (speed, period, wave_frequency, heading, own)
 
-    def make() -> Design:
-        return _design(vehicle, *options)
-
-    try:
-        # The text of a description names every class and number that it is made of.
-        key = fingerprint.digest(repr(vehicle), options, fingerprint.origin())
-    except fingerprint.FingerprintError:
-        return make()
-    return cache.recall(KIND, key, vehicle.name, make) if fingerprint.is_current() else make()
+    return _kept(vehicle, options, lambda: _design(vehicle, *options))
 
 
 def _design(
@@ -134,8 +127,14 @@ def design_regulator(vehicle: Vehicle, speed: float) -> "Regulator":
         with jax.enable_x64(True):
             return regulator(craft_of(vehicle), speed)
 
+    return _kept(vehicle, ("regulator", speed), make)
+
+
+def _kept(vehicle: Vehicle, options: Any, make: Callable[[], Designed]) -> Designed:
+    """What was designed for a vehicle, from disk where it was made before."""
     try:
-        key = fingerprint.digest(repr(vehicle), ("regulator", speed), fingerprint.origin())
+        # The text of a description names every class and number that it is made of.
+        key = fingerprint.digest(repr(vehicle), options, fingerprint.origin())
     except fingerprint.FingerprintError:
         return make()
     return cache.recall(KIND, key, vehicle.name, make) if fingerprint.is_current() else make()
