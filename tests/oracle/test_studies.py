@@ -18,6 +18,8 @@ from seatrial.spatial.rotations import from_euler, to_euler
 from seatrial.validation.asvlite import paper as asvlite
 from seatrial.validation.asvlite import speed, tank, trends
 from seatrial.validation.asvlite.heading import course, turned_back, without_yaw
+from seatrial.validation.consistency import cases
+from seatrial.validation.consistency import voyages as consistency
 from seatrial.validation.missions.cases import Row, keep, kept, named
 from seatrial.validation.missions.voyages import Voyage
 
@@ -203,6 +205,27 @@ def test_cases_of_the_missions_are_kept_one_by_one_and_make_one_page(tmp_path):
     assert len(document["missions"]) == 3
     assert claims(document)["99 % of the waypoints are reached in calm"] is False
     assert claims(document)["no vehicle capsizes"] is True
+
+
+def test_cases_of_the_consistency_are_kept_one_by_one_and_make_one_page(tmp_path):
+    def row(vehicle, sensors, tilt, alarms):
+        parts = dict.fromkeys(consistency.PARTS, consistency.Spread(1.0, 0.95, 0.1, 0.1))
+        parts["tilt"] = consistency.Spread(tilt, 0.91, 0.1, 0.08)
+        judged = consistency.Judged(parts, {"gnss 1": 1.1}, {"floating": 0.3}, alarms, 1.2)
+        return cases.Row(vehicle, sensors, 30, 200.0, judged)
+
+    rows = [row("otter", "full", 1.2, 0), row("sf30k", "matched", 1.5, 1)]
+    for one in reversed(rows):
+        cases.keep(one, tmp_path)
+    assert cases.kept(tmp_path) == rows
+    assert not show_cases("consistency", tmp_path, False, [], None, merge=True)
+    found = claims(json.loads((tmp_path / "consistency.json").read_text(encoding="utf-8")))
+    assert found["NEES between 0.7 and 1.4, full sensors"] is True
+    assert found["NEES between 0.7 and 1.4, matched sensors"] is False
+    assert found["fewer false alarms than one in ten hours"] is False
+    assert cases.named("remus100*:full") == [f"remus100{x}:full" for x in ("", "_mss", "_x")]
+    with pytest.raises(SpecError, match="otter:nominal"):
+        cases.named("otter:nominal")
 
 
 def test_a_case_that_is_not_there_is_refused(tmp_path):

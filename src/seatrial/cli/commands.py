@@ -499,13 +499,16 @@ def study(
     ] = False,
     case: Annotated[
         list[str] | None,
-        typer.Option(help="Of missions: sail and keep only this case, otter:sea3 or 'wamv*:*'."),
+        typer.Option(
+            help="Of missions and consistency: sail and keep only this case, otter:sea3 or "
+            "'wamv*:*', otter:full or '*:matched'."
+        ),
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Missions of every case that is named.")
+        int | None, typer.Option(min=1, help="Voyages of every case that is named.")
     ] = None,
     merge: Annotated[
-        bool, typer.Option("--merge", help="Of missions: the page of all cases that are kept.")
+        bool, typer.Option("--merge", help="The page of all cases that are kept.")
     ] = False,
 ) -> None:
     """Reproduce published results: tables, figures and whether their claims hold.

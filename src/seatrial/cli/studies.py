@@ -26,23 +26,15 @@ def show_study(name: str, out: Path, as_json: bool, sample: bool) -> bool:
 def show_cases(
     name: str, out: Path, as_json: bool, cases: list[str], seeds: int | None, merge: bool
 ) -> bool:
-    """Sail cases of the study of missions, then the page of all that are kept if it is wanted."""
-    if name != "missions":
-        raise SpecError(
-            Problem(
-                "only the study of missions is run case by case",
-                value=name,
-                mend="leave out --case, --seeds and --merge, or name `missions`",
-            )
-        )
+    """Sail cases of a study, then the page of all that are kept if it is wanted."""
     if seeds is not None and not cases:
         raise SpecError(
             Problem("--seeds belongs to --case", value=seeds, mend="name cases: --case otter:sea3")
         )
     with _Watch(quiet=as_json) as watch:
         if cases:
-            sail_cases(out, cases, seeds, watch)
-    return _show(merge_cases(out), name, out, as_json) if merge else True
+            sail_cases(name, out, cases, seeds, watch)
+    return _show(merge_cases(name, out), name, out, as_json) if merge else True
 
 
 def _show(report: Report, name: str, out: Path, as_json: bool) -> bool:

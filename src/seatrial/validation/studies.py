@@ -30,6 +30,9 @@ STUDIES = {
 }
 """Name -> module of this room and function; imported when one is asked for."""
 
+BY_CASE = ("missions", "consistency")
+"""Those whose cases can be run by themselves."""
+
 
 @dataclass(frozen=True)
 class Report:
@@ -55,19 +58,30 @@ def run_study(name: str, out: Path, *, sample: bool = False, watch: Watch | None
     return _reported(name, out, sample, lambda: study(out, sample, watch or Nobody()))
 
 
-def sail_cases(out: Path, cases: list[str], seeds: int | None, watch: Watch) -> None:
-    """Sail cases of the study of missions, and keep each in a file for its page."""
-    from seatrial.validation.missions.study import SEEDS, sail
-
+def sail_cases(name: str, out: Path, cases: list[str], seeds: int | None, watch: Watch) -> None:
+    """Sail cases of a study that is run case by case, and keep each in a file for its page."""
+    study = _by_case(name)
     _make(out)
-    sail(out, cases, seeds or SEEDS, watch)
+    study.sail(out, cases, seeds or study.SEEDS, watch)
 
 
-def merge_cases(out: Path) -> Report:
-    """The page of the study of missions, of the cases that are kept."""
-    from seatrial.validation.missions.study import merged
+def merge_cases(name: str, out: Path) -> Report:
+    """The page of such a study, of the cases that are kept."""
+    study = _by_case(name)
+    return _reported(name, out, False, lambda: study.merged(out))
 
-    return _reported("missions", out, False, lambda: merged(out))
+
+def _by_case(name: str) -> Any:
+    """The module of a study that is run case by case: `SEEDS`, `sail` and `merged`."""
+    if name not in BY_CASE:
+        raise SpecError(
+            Problem(
+                f"only the studies {' and '.join(BY_CASE)} are run case by case",
+                value=name,
+                mend="leave out --case, --seeds and --merge, or name one of them",
+            )
+        )
+    return import_module(f"{__package__}.{STUDIES[name].partition(':')[0]}")
 
 
 def _make(out: Path) -> None:

@@ -1,18 +1,17 @@
 """The study of consistency: NEES and NIS of every navigation set of the library."""
 
-import dataclasses
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from seatrial.validation.claims import Claim
-from seatrial.validation.consistency.voyages import MISSIONS, PARTS, Judged, judge, sail
+from seatrial.validation.consistency.cases import Row, keep, kept, named, sail_case
+from seatrial.validation.consistency.voyages import PARTS
 from seatrial.validation.findings import Findings, Table, Watch
 
-SEEDS = range(1, 31)
+SEEDS = 30
 DURATION = 200.0
-FIDELITIES = {"nominal": "matched", "full": "full"}
-"""What the sensors get wrong: what the filter is told of them, or everything."""
-SAMPLE = ("otter",), range(1, 3), 90.0
+SAMPLE = "otter:full", range(1, 3), 90.0
 TRUE = (0.7, 1.4)
 """Band of NEES over its degrees of freedom."""
 HEARD = (0.6, 1.6)
@@ -23,30 +22,36 @@ UNITS = {"position": 1.0, "depth": 1.0, "velocity": 1.0, "tilt": 57.29578, "head
 """To m, m/s and degrees."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Row:
-    """A vehicle with sensors of one fidelity."""
-
-    vehicle: str
-    sensors: str
-    judged: Judged
-
-
 def consistency(out: Path, sample: bool, watch: Watch) -> Findings:
     """Every library vehicle with an IMU in sea state 3, thirty of each."""
-    del out
-    vehicles, seeds, duration = SAMPLE if sample else (tuple(MISSIONS), SEEDS, DURATION)
-    fidelities = ["full"] if sample else list(FIDELITIES)
-    wanted = [(vehicle, fidelity) for vehicle in vehicles for fidelity in fidelities]
+    if sample:
+        return _page([sail_case(*SAMPLE)])
+    sail(out, ("*",), SEEDS, watch)
+    return merged(out)
+
+
+def sail(out: Path, patterns: Iterable[str], seeds: int, watch: Watch) -> list[Row]:
+    """The cases that are named, each kept in a file of its own."""
+    names = list(dict.fromkeys(name for pattern in patterns for name in named(pattern)))
     rows = []
-    for k, (vehicle, fidelity) in enumerate(wanted):
-        judged = judge(sail(vehicle, fidelity, seeds, duration))
-        rows.append(Row(vehicle, FIDELITIES[fidelity], judged))
-        watch.share((k + 1) / len(wanted))
-        watch.line(" ".join(_nees(rows[-1]) + _nis(rows[-1])))
+    for k, name in enumerate(names):
+        row = sail_case(name, range(1, seeds + 1), DURATION)
+        keep(row, out)
+        watch.share((k + 1) / len(names))
+        watch.line(" ".join(_nees(row) + _nis(row)))
+        rows.append(row)
+    return rows
+
+
+def merged(out: Path) -> Findings:
+    """The page of all cases that are kept."""
+    return _page(kept(out))
+
+
+def _page(rows: list[Row]) -> Findings:
     numbers: dict[str, Any] = {
-        "vehicles": len(seeds),
-        "duration_s": duration,
+        "vehicles": max(r.vehicles for r in rows),
+        "duration_s": rows[0].duration,
         "sets": [
             {
                 "vehicle": r.vehicle,
