@@ -10,7 +10,7 @@ import pytest
 
 import seatrial as st
 from seatrial.cli.navigate import show_navigation
-from seatrial.compile.autonomy.aids import MEMORY, lasting
+from seatrial.compile.autonomy.deviations import MEMORY, lasting
 from seatrial.compile.autonomy.navigation import build_navigator, first_estimate
 from seatrial.compile.autonomy.twin import build_twin
 from seatrial.compile.surroundings.world import build_ocean

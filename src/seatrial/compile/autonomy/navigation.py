@@ -9,17 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.compile.autonomy.aids import (
-    KNOWN,
-    LULL,
-    MEMORY,
-    NEVER,
-    Makers,
-    Sea,
-    lasting,
-    longest_repeat,
-    matrix_of,
-)
+from seatrial.compile.autonomy.aids import KNOWN, Makers, matrix_of
+from seatrial.compile.autonomy.belief import NEVER, longest_repeat
+from seatrial.compile.autonomy.deviations import MEMORY, lasting
+from seatrial.compile.autonomy.knowledge import LULL, Knowledge, Sea
 from seatrial.compile.autonomy.twin import DynamicsTwin, build_twin
 from seatrial.compile.sensors.inertial import EARTH_RATE
 from seatrial.conventions import GRAVITY
@@ -92,6 +85,7 @@ def build_navigator(
     floats = isinstance(vehicle.buoyancy, SurfaceBuoyancy)
     sea = _sea(ocean, floats)
     makers = Makers(described, info, errors.rate, not floats, sea, ocean.water)
+    knowledge = Knowledge(described, info, not floats, sea)
     aids: list[Aid] = []
     places = []
     for index, factor in _chosen(described, sensors):
@@ -111,7 +105,7 @@ def build_navigator(
     known: tuple[str, ...] = ()
     if floats:
         known += ("floating",)
-        aids.append(makers.floating(control_period))
+        aids.append(knowledge.floating(control_period))
     if described.filter == "direct":
         if described.dynamics is not None:
             raise described.error(
@@ -125,12 +119,12 @@ def build_navigator(
     else:
         twin = None
         known += ("level",)
-        aids.append(makers.level(control_period))
+        aids.append(knowledge.level(control_period))
         if described.dynamics is not None:
             twin = build_twin(vehicle, ocean)
             known += ("dynamics",)
-            aids.append(makers.dynamics(described.dynamics, twin, control_period))
-        waves = None if sea is None else makers.waves(sea)
+            aids.append(knowledge.dynamics(described.dynamics, twin, control_period))
+        waves = None if sea is None else knowledge.waves(sea)
         filter = _error_state(
             described, errors, common, tuple(aids), known, twin, imu, latitude, waves,
             max(1, round(LULL / control_period)),
