@@ -2,6 +2,12 @@
 
     python benchmarks/faults.py --scenario otter-survey --seeds 20
 
+Processes can share the seeds, and one table is made of what they keep:
+
+    python benchmarks/faults.py --scenario otter-survey --first 500 --seeds 10 --keep a.json
+    python benchmarks/faults.py --scenario otter-survey --first 510 --seeds 10 --keep b.json
+    python benchmarks/faults.py --merge a.json b.json
+
 Every run carries all twelve faults, of which at most one sets in before its end, so that all of
 them share one program. Per fault: the largest error of the position believed, from the onset on;
 how long after the onset the sensor is found wrong or silent, or the failsafe of an actuator comes
@@ -16,6 +22,7 @@ import json
 import sys
 import time
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -149,32 +156,55 @@ def row(runs: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
+def sail(name: str, seeds: range) -> dict[str, list[dict[str, Any]]]:
+    """What became of the runs, by fault; those without one are `none`."""
+    faults: dict[str | None, float] = {None: 0.0, **FAULTS[name]}
+    found_of: dict[str, list[dict[str, Any]]] = {}
+    sound: list[dict[str, Any]] = [{}] * len(seeds)
+    for fault, lasts in faults.items():
+        plans = [compile_scenario(described(name, seed, fault)) for seed in seeds]
+        sinks = [MemoryRecorder() for _ in plans]
+        run_batch(plans, [[sink] for sink in sinks])
+        runs = [found(sink, fault, lasts, s) for sink, s in zip(sinks, sound, strict=True)]
+        if fault is None:
+            sound = runs
+            runs = [{k: v for k, v in r.items() if k not in ("time", "far")} for r in runs]
+        found_of[fault or "none"] = runs
+        print(fault or "none", row(runs), file=sys.stderr, flush=True)
+    return found_of
+
+
+def table(runs: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
+    """A row for every fault."""
+    rows = {fault: row(its) for fault, its in runs.items()}
+    hours = sum(r["hours"] for r in runs["none"])
+    rows["none"] |= {"alarms": sum(r["alarms"] for r in runs["none"]), "hours": round(hours, 2)}
+    return rows
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scenario", choices=tuple(FAULTS), default="otter-survey")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--first", type=int, default=500, help="seed of the first")
+    parser.add_argument("--keep", type=Path, help="file for the runs, to be merged")
+    parser.add_argument("--merge", type=Path, nargs="+", help="files of runs of one scenario")
     given = parser.parse_args()
     began = time.perf_counter()
-    faults: dict[str | None, float] = {None: 0.0, **FAULTS[given.scenario]}
-    rows: dict[str, dict[str, Any]] = {}
-    sound: list[dict[str, Any]] = [{}] * given.seeds
-    for fault, lasts in faults.items():
-        seeds = range(given.first, given.first + given.seeds)
-        plans = [compile_scenario(described(given.scenario, seed, fault)) for seed in seeds]
-        sinks = [MemoryRecorder() for _ in plans]
-        run_batch(plans, [[sink] for sink in sinks])
-        runs = [found(sink, fault, lasts, s) for sink, s in zip(sinks, sound, strict=True)]
-        rows[fault or "none"] = row(runs)
-        if fault is None:
-            sound = runs
-            hours = sum(r["hours"] for r in runs)
-            rows["none"] |= {"alarms": sum(r["alarms"] for r in runs), "hours": round(hours, 2)}
-        print(fault or "none", rows[fault or "none"], file=sys.stderr, flush=True)
+    if given.merge:
+        parts = [json.loads(path.read_text(encoding="utf-8")) for path in given.merge]
+        name = parts[0]["scenario"]
+        assert all(part["scenario"] == name for part in parts), "runs of several scenarios"
+        runs = {f: [run for p in parts for run in p["runs"][f]] for f in parts[0]["runs"]}
+    else:
+        name = given.scenario
+        runs = sail(name, range(given.first, given.first + given.seeds))
+    if given.keep:
+        text = json.dumps({"scenario": name, "runs": runs})
+        given.keep.write_text(text + "\n", encoding="utf-8")
     wall = round(time.perf_counter() - began, 1)
-    print(
-        json.dumps({"scenario": given.scenario, "seeds": given.seeds, "rows": rows, "wall_s": wall})
-    )
+    count = len(runs["none"])
+    print(json.dumps({"scenario": name, "seeds": count, "rows": table(runs), "wall_s": wall}))
 
 
 if __name__ == "__main__":
