@@ -275,14 +275,13 @@ def matched(
     }
     deviation = [start[0]] * 3 + [start[1]] * 3 + [start[2]] * 3
     deviation += [noise.accelerometer_bias] * 3 + [noise.gyroscope_bias] * 3
-    deviation += [noise.current if current else 1e-6] * 3 + [1e-7] * 12
+    deviation += [noise.current if current else 1e-6] * 3 + [1e-7] * 18
     return state.Filter(
         arm=jnp.asarray(IMU_ARM),
         matrix=jnp.asarray(matrix(IMU_TURN).ravel()),
         accelerometer_noise=jnp.asarray(noise.accelerometer),
         gyroscope_noise=jnp.asarray(noise.gyroscope),
         rate_noise=jnp.asarray(noise.gyroscope / np.sqrt(0.02)),
-        accelerometer_crooked=jnp.zeros(2),
         gyroscope_pulled=jnp.asarray(0.0),
         lull=jnp.asarray(1),
         still=jnp.asarray(NEVER),

@@ -67,7 +67,7 @@ class Navigation(Spec):
     as outliers. 1 lets in everything."""
     patience: Annotated[Seconds, Field(gt=0, le=1e5)] = 300.0
     """How long a sensor that was right before may be found wrong until the filter doubts itself
-    instead and believes it; ten seconds at most for one that never was right, or while most
+    instead and believes it; three seconds at most for one that never was right, or while most
     sensors disagree."""
     start: StartErrors = StartErrors()
     """Errors at the start."""

@@ -17,8 +17,9 @@ FADING, CERTAIN = 10.0, 1.0 - 1e-10
 """Time over which a sensor is judged by the mean of its innovations, s, and how sure the judgement
 is: innovations of neighbouring samples are not quite independent, so surer than it looks."""
 
-HASTE = 10.0
-"""How long a sensor that never fitted may be found wrong, s."""
+HASTE = 3.0
+"""How long a sensor that never fitted may be found wrong, or any while most disagree with the
+filter, s."""
 
 SILENCE = (2.0, 3.0)
 """A sensor is silent when it was not heard for so many seconds and so many of its periods."""

@@ -27,7 +27,10 @@ to it, m/s. One that floats drifts with the wind at any speed."""
 SURGING, ORBITS = 0.3, 0.05
 """Velocity that waves give to a craft and its own dynamics know nothing of, m/s: to one that floats
 where no waves are described, and to others. Where they are known, a craft under water does not
-follow the share `BOBBING` of them."""
+follow the share `BOBBING` of them, which fades with depth."""
+
+DEEP = 0.01
+"""What is left of that where no waves are felt, m/s."""
 
 DAMPED = 0.25
 """Damping a/ω of the oscillator that stands for waves, over the width ν of their spectrum. Its
@@ -82,17 +85,20 @@ class Knowledge:
             unknown = BOBBING * math.sqrt(self._sea.variance) * self._sea.frequency
         period = max(LULL, period)
         sigma = lasting(0.0, unknown, LULL, period)
+        fades = self._sea is not None and not twin.surface
+        below = lasting(0.0, DEEP, LULL, period) if fades else sigma
         error = Error(0.0, described.deviation, described.correlation_time)
         return velocities.BodyVelocity(
             arm=constant(-self._imu),
             matrix=constant(np.eye(3).ravel()),
-            deviation=constant(np.full(3, sigma)),
+            deviation=constant(np.full(3, below)),
             water_deviation=constant(np.full(3, sigma)),
             test=self._belief.knowledge(period, len(twin.axes)),
             slow=as_states([error] * len(twin.axes)),
             axes=twin.axes,
             lock=None,
             pace=None if twin.surface else constant(PACE),
+            fades=fades,
         )
 
     def floating(self, period: float) -> places.Depth:

@@ -203,15 +203,15 @@ class _Inertial:
     force_walk: float
     rate_walk: float
     force_bias: float
-    """m/s²; without what a wrong angle and scale make of gravity."""
+    """m/s²; without what crooked axes make of gravity."""
     rate_bias: float
     """rad/s."""
     sample_rate: float
     crooked: tuple[float, float, float]
     """Of the accelerometers: by which angle they sit wrong, by which share their scales are off,
-    and how far their axes are from square."""
+    and how far their axes are from square (`aiding.leaked`)."""
     leaks: tuple[float, float, float]
-    """The same of the gyroscopes (`aiding.leaked`)."""
+    """The same of the gyroscopes."""
     pulled: float
     """Rate that a specific force pretends, (rad/s)/(m/s²)."""
     still: int
@@ -238,7 +238,7 @@ class _Inertial:
             rate=max(rate.noise_density, _LEAST_RATE),
             force_walk=_walk(force),
             rate_walk=_walk(rate),
-            force_bias=_bias(force, GRAVITY * _crooked(force, full)[2], full),
+            force_bias=_bias(force, 0.0, full),
             rate_bias=_bias(rate, GRAVITY * rate.g_sensitivity, full),
             sample_rate=info.rate,
             crooked=_crooked(force, full),
@@ -323,16 +323,13 @@ def _error_state(
     waves: Waves | None,
     lull: int,
 ) -> state.Filter:
-    cant, scale, askew = errors.crooked
-    upright = math.hypot(errors.force_bias, GRAVITY * scale)
     deviation = np.concatenate(
         [
             np.maximum(_start_deviation(described.start), 1e-6),
-            [errors.force_bias, errors.force_bias, upright],
+            [errors.force_bias] * 3,
             [errors.rate_bias] * 3,
             [max(described.current, 1e-6)] * 3,
-            np.repeat(np.maximum(errors.leaks, 1e-7), 3),
-            [max(cant, 1e-7)] * 3,
+            np.repeat(np.maximum([*errors.leaks, *errors.crooked], 1e-7), 3),
         ]
     )
     turning = None
@@ -346,7 +343,6 @@ def _error_state(
         rate_noise=constant(errors.rate * math.sqrt(errors.sample_rate)),
         accelerometer_walk=constant(errors.force_walk),
         gyroscope_walk=constant(errors.rate_walk),
-        accelerometer_crooked=constant([scale, askew]),
         gyroscope_pulled=constant(errors.pulled),
         current_walk=constant(np.full(3, described.current_walk)),
         deviation=constant(deviation),

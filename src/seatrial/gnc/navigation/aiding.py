@@ -4,10 +4,10 @@ The error state of the filter is δx = [δp δv δθ δb_a δb_g δc δm δk], w
 world, R_true = exp([δθ]×) R. A direction e that is fixed to the body then errs by δθ × e, so a
 number d · (R w) has the row w_world × d in the attitude. Angular rates are those of the gyroscopes
 less their bias and less L(ω) m, what a wrong scale and crooked axes make of them (`leaked`), and
-err by −δb_g − L(ω) δm. Specific forces are those of the accelerometers less their bias and less
-k × f, since they sit at an angle k.
+err by −δb_g − L(ω) δm. Specific forces f are those of the accelerometers less their bias and
+less L(f) k, what they are crooked by.
 
-Behind these 30 come the slow errors of the sensors themselves, each a first-order Gauss–Markov
+Behind these 36 come the slow errors of the sensors themselves, each a first-order Gauss–Markov
 process ẋ = −x/τ + noise: the drift of a satellite receiver, the deviation of a compass, scale,
 mounting and bias of a log. An error that stays is one with τ → ∞. As white noise they would have to
 be so large that nothing could be told from them; as states they are known for what they are
@@ -31,7 +31,7 @@ from seatrial.spatial.vectors import Scalar, Vec3, scale, vec3
 POSITION, VELOCITY, ATTITUDE, ACCELEROMETER, GYROSCOPE, CURRENT = 0, 3, 6, 9, 12, 15
 TURNING, CANTED = 18, 27
 """First rows of the parts of the error state."""
-SIZE = 30
+SIZE = 36
 """Of the error state without the slow errors of the sensors."""
 
 AXES: tuple[Vec3, Vec3, Vec3] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -183,12 +183,14 @@ def spread(first: int, v: Vec3) -> Row:
 
 
 def leaked(m: Any, rate: Any) -> tuple[Any, Any, Any]:
-    """What crooked gyroscopes add to the rates ω = (p, q, r): a × ω + d ∘ ω + S ω, m = (a, d, s).
+    """What crooked gyroscopes add to the rates ω = (p, q, r): a × ω + d ∘ ω + S ω, m = (a, d, s);
+    and accelerometers to a specific force.
 
     The unit sits at an angle a, its scales are off by d, and its axes are not square, S having the
     elements s beside its diagonal (s_x between y and z). A vehicle that rolls and pitches in waves
     turns what its gyroscopes leak into a drift of the tilt that comes back with every wave: noise
-    can stand for its size, not for that.
+    can stand for its size, not for that. Of accelerometers the heave and the sway of waves would
+    seem to tell a tilt from what crooked axes leak, a little more with every wave.
     """
     (ax, ay, az), (dx, dy, dz), (sx, sy, sz) = ((m[i], m[i + 1], m[i + 2]) for i in (0, 3, 6))
     p, q, r = rate[0], rate[1], rate[2]

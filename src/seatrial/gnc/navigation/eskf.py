@@ -6,18 +6,18 @@ to 7; Groves 2013, Principles of GNSS, Inertial, and Multisensor Integrated Navi
 The filter works at the IMU, in body axes; positions, velocities and attitudes go out for the
 vehicle's origin. The attitude error is global (Solà section 7), R_true = exp([δθ]×) R:
 
-    δṗ = δv,   δv̇ = −[R f]× δθ − R (δb_a + δk × f) + noise,
-    δθ̇ = −R (δb_g + L δm) + noise,   δċ = noise
+    δṗ = δv,   δv̇ = −[R f]× δθ − R (δb_a + L(f) δk) + noise,
+    δθ̇ = −R (δb_g + L(ω) δm) + noise,   δċ = noise
 
-with biases and current c as random walks. k is the angle at which the accelerometers sit. In
-heave, surge and turns it feels like a tilt: were it only a bias, the heave would seem to tell that
-bias from a tilt; as noise it would be averaged away over many waves. L(ω) m is what turning adds
-to the gyroscopes by their wrong scale and crooked axes (`aiding.leaked`), the largest of the errors
-that a MEMS unit makes of motion. k and m are constants of the unit. Over one period, with a = R f
-and R their means of both ends,
+with biases and current c as random walks. L(ω) m is what turning adds to the gyroscopes by their
+wrong scale and crooked axes (`aiding.leaked`), the largest of the errors that a MEMS unit makes of
+motion, and L(f) k what the accelerometers add to a specific force. In heave, surge and turns that
+feels like a tilt: were it only a bias, the heave would seem to tell that bias from a tilt; as noise
+it would be averaged away over many waves. k and m are constants of the unit. Over one period, with
+a = R f and R their means of both ends,
 
-    δp ← δp + δv dt + ½ dt² δa,   δv ← δv + dt δa,   δa = −a × δθ − R (δb_a + δk × f),
-    δθ ← δθ − dt R (δb_g + L δm)
+    δp ← δp + δv dt + ½ dt² δa,   δv ← δv + dt δa,   δa = −a × δθ − R (δb_a + L(f) δk),
+    δθ ← δθ − dt R (δb_g + L(ω) δm)
 
 and the slow errors of the sensors by x ← e^(−dt/τ) x (`aiding.Slow`).
 
@@ -170,9 +170,8 @@ def propagate(
         force=vec3(jnp.where(bridged, 0.0, jnp.stack(arrays(move.force)))),
     )
     beyond = last[:3].at[2].add(GRAVITY)
-    leaning = state.leaning + (step / LEAN) * (beyond - state.leaning)
-    turned = rotation(after.attitude)
-    noise = noise_of(filter, step, turned, last, leaning, bridged, doubted(filter, state))
+    swing = beyond - state.leaning
+    noise = noise_of(filter, step, swing, bridged, doubted(filter, state))
     covariance = move.carry(state.covariance, noise)
     return (
         state._replace(
@@ -182,7 +181,7 @@ def propagate(
             slow=move.turned(move.decay * state.slow),
             covariance=covariance,
             sample=sample,
-            leaning=leaning,
+            leaning=state.leaning + (step / LEAN) * swing,
             started=state.started | there,
             missing=missing,
             imu=imu,
@@ -284,7 +283,7 @@ def _coasting(state: NavState, rate: jax.Array) -> jax.Array:
     through = turned.to_body(vec3(state.velocity - state.current))
     up = turned.to_body((0.0, 0.0, -GRAVITY))
     force = add(up, cross(vec3(rate), through))
-    force = add(force, cross(vec3(state.canted), force))
+    force = add(force, leaked(state.canted, force))
     return jnp.concatenate(
         [stack(force, state.sample) + state.accelerometer_bias, rate + state.gyroscope_bias]
     )
@@ -331,7 +330,7 @@ def spread(state: NavState) -> jax.Array:
 
 
 def inject(state: NavState, correction: jax.Array) -> NavState:
-    """Nominal state with an error (30 + K, N) put into it; its covariance stays."""
+    """Nominal state with an error (36 + K, N) put into it; its covariance stays."""
     turn = from_rotation_vector(vec3(correction[ATTITUDE : ATTITUDE + 3]))
     return state._replace(
         position=state.position + correction[POSITION : POSITION + 3],
@@ -363,8 +362,8 @@ def _angular(filter: Filter, state: NavState) -> jax.Array:
 
 def _straight(state: NavState, sample: jax.Array) -> jax.Array:
     """A sample (6, N) without what crooked axes add to it."""
-    canted = cross(vec3(state.canted), vec3(sample[:3]))
-    return sample - stack((*canted, *leaked(state.turning, sample[3:])), sample)
+    added = (*leaked(state.canted, sample[:3]), *leaked(state.turning, sample[3:]))
+    return sample - stack(added, sample)
 
 
 def motion_of(filter: Filter, state: NavState, age: jax.Array | float | None) -> Motion:
@@ -373,7 +372,7 @@ def motion_of(filter: Filter, state: NavState, age: jax.Array | float | None) ->
     position, velocity, attitude = state.position, state.velocity, state.attitude
     if age is not None:
         force = state.sample[:3] - state.accelerometer_bias
-        force = force - stack(cross(vec3(state.canted), vec3(force)), force)
+        force = force - stack(leaked(state.canted, force), force)
         acceleration = felt(attitude, force)
         position = position - age * velocity + 0.5 * age * age * acceleration
         velocity = velocity - age * acceleration

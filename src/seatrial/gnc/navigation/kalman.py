@@ -184,6 +184,7 @@ def absorb(
         fits = surprise <= FAR * test.threshold[i]
         old = gate.mean[first:last]
         mean = test.fading * old + (1.0 - test.fading) * jnp.clip(white, -WORST, WORST)
+        mean = jnp.where(fits, mean, old)
         steady = jnp.sum(mean**2, axis=0) * (1.0 + test.fading) / (1.0 - test.fading)
         strange = steady > test.lasting[i]
         rejected = jnp.where(fits, 0, gate.rejected[i] + 1)

@@ -29,7 +29,8 @@ JOLTS, SWINGS = 0.5, 0.1
 (rad/s)/√Hz: those of a small craft in waves, 0.5 m/s² and 0.1 rad/s over half a second."""
 
 SWING, LEAN = 0.5, 10.0
-"""How long a motion in waves keeps its sign, and how long a turn or a list lasts, s."""
+"""How long a motion in waves keeps its sign, and over which time a turn or a list is told from
+it, s."""
 
 
 class Transition(NamedTuple):
@@ -56,12 +57,12 @@ class Transition(NamedTuple):
         return jnp.concatenate([rows[:-7], c * x + s * y, c * y - s * x, mean])
 
     def apply(self, columns: jax.Array) -> jax.Array:
-        """Φ times a matrix (30 + K, M, N)."""
+        """Φ times a matrix (36 + K, M, N)."""
         rest = self.turned(self.decay[:, None] * columns[SIZE:])
         return jnp.concatenate([self._moved(columns), columns[MOVED:SIZE], rest])
 
     def carry(self, P: jax.Array, noise: jax.Array) -> jax.Array:
-        """Φ P Φᵀ with `noise` (30 + K, N) on the diagonal: only position, velocity and attitude
+        """Φ P Φᵀ with `noise` (36 + K, N) on the diagonal: only position, velocity and attitude
         move, so that of the rest nothing is computed but the decay of the slow errors, and the
         turning of the waves'."""
         left = jnp.concatenate([jnp.ones((SIZE - MOVED, *self.decay.shape[1:])), self.decay])
@@ -84,7 +85,7 @@ class Transition(NamedTuple):
         m, k = columns[TURNING:CANTED], columns[CANTED:SIZE]
         dt = self.step
         tilt = jnp.stack(arrays(cross(vec3(theta), self.force)))
-        wrong = add(vec3(force), cross(vec3(k), vec3(self.sample[:3])))
+        wrong = add(vec3(force), leaked(k, self.sample[:3]))
         pull = tilt - jnp.stack(arrays(self.rotation.to_world(wrong)))
         wrong = add(vec3(rate), leaked(m, self.sample[3:]))
         turn = jnp.stack(arrays(self.rotation.to_world(wrong)))
@@ -111,36 +112,23 @@ def transition(
 
 
 def noise_of(
-    filter: Filter,
-    step: jax.Array,
-    turned: Rotation,
-    sample: jax.Array,
-    leaning: jax.Array,
-    bridged: jax.Array,
-    doubted: jax.Array,
+    filter: Filter, step: jax.Array, swing: jax.Array, bridged: jax.Array, doubted: jax.Array
 ) -> jax.Array:
-    """Variance that one period adds to every error, (30 + K, N).
+    """Variance that one period adds to every error, (36 + K, N).
 
-    Errors in proportion to the motion are gone with it after half a wave: as white noise of the
-    same weight, σ² 2τ with τ = `SWING`. Those of a turn or a list, in which gravity and the turn
-    pull to one side, last as long as it does: τ = `LEAN`. The angle at which the accelerometers sit
-    is a state instead. While the filter is `doubted` the biases of its IMU, and how crooked it is,
+    A specific force that swings about its mean by `swing` (3, N) pretends a rate that is gone with
+    it after half a wave: as white noise of the same weight, σ² 2τ with τ = `SWING`; what its mean
+    pretends is a bias. While the filter is `doubted` the biases of its IMU, and how crooked it is,
     may be anything: they walk as far in a second as they may have been off at the start.
     """
     like = jnp.zeros((3, *step.shape), filter.deviation.dtype)
-    beyond = sample[:3].at[2].add(GRAVITY)
-    lasts = 2.0 * (SWING * beyond**2 + LEAN * leaning**2)
-    whole = jnp.sum(lasts, axis=0)
-    sized, crossed = filter.accelerometer_crooked**2
-    crooked = crossed * whole + (sized - crossed) * lasts
-    squares = Rotation(*(c * c for c in turned))
-    force = filter.accelerometer_noise**2 + jnp.stack(arrays(squares.to_world(vec3(crooked))))
-    rate = filter.gyroscope_noise**2 + filter.gyroscope_pulled**2 * whole
-    force, rate = jnp.where(bridged, JOLTS**2, force), jnp.where(bridged, SWINGS**2, rate)
+    pulled = 2.0 * SWING * filter.gyroscope_pulled**2 * jnp.sum(swing**2, axis=0)
+    force = jnp.where(bridged, JOLTS**2, filter.accelerometer_noise**2)
+    rate = jnp.where(bridged, SWINGS**2, filter.gyroscope_noise**2 + pulled)
     return jnp.concatenate(
         [
             like,
-            force * step,
+            force * step + like,
             rate * step + like,
             _anew(filter, ACCELEROMETER, GYROSCOPE, filter.accelerometer_walk, doubted) * step,
             _anew(filter, GYROSCOPE, CURRENT, filter.gyroscope_walk, doubted) * step,
@@ -160,7 +148,7 @@ def _anew(
 
 
 def aged(rows: jax.Array, state: NavState, age: jax.Array | float) -> jax.Array:
-    """Rows (D, 30 + K, N) for the error of now, which was Φ(−age) of itself at the measurement."""
+    """Rows (D, 36 + K, N) for the error of now, which was Φ(−age) of itself at the measurement."""
     turned = rotation(state.attitude)
     felt_here = state.sample[:3] - state.accelerometer_bias
     force = turned.to_world(vec3(felt_here))
@@ -173,7 +161,7 @@ def aged(rows: jax.Array, state: NavState, age: jax.Array | float) -> jax.Array:
     tilt = jnp.stack(arrays(cross(force, vec3(pull))))
     rate = state.sample[3:] - state.gyroscope_bias
     moved = [p, v - age * p, theta + tilt, b - back, g + age * turn, current]
-    canted = jnp.stack(arrays(cross(vec3(felt_here), vec3(back))))
+    canted = jnp.stack(leaking(back, felt_here))
     moved += [m + age * jnp.stack(leaking(turn, rate)), k - canted, columns[SIZE:]]
     return jnp.concatenate(moved).swapaxes(0, 1)
 

@@ -122,7 +122,7 @@ def _gain(moved: jax.Array, predicted: jax.Array) -> jax.Array:
 
 
 def difference(true: NavState, believed: NavState) -> jax.Array:
-    """Error (30 + K, N) that turns the second nominal state into the first."""
+    """Error (36 + K, N) that turns the second nominal state into the first."""
     return jnp.concatenate(
         [
             true.position - believed.position,

@@ -48,15 +48,12 @@ class Filter:
     """Density of the bias's random walk, (m/s³)/√Hz."""
     gyroscope_walk: jax.Array
     """The same, (rad/s²)/√Hz."""
-    accelerometer_crooked: jax.Array
-    """(2,) wrong scale and axes that are not square: shares of a specific force beyond that of rest
-    that are felt in the wrong size, and on each of the other axes."""
     gyroscope_pulled: jax.Array
-    """Rate that such a specific force pretends, (rad/s)/(m/s²)."""
+    """Rate that a specific force pretends, (rad/s)/(m/s²)."""
     current_walk: jax.Array
     """(3,) density of the current's random walk, (m/s²)/√Hz."""
     deviation: jax.Array
-    """(30,) standard deviation of every error at the start."""
+    """(36,) standard deviation of every error at the start."""
     lull: jax.Array
     """Control periods after which what the vehicle knows without a sensor tells something new."""
     still: jax.Array
@@ -109,11 +106,11 @@ class NavState(NamedTuple):
     turning: jax.Array
     """(9, N) how crooked the gyroscopes are (`aiding.leaked`)."""
     canted: jax.Array
-    """(3, N) angle at which the accelerometers sit, body axes, rad."""
+    """(9, N) how crooked the accelerometers are."""
     slow: jax.Array
     """(K, N) slow errors of the sensors, then what waves do to the water."""
     covariance: jax.Array
-    """(30 + K, 30 + K, N) of the error: position, velocity, attitude, biases, current, turning,
+    """(36 + K, 36 + K, N) of the error: position, velocity, attitude, biases, current, turning,
     canted, slow."""
     sample: jax.Array
     """(6, N) the last inertial sample in body axes, or what stands for one that is lost."""

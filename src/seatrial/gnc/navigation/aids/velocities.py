@@ -49,6 +49,9 @@ class BodyVelocity:
     pace: jax.Array | None = None
     """Speed below which one bias for each axis is in proportion to the speed, m/s: that of own
     dynamics whose coefficients are wrong. None where it is the same at any speed."""
+    fades: bool = static(default=False)
+    """Whether the deviation through the water is what waves do to the vehicle, which fades with
+    them below the surface, and comes on top of the other."""
 
     @property
     def groups(self) -> tuple[int, ...]:
@@ -82,6 +85,8 @@ class BodyVelocity:
             ground, through = self.deviation[i] ** 2, self.water_deviation[i] ** 2
             residual = values[place] - seen[i] - wrong[place]
             variance = ground + water * (through - ground)
+            if self.fades and motion.swell is not None:
+                variance = ground + motion.swell.share**2 * through
             parts.append(Component(residual, row | rows[place], variance))
         return [Innovation(parts, present, VELOCITY)]
 
