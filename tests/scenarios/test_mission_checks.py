@@ -216,6 +216,17 @@ DOUBTED = {
         {"task": NORTH.replace("100", "100000")},
         r"takes about 18.5 h at the speeds that it asks for, and the run ends after 0.0167 h",
     ),
+    "a battery too small": (
+        {
+            "duration": 1500,
+            "extra": f"""feedback: truth
+    sensors:
+      - {{type: battery, name: cells, rate: 1, capacity: 3.0e+5, hotel: 100,
+         full_power: {{left: 500, right: 500}}}}
+    mission: [{NORTH.replace("100", "1500")}]""",
+        },
+        r"takes about 4[0-9]{2} kJ.*battery has 240 kJ until `failsafes.battery` acts at 0.2.*%",
+    ),
     "gains that make it unstable": (
         {
             "task": NORTH,

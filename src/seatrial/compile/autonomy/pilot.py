@@ -169,8 +169,7 @@ def build_pilot(
         doubt
         for index, i in sorted(firsts.items())
         for doubt in check_mission(
-            *(scenario, index, missions[index], starts[:, i], tuning),
-            *(sensors.infos, ocean.seabed),
+            *(scenario, index, missions[index], starts[:, i], designed), *(sensors, ocean.seabed)
         )
     ]
     return BuiltPilot(pilot, infos, doubts)

@@ -29,7 +29,7 @@ from seatrial.ocean import Ocean
 from seatrial.pytree import constant
 from seatrial.render.water import medium
 from seatrial.sensors.noise import draws
-from seatrial.sensors.sensor import Mount
+from seatrial.sensors.sensor import Mount, Sensor
 from seatrial.sensors.tap import DenseSensor, Tap
 from seatrial.signals import SensorInfo
 from seatrial.spec.scenario import Participant, Scenario
@@ -162,6 +162,11 @@ class FittedOut:
         """Rows of the view of each dense sensor's tap, by name."""
         fitted = zip(self._specs, self._built, strict=True)
         return {s.name: b.sensor.view for s, b in fitted if isinstance(b.sensor, Tap)}
+
+    def built(self, name: str) -> Sensor:
+        """The sensor of this name, as it is built for all vehicles."""
+        names = [sensor.name for sensor in self._specs]
+        return self._built[names.index(name)].sensor
 
     def suite(
         self, names: tuple[str, ...], faults: dict[str, tuple[SensorFault, ...]]

@@ -263,8 +263,12 @@ def _along(
         )
         memory, surge = memory._replace(surge=after), surge + push
     if gains.sway is not None and memory.sway is not None:
+        # Level: a craft that rolls with the waves while it heaves drifts by the mean of w sin φ,
+        # however well it holds the velocity along its own axis.
+        c, s = jnp.cos(motion.euler[2]), jnp.sin(motion.euler[2])
+        aside = c * motion.world[1] - s * motion.world[0]
         after, push = follow_speed(
-            gains.sway, memory.sway, free[1], motion.velocity[1], motion.water[1], short[1], period
+            gains.sway, memory.sway, free[1], aside, motion.water[1], short[1], period
         )
         memory, sway = memory._replace(sway=after), sway + push
     return surge, sway, memory

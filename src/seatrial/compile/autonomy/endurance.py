@@ -1,0 +1,155 @@
+"""Whether a mission can be seen through: time, charge, and knowing where one is."""
+
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from seatrial.compile.autonomy.failsafes import deviation_of
+from seatrial.compile.autonomy.mission_case import Array, MissionCase
+from seatrial.errors import Problem
+from seatrial.gnc.allocation import allocate
+from seatrial.sensors.machinery.battery import Battery
+from seatrial.signals import SensorInfo
+from seatrial.spec.navigation import Navigation
+
+HOURS = 3600.0
+"""Time of a mission from which on it is compared with the run's, s."""
+AWASH = 1.0
+"""Depth of the origin up to which a craft that dives hears radio, m."""
+SETTLED = 1e3
+"""Time after which no limit on the rate of an order counts any more, s."""
+
+
+def time(case: MissionCase) -> Iterator[Problem]:
+    """Doubt a mission that lasts for hours beyond the run; a run cut short on purpose ends
+    `unfinished`, which says enough."""
+    needed, duration = sum(case.lasts), case.scenario.duration
+    if needed > max(duration, HOURS):
+        yield case.problem(
+            ("mission",),
+            f"it takes about {needed / 3600.0:.3g} h at the speeds that it asks for, and the "
+            f"run ends after {duration / 3600.0:.3g} h",
+            "a mission that the run can see the end of",
+            "check the waypoints, which are in metres from the datum, or give more `duration`",
+        )
+
+
+def charge(case: MissionCase) -> Iterator[Problem]:
+    """Doubt a mission for which the battery is too small, in calm water without a current, as far
+    as the run sees it."""
+    described = next((s for s in case.participant.fitted if s.type == "battery"), None)
+    if described is None:
+        return
+    battery = case.sensors.built(described.name)
+    assert isinstance(battery, Battery)
+    failsafe = case.participant.failsafes.battery
+    least = failsafe.charge if failsafe is not None and case.leaves("battery") else 0.0
+    there = described.capacity * max(described.charge - least, 0.0)
+    speeds = np.array([leg.speed for leg in case.legs])
+    moving, resting = (_power(case, battery, v) for v in (speeds, 0.0 * speeds))
+    still = np.array([leg.dwell for leg in case.legs])
+    needed = float(moving @ (np.array(case.lasts) - still) + resting @ still)
+    needed *= min(case.scenario.duration / max(sum(case.lasts), 1e-9), 1.0)
+    if needed > there:
+        left = f" until `failsafes.battery` acts at {least:g}" if least else ""
+        yield case.problem(
+            ("mission",),
+            f"it takes about {needed / 1e3:.3g} kJ, {moving.max():.3g} W at most, and the battery "
+            f"has {there / 1e3:.3g} kJ{left}",
+            f"a mission of at most {100.0 * there / needed:.2g} % of this",
+            "go slower, or a shorter way, or give the battery more `capacity`",
+        )
+
+
+def _power(case: MissionCase, battery: Battery, speeds: Array) -> Array:
+    """What the battery gives at speeds through still water, W."""
+    tuning, effectors = case.tuning, case.designed.effectors
+    demand = np.repeat(np.array(tuning.trim.wrench)[:, None], len(speeds), axis=1)
+    if (surge := tuning.autopilot.surge) is not None:
+        grid, model = np.asarray(tuning.autopilot.speeds), surge.feed_forward
+        linear, quadratic = (
+            np.interp(speeds, grid, np.asarray(part)) for part in (model.linear, model.quadratic)
+        )
+        demand[0] = (linear + quadratic * speeds) * speeds
+    channels = 1 + max(*effectors.channels, *(load.channel for load in battery.loads), 0)
+    if effectors.azimuths is not None:
+        channels = max(channels, 1 + max(effectors.azimuths.channels))
+    with jax.enable_x64(True):
+        flow = jnp.zeros((6, len(speeds))).at[0].set(speeds)
+        none = jnp.zeros((channels, len(speeds)))
+        orders = allocate(effectors, jnp.asarray(demand), flow, none, SETTLED).orders
+        return np.asarray(battery.power(orders), np.float64)
+
+
+def position(case: MissionCase) -> Iterator[Problem]:
+    """Doubt a mission on which nothing bounds the position for long."""
+    if case.participant.feedback == "truth" or case.participant.failsafes.position is None:
+        return
+    described = case.participant.navigation or Navigation()
+    named = None if described.aids is None else {aid.sensor for aid in described.aids}
+    used = [s for s in case.sensors.infos if named is None or s.name in named]
+    types = {sensor.type for sensor in used}
+    deepest = max(float(case.start[2]), *(float(leg.end[2]) for leg in case.legs))
+    hears = not case.dives or deepest <= AWASH
+    if (types & {"gnss", "uwb"} and hears) or types & {"lbl", "usbl"}:
+        return
+    rate, why = _growth(case, described, used, deepest)
+    limit = deviation_of(case.participant)
+    lasts = case.scenario.duration
+    if types & {"gnss", "uwb"}:
+        lasts = min(lasts, _under_water(case))
+    if rate * lasts > limit:
+        yield case.problem(
+            ("mission",),
+            f"nothing bounds the position of `{case.participant.name}`: {why} its standard "
+            f"deviation grows by about {60.0 * rate:.2g} m a minute, to {rate * lasts:.0f} m "
+            f"after {lasts:.0f} s",
+            f"at most {limit:g} m, which it passes after {limit / rate:.0f} s",
+            "add a GNSS or UWB where it can hear them, LBL, USBL or a DVL under water, or say "
+            "`feedback: truth`",
+        )
+
+
+def _under_water(case: MissionCase) -> float:
+    """Longest time for which the mission stays below the reach of radio, s."""
+    points = [case.start, *(leg.end for leg in case.legs)]
+    longest = now = 0.0
+    for (a, b), lasts in zip(pairwise(points), case.lasts, strict=True):
+        now = (0.0 if max(a[2], b[2]) <= AWASH else now) + lasts
+        longest = max(longest, now)
+    return longest
+
+
+def _growth(
+    case: MissionCase, described: Navigation, used: list[SensorInfo], depth: float
+) -> tuple[float, str]:
+    """Growth of the deviation, m/s, and what it comes from.
+
+    Dead reckoning errs by its speed times the errors of heading and scale; without a velocity
+    over ground by what is not known of the current.
+    """
+    speed = max(leg.speed for leg in case.legs)
+    bottom = max(case.bottom(leg.end) for leg in case.legs)
+    for sensor in (s for s in case.participant.fitted if s.type == "dvl"):
+        named = any(info.name == sensor.name for info in used)
+        if named and bottom - depth <= sensor.maximum_altitude:
+            wrong = math.hypot(sensor.scale, sensor.misalignment, _heading(used))
+            share = f"{wrong:.2g} of the way is wrong by the DVL and the heading, so that"
+            return math.hypot(wrong * speed, sensor.bias), share
+    unknown = 0.0 if described.dynamics is None else described.dynamics.deviation
+    flow = math.hypot(described.current, unknown)
+    return flow, f"the current is known to {described.current:g} m/s at first, so that"
+
+
+def _heading(used: list[SensorInfo]) -> float:
+    """Standard deviation of the heading by the best of the sensors that tell it, rad."""
+    found = [
+        s.facts["attitude_deviation"][2] if s.type == "ahrs" else s.deviation[0]
+        for s in used
+        if s.type in ("ahrs", "compass")
+    ]
+    return min(found, default=math.radians(2.0))
