@@ -305,6 +305,16 @@ def test_an_isolated_sensor_that_is_as_wrong_as_before_does_not_fit_wider_deviat
     assert not isolated(1.0)
 
 
+def test_echoes_now_and_then_do_not_isolate_a_sensor_that_is_right_between_them():
+    """Two samples of three are 30 m off: each is left out, and a mean of ten would be far off."""
+    test = judged(0.999, 1, lasting=[consistency.threshold(1, 1.0 - 1e-10)])
+    gate = kalman.closed_gate(1, 1, 1)
+    for off in [30.0, 30.0, 0.3] * 5:
+        group = Innovation([Component(jnp.asarray([off]), {0: 1.0}, 0.01)], True, 0)
+        gate = kalman.absorb(jnp.ones((3, 3, 1)), [group], gate, test, jnp.ones(1, bool)).gate
+        assert not gate.isolated[0, 0]
+
+
 def test_what_is_not_usable_leaves_the_state_alone_to_the_last_bit():
     filter = matched(("gnss",))
     state = _state(filter)

@@ -234,11 +234,12 @@ def update(
         turn = turn if isinstance(aid, Attitude) else (0.0, 0.0, turn[2])
         followed = state.sample[3:] + stack(scale(FOLLOW, turn), state.sample) / since
         corrected = corrected._replace(sample=jnp.concatenate([state.sample[:3], followed]))
-    # What is not usable is finite and takes nothing from the covariance, which is large.
+    # What is not usable is finite and takes nothing from the covariance, which is large: `good`
+    # stands in its place.
     kept: NavState = jax.tree.map(
         lambda new, old: jnp.where(good, new, old),
-        corrected._replace(gates=(), heard=(), covariance=()),
-        state._replace(gates=(), heard=(), covariance=()),
+        corrected._replace(gates=(), heard=(), covariance=good),
+        state._replace(gates=(), heard=(), covariance=good),
     )
     gates = tuple(taken.gate if i == index else gate for i, gate in enumerate(state.gates))
     return kept._replace(gates=gates, heard=heard, covariance=taken.covariance)
