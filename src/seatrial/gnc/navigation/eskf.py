@@ -66,7 +66,7 @@ from seatrial.gnc.navigation.propagation import (
 )
 from seatrial.gnc.navigation.state import HOLDS, Filter, NavState
 from seatrial.gnc.navigation.strapdown import Navigated, felt, trapezoid
-from seatrial.gnc.navigation.watching import doubted, hear, quiet_for, unheard
+from seatrial.gnc.navigation.watching import doubted, hear, outvoted, quiet_for, unheard
 from seatrial.gnc.types import Estimate
 from seatrial.spatial.rotations import Rotation, from_rotation_vector, multiply, normalise, rotation
 from seatrial.spatial.vectors import add, cross, scale, vec3
@@ -223,7 +223,8 @@ def update(
     motion = motion_of(filter, state, age)
     groups = aid.compare(motion, values, own)
     taken = kalman.absorb(
-        state.covariance, groups, state.gates[index], aid.test, good, doubted(filter, state),
+        state.covariance, groups, state.gates[index], aid.test, good,
+        doubted(filter, state) | outvoted(filter, state, index),
         None if age is None else lambda rows: aged(rows, state, age),
     )  # fmt: skip
     corrected = inject(state, taken.correction)._replace(covariance=taken.covariance)
