@@ -140,7 +140,7 @@ def sail(
     )
     truth = state.NavState(
         *(np.broadcast_to(a[..., None], (*a.shape, runs)) for a in (place, moving, q)),
-        bias_a, bias_g, current, *[None] * 9, (), (), None, None,
+        bias_a, bias_g, current, *[None] * 10, (), (), None, None,
     )  # fmt: skip
 
     def at(every, values):
@@ -210,7 +210,7 @@ def judged(gate: float, *groups: int, patience: int = 1000, **changed: float) ->
         "unstated": 0.0,
         "still": NEVER,
         "stale": np.inf,
-        "silence": np.inf,
+        "silence": 1e9,
     }
     values = {"threshold": [threshold(n, gate) for n in groups]} | usual | changed
     return Judgement(**{name: jnp.asarray(value) for name, value in values.items()})

@@ -305,6 +305,16 @@ def test_an_isolated_sensor_that_is_as_wrong_as_before_does_not_fit_wider_deviat
     assert not isolated(1.0)
 
 
+def test_echoes_now_and_then_do_not_isolate_a_sensor_that_is_right_between_them():
+    """Two samples of three are 30 m off: each is left out, and a mean of ten would be far off."""
+    test = judged(0.999, 1, lasting=[consistency.threshold(1, 1.0 - 1e-10)])
+    gate = kalman.closed_gate(1, 1, 1)
+    for off in [30.0, 30.0, 0.3] * 5:
+        group = Innovation([Component(jnp.asarray([off]), {0: 1.0}, 0.01)], True, 0)
+        gate = kalman.absorb(jnp.ones((3, 3, 1)), [group], gate, test, jnp.ones(1, bool)).gate
+        assert not gate.isolated[0, 0]
+
+
 def test_what_is_not_usable_leaves_the_state_alone_to_the_last_bit():
     filter = matched(("gnss",))
     state = _state(filter)
@@ -402,6 +412,47 @@ def test_a_filter_that_is_wrong_and_sure_of_itself_is_won_back_by_its_fixes():
     error = np.linalg.norm(track.estimate.position[..., 0] - voyage.origin[rows], axis=1)
     assert error[9] > 100.0  # nothing fits yet
     assert error[40:].max() < 3.0
+
+
+def test_sensors_of_a_kind_that_are_all_against_it_outvote_the_filter():
+    """Two depths against three others that are heard: no majority, but nothing else tells a depth.
+    One that is silent has no voice; one alone may as well be wrong itself."""
+    filter = matched(("depth", "dvl", "depth", "gnss", "compass"))
+
+    def outvoted(against, silent=()):
+        state = _state(filter)
+        changed = [
+            (g._replace(isolated=g.isolated | (i in against)), h._replace(quiet=jnp.full(1, 0.1)))
+            for i, (g, h) in enumerate(zip(state.gates, state.heard, strict=True))
+        ]
+        gates, heard = zip(*changed, strict=True)
+        heard = tuple(
+            h._replace(quiet=jnp.full(1, jnp.inf)) if i in silent else h
+            for i, h in enumerate(heard)
+        )
+        return [
+            bool(watching.outvoted(filter, state._replace(gates=gates, heard=heard), i)[0])
+            for i in range(5)
+        ]
+
+    assert outvoted({0, 2}) == [True, False, True, False, False]
+    assert outvoted({0}) == [False] * 5
+    assert outvoted({0, 1, 3, 4}) == [False] * 5
+    assert outvoted({0, 2}, silent={2}) == [False] * 5
+
+
+def test_a_sensor_that_is_left_out_is_rejected_even_while_it_nearly_fits():
+    """Off by 3 deviations, which is no outlier: the filter doubts itself once patience is over."""
+    test = judged(0.999, 1, patience=8)
+    gate = kalman.closed_gate(1, 1, 1)._replace(
+        isolated=jnp.ones((1, 1), bool), trusted=jnp.ones((1, 1), bool)
+    )
+    left_out = []
+    for _ in range(12):
+        group = Innovation([Component(jnp.asarray([3.0]), {0: 1.0}, 0.01)], True, 0)
+        gate = kalman.absorb(jnp.ones((3, 3, 1)), [group], gate, test, jnp.ones(1, bool)).gate
+        left_out.append(bool(gate.isolated[0, 0]))
+    assert left_out == [True] * 8 + [False] * 4
 
 
 def test_a_receiver_under_water_is_not_missed_and_one_that_stays_silent_above_it_is():

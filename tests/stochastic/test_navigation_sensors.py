@@ -277,12 +277,12 @@ def test_an_imu_whose_biases_jump_is_found_out_by_all_others_and_its_biases_lear
     sound, track = _sound(OTTER), Track(OTTER, imu=jumped(0.5, 0.0, 0.0, 0.0, 0.0, 0.02))
     assert "rejected" in track.words("compass", FAILED, MENDED)
     during = track.within(FAILED, SECONDS)
-    assert track.off[during].max() < sound.off[during].max() + 8.0
-    assert track.off[track.within(SECONDS - 5.0, SECONDS)].max() < 10.0
+    assert track.off[during].max() < sound.off[during].max() + 5.0
+    assert track.off[track.within(SECONDS - 5.0, SECONDS)].max() < 6.0
 
 
 def test_accelerometers_that_jump_are_found_out_by_the_fixes_and_the_dynamics():
     """A compass has nothing against them: it was 600 m within a minute and a half."""
     track = Track(OTTER, imu=jumped(0.5, 0.0, 0.0, 0.0, 0.0, 0.0))
-    assert track.off[track.within(FAILED, SECONDS)].max() < 60.0
-    assert track.off[track.within(SECONDS - 5.0, SECONDS)].max() < 40.0
+    assert track.off[track.within(FAILED, SECONDS)].max() < 25.0
+    assert track.off[track.within(SECONDS - 5.0, SECONDS)].max() < 15.0

@@ -66,10 +66,14 @@ from seatrial.gnc.navigation.propagation import (
 )
 from seatrial.gnc.navigation.state import HOLDS, Filter, NavState
 from seatrial.gnc.navigation.strapdown import Navigated, felt, trapezoid
-from seatrial.gnc.navigation.watching import doubted, hear, quiet_for, unheard
+from seatrial.gnc.navigation.watching import doubted, hear, outvoted, quiet_for, unheard
 from seatrial.gnc.types import Estimate
 from seatrial.spatial.rotations import Rotation, from_rotation_vector, multiply, normalise, rotation
 from seatrial.spatial.vectors import add, cross, scale, vec3
+
+FORGETS = 10.0
+"""How long the vehicle's own dynamics remember the current in which they began, s: it was not known
+then, and their velocity through the water was wrong by as much."""
 
 FOLLOW = 0.2
 """Share of a correction of the attitude that counts as a wrong rate while the IMU is bridged: the
@@ -108,6 +112,7 @@ def begin(filter: Filter, start: Estimate, count: int) -> NavState:
         covariance=jnp.eye(size, dtype=dtype)[:, :, None] * variance,
         sample=jnp.concatenate([stack(turned.to_body(still), zero), velocity[3:]]),
         leaning=zero,
+        leant=zero,
         started=jnp.zeros(count, bool),
         missing=jnp.zeros(count, jnp.int32),
         imu=unheard(6, count, dtype),
@@ -170,8 +175,8 @@ def propagate(
         force=vec3(jnp.where(bridged, 0.0, jnp.stack(arrays(move.force)))),
     )
     beyond = last[:3].at[2].add(GRAVITY)
-    swing = beyond - state.leaning
-    noise = noise_of(filter, step, swing, bridged, doubted(filter, state))
+    swing, shift = beyond - state.leaning, state.leaning - state.leant
+    noise = noise_of(filter, step, swing, shift, bridged, doubted(filter, state))
     covariance = move.carry(state.covariance, noise)
     return (
         state._replace(
@@ -182,6 +187,7 @@ def propagate(
             covariance=covariance,
             sample=sample,
             leaning=state.leaning + (step / LEAN) * swing,
+            leant=state.leant + (step / LEAN) * shift,
             started=state.started | there,
             missing=missing,
             imu=imu,
@@ -206,7 +212,7 @@ def update(
     repeats itself, or whose samples come too late, is not listened to.
     """
     aid = filter.aids[index]
-    values = values.astype(state.covariance.dtype)
+    values = jnp.where(usable, values.astype(state.covariance.dtype), 0.0)
     heard, good = state.heard, usable
     if index < filter.sensors:
         now = hear(heard[index], read(aid, values), usable, aid.test.stale, 0.0, age)
@@ -217,7 +223,8 @@ def update(
     motion = motion_of(filter, state, age)
     groups = aid.compare(motion, values, own)
     taken = kalman.absorb(
-        state.covariance, groups, state.gates[index], aid.test, good, doubted(filter, state),
+        state.covariance, groups, state.gates[index], aid.test, good,
+        doubted(filter, state) | outvoted(filter, state, index),
         None if age is None else lambda rows: aged(rows, state, age),
     )  # fmt: skip
     corrected = inject(state, taken.correction)._replace(covariance=taken.covariance)
@@ -228,13 +235,15 @@ def update(
         turn = turn if isinstance(aid, Attitude) else (0.0, 0.0, turn[2])
         followed = state.sample[3:] + stack(scale(FOLLOW, turn), state.sample) / since
         corrected = corrected._replace(sample=jnp.concatenate([state.sample[:3], followed]))
+    # What is not usable is finite and takes nothing from the covariance, which is large: `good`
+    # stands in its place.
     kept: NavState = jax.tree.map(
         lambda new, old: jnp.where(good, new, old),
-        corrected._replace(gates=(), heard=()),
-        state._replace(gates=(), heard=()),
+        corrected._replace(gates=(), heard=(), covariance=good),
+        state._replace(gates=(), heard=(), covariance=good),
     )
     gates = tuple(taken.gate if i == index else gate for i, gate in enumerate(state.gates))
-    return kept._replace(gates=gates, heard=heard)
+    return kept._replace(gates=gates, heard=heard, covariance=taken.covariance)
 
 
 def aid_by_knowledge(
@@ -263,7 +272,12 @@ def aid_by_knowledge(
             assert orders is not None
             memory = filter.twin.advance(state.memory, estimate(filter, state), orders, dt)
             state = state._replace(memory=jnp.where(usable, memory, state.memory))
-            state = taken(state, index, filter.twin.velocity(state.memory))
+            # As white noise of the same weight, σ² 2τ over the time between two looks.
+            period = filter.lull * dt
+            unknown = filter.deviation[CURRENT] ** 2 * (2.0 * FORGETS / period)
+            left = unknown * jnp.exp(-2.0 / FORGETS * dt * state.periods)
+            through = filter.twin.velocity(state.memory)
+            state = taken(state, index, jnp.concatenate([through, left[None]]))
         elif name == "level":
             none = jnp.zeros((2, usable.shape[0]), state.covariance.dtype)
             state = jax.lax.cond(

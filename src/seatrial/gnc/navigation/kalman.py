@@ -187,7 +187,8 @@ def absorb(
         mean = jnp.where(fits, mean, old)
         steady = jnp.sum(mean**2, axis=0) * (1.0 + test.fading) / (1.0 - test.fading)
         strange = steady > test.lasting[i]
-        rejected = jnp.where(fits, 0, gate.rejected[i] + 1)
+        # What is left out is not believed because it happens to fit for an instant.
+        rejected = jnp.where(fits & ~isolated[i], 0, gate.rejected[i] + 1)
         near = test.threshold[i] * jnp.where(isolated[i], AGAIN, 1.0)
         fitted = jnp.where(surprise <= near, gate.fitted[i] + 1, 0)
         # The innovations of a group that is left out are not white: only their size tells.

@@ -62,22 +62,23 @@ class Transition(NamedTuple):
         return jnp.concatenate([self._moved(columns), columns[MOVED:SIZE], rest])
 
     def carry(self, P: jax.Array, noise: jax.Array) -> jax.Array:
-        """Φ P Φᵀ with `noise` (36 + K, N) on the diagonal: only position, velocity and attitude
-        move, so that of the rest nothing is computed but the decay of the slow errors, and the
-        turning of the waves'."""
-        left = jnp.concatenate([jnp.ones((SIZE - MOVED, *self.decay.shape[1:])), self.decay])
+        """Φ P Φᵀ with `noise` (36 + K, N) on the diagonal: position, velocity and attitude move,
+        the slow errors decay, and those of the waves turn. What belongs to the constants between
+        them stays where it is: a part is written into P in place, which is cheaper than a new P."""
         rows = self._moved(P)
         corner = self._moved(rows.swapaxes(0, 1))
         corner = 0.5 * (corner + corner.swapaxes(0, 1))
-        side = rows[:, MOVED:] * left[None]
-        rest = P[MOVED:, MOVED:] * (left[:, None] * left[None])
-        if self.turn is not None:
-            side = self.turned(side.swapaxes(0, 1)).swapaxes(0, 1)
-            rest = self.turned(self.turned(rest).swapaxes(0, 1))
-        upper = jnp.concatenate([corner, side], axis=1)
-        lower = jnp.concatenate([side.swapaxes(0, 1), rest], axis=1)
-        eye = jnp.eye(P.shape[0], dtype=P.dtype)[:, :, None]
-        return jnp.concatenate([upper, lower]) + eye * noise
+        faded = self.decay[:, None]
+        moved = self.turned(faded * rows[:, SIZE:].swapaxes(0, 1))
+        still = self.turned(faded * P[SIZE:, MOVED:SIZE])
+        slow = self.turned(self.turned(faded * self.decay[None] * P[SIZE:, SIZE:]).swapaxes(0, 1))
+        upper = [corner, rows[:, MOVED:SIZE], moved.swapaxes(0, 1)]
+        diagonal = jnp.arange(P.shape[0])
+        P = P.at[:MOVED].set(jnp.concatenate(upper, axis=1))
+        P = P.at[MOVED:SIZE, :MOVED].set(rows[:, MOVED:SIZE].swapaxes(0, 1))
+        P = P.at[MOVED:SIZE, SIZE:].set(still.swapaxes(0, 1))
+        P = P.at[SIZE:].set(jnp.concatenate([moved, still, slow], axis=1))
+        return P.at[diagonal, diagonal].add(noise)
 
     def _moved(self, columns: jax.Array) -> jax.Array:
         """The first nine rows of Φ times a matrix."""
@@ -112,17 +113,28 @@ def transition(
 
 
 def noise_of(
-    filter: Filter, step: jax.Array, swing: jax.Array, bridged: jax.Array, doubted: jax.Array
+    filter: Filter,
+    step: jax.Array,
+    swing: jax.Array,
+    shift: jax.Array,
+    bridged: jax.Array,
+    doubted: jax.Array,
 ) -> jax.Array:
     """Variance that one period adds to every error, (36 + K, N).
 
     A specific force that swings about its mean by `swing` (3, N) pretends a rate that is gone with
-    it after half a wave: as white noise of the same weight, σ² 2τ with τ = `SWING`; what its mean
-    pretends is a bias. While the filter is `doubted` the biases of its IMU, and how crooked it is,
-    may be anything: they walk as far in a second as they may have been off at the start.
+    it after half a wave: as white noise of the same weight, σ² 2τ with τ = `SWING`. What a list
+    makes of gravity pretends a bias, which changes with the list. Of a force that changes by Δ the
+    mean over τ = `LEAN` is ahead of the mean of that mean by `shift` = Δ t/τ e^(−t/τ), and
+    ∫ 4 shift²/τ dt = Δ²: so fast the biases of the gyroscopes walk. While the filter is `doubted`
+    the biases of its IMU, and how crooked it is, may be anything: they walk as far in a second as
+    they may have been off at the start.
     """
     like = jnp.zeros((3, *step.shape), filter.deviation.dtype)
-    pulled = 2.0 * SWING * filter.gyroscope_pulled**2 * jnp.sum(swing**2, axis=0)
+    pulled, tugged = (
+        filter.gyroscope_pulled**2 * weight * jnp.sum(part**2, axis=0)
+        for weight, part in ((2.0 * SWING, swing), (4.0 / LEAN, shift))
+    )
     force = jnp.where(bridged, JOLTS**2, filter.accelerometer_noise**2)
     rate = jnp.where(bridged, SWINGS**2, filter.gyroscope_noise**2 + pulled)
     return jnp.concatenate(
@@ -131,7 +143,7 @@ def noise_of(
             force * step + like,
             rate * step + like,
             _anew(filter, ACCELEROMETER, GYROSCOPE, filter.accelerometer_walk, doubted) * step,
-            _anew(filter, GYROSCOPE, CURRENT, filter.gyroscope_walk, doubted) * step,
+            (_anew(filter, GYROSCOPE, CURRENT, filter.gyroscope_walk, doubted) + tugged) * step,
             filter.current_walk[:, None] ** 2 * step + like,
             _anew(filter, TURNING, SIZE, 0.0, doubted) * step,
             filter.slow("walk")[:, None] ** 2 * step,

@@ -116,6 +116,8 @@ class NavState(NamedTuple):
     """(6, N) the last inertial sample in body axes, or what stands for one that is lost."""
     leaning: jax.Array
     """(3, N) fading mean of the specific force beyond that of rest, body axes, m/s²."""
+    leant: jax.Array
+    """(3, N) fading mean of that mean."""
     started: jax.Array
     """(N,) whether there has been a sample."""
     missing: jax.Array

@@ -72,6 +72,19 @@ def doubted(filter: Filter, state: NavState) -> jax.Array:
     return (against >= 2) & (2 * against >= heard)
 
 
+def outvoted(filter: Filter, state: NavState, index: int) -> jax.Array:
+    """(N,) whether the aid at `index` and all others that are heard of its kind, at least one, are
+    against the filter: two pressure sensors rarely fail together."""
+    kind = type(filter.aids[index])
+    alike = [i for i in range(filter.sensors) if type(filter.aids[i]) is kind]
+    none = jnp.zeros(state.started.shape, jnp.int32)
+    speaking = [state.heard[i].quiet <= filter.aids[i].test.silence for i in alike]
+    against = [jnp.any(state.gates[i].isolated, axis=0) for i in alike]
+    voices = sum(speaking, none)
+    dissent = sum((s & a for s, a in zip(speaking, against, strict=True)), none)
+    return (dissent >= 2) & (dissent == voices)
+
+
 def health(filter: Filter, state: NavState) -> jax.Array:
     """(1 + sensors, N) how the IMU and every sensor among the aids are found, `signals.HEALTH`."""
     silent = jnp.asarray(SILENT)
