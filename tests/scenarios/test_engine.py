@@ -85,6 +85,25 @@ def capsizing():
     )
 
 
+def colliding():
+    """Two boats that run into each other between two frames, and one that meets nobody."""
+    return described("""
+        kind: scenario
+        name: colliding
+        duration: 8
+        frame_period: 0.5
+        stop_when_collided: true
+        world: {name: sound, waves: {spectrum: sea_state, code: 3}}
+        vehicles:
+          - {name: a, vehicle: otter, start: {speed: 1.5}, sensors: [],
+             commands: {left_rpm: 800, right_rpm: 800}}
+          - {name: b, vehicle: otter, start: {position: [9, 0.3, 0], heading_deg: 180, speed: 1.5},
+             commands: {left_rpm: 800, right_rpm: 800},
+             sensors: [{type: gnss, name: gnss, rate: 5, latency: 0.13}]}
+          - {name: c, vehicle: otter, start: {position: [0, 50, 0]}, sensors: []}
+    """)
+
+
 def sensing():
     return described("""
         kind: scenario
@@ -113,7 +132,7 @@ def swarming():
     """)
 
 
-CASES = {f.__name__: f for f in (grounding, diverging, capsizing, sensing, swarming)}
+CASES = {f.__name__: f for f in (grounding, diverging, capsizing, colliding, sensing, swarming)}
 
 
 class Idle:
@@ -162,6 +181,7 @@ def test_whoever_drives_the_recording_has_the_same_bytes(case, tmp_path, monkeyp
         ("grounding", {"diver": "grounded", "boat": "completed"}),
         ("diverging", {"a": "diverged", "b": "completed"}),
         ("capsizing", {"a": "capsized", "b": "completed"}),
+        ("colliding", {"a": "collided", "b": "collided", "c": "completed"}),
     ],
 )
 def test_a_vehicle_ends_at_the_same_instant_stepped_or_run(case, ends):
