@@ -170,6 +170,7 @@ def test_whoever_drives_the_recording_has_the_same_bytes(case, tmp_path, monkeyp
     assert len(recordings(compile_scenario(CASES[case]()), tmp_path)) == 1
 
 
+@pytest.mark.filterwarnings("ignore::seatrial.SpecWarning")  # of orders after the end
 @pytest.mark.parametrize("name", sampled(library_names("scenario"), "demo"))
 def test_a_scenario_of_the_library_has_the_same_bytes_whoever_drives(name, tmp_path):
     assert len(recordings(plan_of(name, duration=2.0), tmp_path)) == 1
