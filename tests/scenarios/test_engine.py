@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import seatrial as st
-from seatrial.compile.scenario import compile_scenario
+from sampling import sampled
+from seatrial.compile.scenario import compile_scenario, plan_of
 from seatrial.engine.engine import Engine
 from seatrial.engine.output import gathering
 from seatrial.engine.output import outlets as handing_out
@@ -19,6 +20,7 @@ from seatrial.errors import SpecError
 from seatrial.record.mcap.writer import McapRecorder
 from seatrial.record.memory import MemoryRecorder
 from seatrial.signals import RELEASE, Command, Setpoint
+from seatrial.spec.library import library_names
 from seatrial.spec.loading import load_text
 from seatrial.spec.scenario import Scenario
 
@@ -85,6 +87,25 @@ def capsizing():
     )
 
 
+def colliding():
+    """Two boats that run into each other between two frames, and one that meets nobody."""
+    return described("""
+        kind: scenario
+        name: colliding
+        duration: 8
+        frame_period: 0.5
+        stop_when_collided: true
+        world: {name: sound, waves: {spectrum: sea_state, code: 3}}
+        vehicles:
+          - {name: a, vehicle: otter, start: {speed: 1.5}, sensors: [],
+             commands: {left_rpm: 800, right_rpm: 800}}
+          - {name: b, vehicle: otter, start: {position: [9, 0.3, 0], heading_deg: 180, speed: 1.5},
+             commands: {left_rpm: 800, right_rpm: 800},
+             sensors: [{type: gnss, name: gnss, rate: 5, latency: 0.13}]}
+          - {name: c, vehicle: otter, start: {position: [0, 50, 0]}, sensors: []}
+    """)
+
+
 def sensing():
     return described("""
         kind: scenario
@@ -113,7 +134,7 @@ def swarming():
     """)
 
 
-CASES = {f.__name__: f for f in (grounding, diverging, capsizing, sensing, swarming)}
+CASES = {f.__name__: f for f in (grounding, diverging, capsizing, colliding, sensing, swarming)}
 
 
 class Idle:
@@ -146,14 +167,27 @@ def by_a_live_client(plan, sink, lengths=(1, 3, 2, 7, 1, 40)):
 def test_whoever_drives_the_recording_has_the_same_bytes(case, tmp_path, monkeypatch):
     # in several blocks: with samples between frames it matters when a block is handed on
     monkeypatch.setattr(gathering, "block_size", lambda plan: 4 * plan.schedule.controls)
-    plan = compile_scenario(CASES[case]())
-    run(plan, [McapRecorder(tmp_path / "run.mcap")])
+    assert len(recordings(compile_scenario(CASES[case]()), tmp_path)) == 1
+
+
+@pytest.mark.filterwarnings("ignore::seatrial.SpecWarning")  # of orders after the end
+@pytest.mark.parametrize("name", sampled(library_names("scenario"), "demo"))
+def test_a_scenario_of_the_library_has_the_same_bytes_whoever_drives(name, tmp_path):
+    assert len(recordings(plan_of(name, duration=2.0), tmp_path)) == 1
+
+
+def recordings(plan, folder):
+    """What is in the files of a run, of one with an idle controller, of a watched and of a stepped
+    one."""
+    run(plan, [McapRecorder(folder / "run.mcap")])
     idle = {v.name: Idle() for v in plan.header.vehicles[:1]}
-    st.run(plan, out=tmp_path / "idle.mcap", controllers=idle)
-    by_a_live_client(plan, McapRecorder(tmp_path / "live.mcap"))
-    reference = (tmp_path / "run.mcap").read_bytes()
-    assert (tmp_path / "idle.mcap").read_bytes() == reference
-    assert (tmp_path / "live.mcap").read_bytes() == reference
+    st.run(plan, out=folder / "idle.mcap", controllers=idle)
+    by_a_live_client(plan, McapRecorder(folder / "live.mcap"))
+    simulation = st.Simulation(plan, out=folder / "stepped.mcap")
+    for _ in range(1 + (plan.frames - 1) * plan.schedule.controls):
+        simulation.step()
+    simulation.finish()
+    return {path.read_bytes() for path in folder.glob("*.mcap")}
 
 
 @pytest.mark.parametrize(
@@ -162,6 +196,7 @@ def test_whoever_drives_the_recording_has_the_same_bytes(case, tmp_path, monkeyp
         ("grounding", {"diver": "grounded", "boat": "completed"}),
         ("diverging", {"a": "diverged", "b": "completed"}),
         ("capsizing", {"a": "capsized", "b": "completed"}),
+        ("colliding", {"a": "collided", "b": "collided", "c": "completed"}),
     ],
 )
 def test_a_vehicle_ends_at_the_same_instant_stepped_or_run(case, ends):

@@ -9,6 +9,7 @@ import record_frames as rf
 
 from seatrial.api import Run
 from seatrial.engine.frames import ActuatorInfo, frames_of
+from seatrial.engine.scene import Body, Scene, Timetable
 from seatrial.errors import RecordingError
 from seatrial.figures.plot import figure, plot
 from seatrial.record.memory import MemoryRecorder
@@ -67,6 +68,25 @@ def _is_axes(artist):
     from matplotlib.axes import Axes
 
     return isinstance(artist, Axes)
+
+
+def test_an_encounter_shows_the_other_vessel_the_distance_and_the_rule():
+    way = Timetable(np.array([0.0]), np.array([[60.0, -30.0]]), np.array([[-1.0, 0.5]]))
+    ferry = Body("ferry", "vessel", length=20.0, beam=5.0, motion=way)
+    vehicles = (rf.SENT_BOAT,)
+    memory = MemoryRecorder()
+    memory.open(rf.header(vehicles), Scene(bodies=(ferry,)))
+    memory.write(rf.frames(vehicles))
+    memory.close(rf.summary(vehicles))
+    run = memory.recording()
+    own = run.dataset.position.values[:, 0, :2]
+    least = np.hypot(*(own - way.at(run.dataset.time.values)[0]).T).min()
+    axes = axes_of(figure(run))
+    chart = next(a for title, a in axes.items() if title.startswith("Distances"))
+    assert chart.lines[0].get_ydata().min() == pytest.approx(least)
+    words = {title: {t.get_text() for t in a.texts} for title, a in axes.items()}
+    assert {f"{least:.1f} m", "give way"} <= words[chart.get_title(loc="left")]
+    assert any("ferry" in on_it for on_it in words.values())  # at the end of her way on the map
 
 
 def test_only_what_was_asked_for_is_drawn_in_its_order_and_size(both):

@@ -13,7 +13,7 @@ ACCEPTANCE = 2.0
 """A place is reached within so many lengths of the vehicle, and 2 m at least."""
 
 
-class Navigator:
+class RouteFollower:
     """Sends a vehicle along its route."""
 
     def __init__(self, vehicle: VehicleInfo) -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from seatrial.bridges.bridge import Control, Order, Request, Sea, SetFault, Setting, Turn
-from seatrial.bridges.routes import Navigator
+from seatrial.bridges.routes import RouteFollower
 from seatrial.engine.frames import RunHeader
 from seatrial.ros.commands import (
     TEXT,
@@ -41,7 +41,7 @@ class Steering:
         self.topics = {name: topic.typename for name, topic in self._commands.items()}
         """Type by name."""
         self.topics |= {CONTROL_TOPIC: TEXT, SEA_TOPIC: SEA_TYPE}
-        self._navigators = _navigators(setting.header)
+        self._followers = _followers(setting.header)
         self._by: dict[str, type] = {}
         """In which way a vehicle is steered: by channel or by setpoint."""
 
@@ -58,9 +58,9 @@ class Steering:
         if isinstance(steered, Fault):
             return SetFault(vehicle, steered.name, steered.on)
         if isinstance(steered, Route | Cruise):
-            order = self._navigators[vehicle].take(steered)
+            order = self._followers[vehicle].take(steered)
             return None if order is None else self._ordered(vehicle, order)
-        self._navigators[vehicle].forget()
+        self._followers[vehicle].forget()
         return self._ordered(vehicle, steered)
 
     def _ordered(self, vehicle: str, command: Command) -> Request:
@@ -74,8 +74,8 @@ class Steering:
     def underway(self, turn: Turn) -> list[Request]:
         """Orders to vehicles that have reached a place of their route."""
         found: list[Request] = []
-        for name, navigator in self._navigators.items():
-            order = navigator.reached(turn.vehicles[name])
+        for name, follower in self._followers.items():
+            order = follower.reached(turn.vehicles[name])
             if order is not None:
                 found.append(Order(name, order))
         return found
@@ -98,5 +98,5 @@ def other_sea(significant_height: float, peak_period: float) -> Control:
     return Control("reset", Sea(significant_height, peak_period))
 
 
-def _navigators(header: RunHeader) -> dict[str, Navigator]:
-    return {vehicle.name: Navigator(vehicle) for vehicle in header.vehicles}
+def _followers(header: RunHeader) -> dict[str, RouteFollower]:
+    return {vehicle.name: RouteFollower(vehicle) for vehicle in header.vehicles}

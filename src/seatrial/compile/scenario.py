@@ -2,65 +2,32 @@
 
 import math
 import warnings
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 import jax
-import numpy as np
 
 from seatrial._version import __version__
-from seatrial.channels import resolve_channels
 from seatrial.compile.control.compiled_controllers import CompiledControllers
-from seatrial.compile.events.faults import compile_faults, fault_infos
+from seatrial.compile.events.faults import fault_infos
 from seatrial.compile.events.schedule import schedule_of, settle_time_step
-from seatrial.compile.events.timetables import timetable_of
-from seatrial.compile.events.triggers import FaultContext
-from seatrial.compile.sensors.fitting import FittedOut, samples_underway
-from seatrial.compile.starts import check_afloat, check_clear
+from seatrial.compile.fleets import flat_depth, fleet_of
+from seatrial.compile.kinds import Kinds
+from seatrial.compile.sensors.fitting import samples_underway
 from seatrial.compile.surroundings.site import Site
-from seatrial.compile.swarm import Member, members_of, vary_model
+from seatrial.compile.swarm import Member, members_of
 from seatrial.compile.variations import with_overrides
 from seatrial.compile.vehicles.actuators import expand, infos_of
-from seatrial.compile.vehicles.limits import believable_speed
-from seatrial.compile.vehicles.plausibility import (
-    check_places,
-    check_start,
-    doubts_about,
-    within_reach,
-)
+from seatrial.compile.vehicles.plausibility import doubts_about, within_reach
 from seatrial.compile.vehicles.shapes import hull_shapes
 from seatrial.compile.vehicles.trim import settle_trim
-from seatrial.compile.vehicles.vehicle import CompiledVehicle, compile_vehicle
-from seatrial.compile.vehicles.wave_forces import load_wave_forces
-from seatrial.core.types import State
-from seatrial.engine.command.commanders import Commander
-from seatrial.engine.compiled.group import Group
-from seatrial.engine.compiled.judging import MOST_SPIN, Limits
-from seatrial.engine.compiled.launch import Start, launch
-from seatrial.engine.compiled.traffic import looks_out
 from seatrial.engine.exchange.controllers import facts_of
-from seatrial.engine.frames import (
-    LegInfo,
-    RunHeader,
-    VehicleInfo,
-    vehicle_bodies,
-)
+from seatrial.engine.frames import RunHeader, VehicleInfo, vehicle_bodies
 from seatrial.engine.plan import Fleet, Plan
 from seatrial.engine.scene import scene_of
 from seatrial.errors import Problem, SpecWarning
-from seatrial.geometry.grid import HeightGrid
-from seatrial.geometry.rays import RayScene
-from seatrial.ocean import Ocean
-from seatrial.programs import compile_program
-from seatrial.pytree import constant
 from seatrial.spec import scenario as spec
 from seatrial.spec.loading import dump, load
-from seatrial.spec.sensors.contacts import Ais, Radar
-from seatrial.spec.vehicle import Vehicle
-
-DType = np.dtype[Any]
 
 
 def compile_scenario(
@@ -107,11 +74,11 @@ def _compile(described: spec.Scenario, controllers: CompiledControllers, site: S
         for member in members_of(participant, i, scenario.seed)
     ]
     _check_distinct(scenario, members)
-    kinds = _Kinds(scenario, members, controllers, site)
+    kinds = Kinds(scenario, members, controllers, site)
     fleets: list[Fleet] = []
     doubts = list(doubts_about(described))
     for _, some in groupby(sorted(members, key=kinds.key), key=kinds.key):
-        fleets.append(_fleet(scenario, list(some), kinds, doubts))
+        fleets.append(fleet_of(scenario, list(some), kinds, doubts))
     schedule = schedule_of(scenario)
     frame_period = schedule.time_step * schedule.substeps * schedule.controls
     frames = math.floor(scenario.duration / frame_period + 1e-9)
@@ -173,106 +140,6 @@ def _check_distinct(scenario: spec.Scenario, members: list[Member]) -> None:
         )
 
 
-class _Kinds:
-    """The different vehicles of a scenario, each compiled once, and the seas they need."""
-
-    def __init__(
-        self,
-        scenario: spec.Scenario,
-        members: list[Member],
-        controllers: CompiledControllers,
-        site: Site,
-    ) -> None:
-        self._scenario = scenario
-        self.site = site
-        self._controllers = controllers
-        self._different: list[tuple[int, spec.Participant]] = []
-        for i, participant in enumerate(scenario.vehicles):
-            if self._find(participant) is None:
-                self._different.append((i, participant))
-        in_fleets = sorted(members, key=self.key)
-        self._numbers = {member.name: i + 1 for i, member in enumerate(in_fleets)}
-        # The vehicles in the order of the traffic, which is the fleets'.
-        rays = site.rays(in_fleets, self.dtype(scenario.vehicles[0]))
-        self._kinds = [self._compile(participant, i, rays) for i, participant in self._different]
-
-    def key(self, member: Member) -> tuple[int, str, int, int]:
-        """Vehicles of one kind that take orders in the same way share a program."""
-        order = member.participant.manoeuvre
-        steps = order.steps if isinstance(order, spec.Spiral) else 0
-        index = self._find(member.participant)
-        assert index is not None
-        own = self._controllers.key(member.name)
-        return index, order.type if order else "", steps, own
-
-    def of(self, participant: spec.Participant) -> "_Kind":
-        """What a participant was compiled to."""
-        index = self._find(participant)
-        assert index is not None
-        return self._kinds[index]
-
-    def dtype(self, participant: spec.Participant) -> DType:
-        """Single precision for swarms, double for others, unless the scenario says otherwise."""
-        chosen = self._scenario.precision or ("single" if participant.count > 1 else "double")
-        return np.dtype(np.float64 if chosen == "double" else np.float32)
-
-    def _find(self, participant: spec.Participant) -> int | None:
-        wanted = self._alike(participant)
-        for i, (_, known) in enumerate(self._different):
-            if self._alike(known) == wanted:
-                return i
-        return None
-
-    def _alike(self, participant: spec.Participant) -> tuple[DType, bool, spec.Participant]:
-        """Equal for vehicles that share a model, sensors, faults and a pilot.
-
-        Only what tells vehicles of one kind apart, or is put into arrays per vehicle, is blanked.
-        """
-        own = {
-            "name": "any",
-            "start": spec.Start(),
-            "commands": {},
-            "manoeuvre": None,
-            "mission": (),
-        }
-        own |= {"manoeuvre": None, "controller": None}
-        swarm = {"count": 1, "formation": "grid", "spacing": 1.0}
-        blank = participant.model_copy(update=own | swarm)
-        return self.dtype(participant), bool(participant.mission), blank
-
-    def _compile(self, participant: spec.Participant, index: int, rays: RayScene) -> "_Kind":
-        dtype = self.dtype(participant)
-        loaded = None
-        if participant.wave_forces is not None:
-            loaded = load_wave_forces(self._scenario, index, self.site.ocean(dtype), dtype)
-        vehicle = compile_vehicle(
-            participant.vehicle,
-            self.site.ocean(dtype),
-            dtype,
-            self._scenario.integrator,
-            loaded,
-            vehicles_touch(self._scenario),
-        )
-        sensors = FittedOut(
-            self._scenario,
-            participant,
-            vehicle.channels,
-            self.site.ocean(dtype),
-            dtype,
-            rays,
-            self._numbers,
-        )
-        return _Kind(vehicle, sensors)
-
-
-@dataclass(frozen=True)
-class _Kind:
-    """What a sort of vehicle was compiled to."""
-
-    vehicle: CompiledVehicle
-    sensors: FittedOut
-
-
 def _numbers(manoeuvre: spec.Manoeuvre) -> dict[str, float]:
     return {k: float(v) for k, v in manoeuvre.model_dump().items() if not isinstance(v, str)}
 
@@ -280,7 +147,7 @@ def _numbers(manoeuvre: spec.Manoeuvre) -> dict[str, float]:
 def _header(
     scenario: spec.Scenario,
     members: list[Member],
-    kinds: _Kinds,
+    kinds: Kinds,
     fleets: list[Fleet],
     frame_period: float,
 ) -> RunHeader:
@@ -312,137 +179,8 @@ def _header(
         describe=lambda: dump(scenario),
         frame_period=frame_period,
         duration=scenario.duration,
-        water_depth=_water_depth(kinds.site.finest_ocean()),
+        water_depth=flat_depth(kinds.site.finest_ocean()),
         datum=(world.datum.latitude_deg, world.datum.longitude_deg),
         vehicles=tuple(info(m) for m in members),
         shapes=lambda: hull_shapes((m.name, m.participant.vehicle) for m in members),
     )
-
-
-def _water_depth(ocean: Ocean) -> float | None:
-    """Of a flat bottom, m; None without one, and over a map, which the scene has."""
-    if ocean.seabed is None or isinstance(ocean.seabed.depth, HeightGrid):
-        return None
-    return float(ocean.seabed.depth)
-
-
-def _fleet(
-    scenario: spec.Scenario, members: list[Member], kinds: _Kinds, doubts: list[Problem]
-) -> Fleet:
-    """Vehicles of one kind, ready to run; what is doubtful about them is added to `doubts`."""
-    first = members[0].participant
-    dtype = kinds.dtype(first)
-    ocean = kinds.site.ocean(dtype)
-    kind = kinds.of(first)
-    vehicle = kind.vehicle
-    names = tuple(m.name for m in members)
-    model, varied = vary_model(scenario, members, vehicle.model, dtype)
-    faults = compile_faults(
-        first.faults,
-        FaultContext(
-            names=names,
-            vehicle=first.vehicle,
-            compiled=vehicle,
-            sensors=kind.sensors.infos,
-            views=kind.sensors.views,
-            duration=scenario.duration,
-            water_depth=_water_depth(ocean),
-            mapped=ocean.seabed is not None and isinstance(ocean.seabed.depth, HeightGrid),
-            seed=scenario.seed,
-            dtype=dtype,
-        ),
-    )
-    for index in _participants(members):
-        check_start(scenario, index)
-        check_places(scenario, index)
-    initial = _initial(scenario, members, vehicle, ocean, dtype)
-    check_afloat(scenario, members, vehicle.model.contact, ocean, initial)
-    check_clear(scenario, members, vehicle.model.contact, kinds.site.bodies, ocean, initial)
-    legs: dict[str, tuple[LegInfo, ...]] = {}
-    commander: Commander
-    if first.mission:
-        from seatrial.compile.autonomy.pilot import build_pilot  # with SciPy's optimisers
-
-        built = build_pilot(scenario, members, vehicle, kind.sensors, ocean, initial, dtype)
-        commander, legs = built.pilot, built.legs
-        doubts += built.doubts
-    else:
-        commander = timetable_of(scenario, members, vehicle, dtype)
-    suite = kind.sensors.suite(names, faults.sensors)
-    passing = None
-    if looks_out(suite) or scenario.stop_when_collided:
-        from seatrial.compile.autonomy.obstacles import build_passing
-
-        passing = build_passing(scenario.obstacles)
-    group = Group(
-        model=model,
-        commander=commander,
-        initial=initial,
-        suite=suite,
-        faults=faults.faults,
-        limits=_limits(scenario, first.vehicle, ocean),
-        size=constant([first.vehicle.length, first.vehicle.beam]),
-        passing=passing,
-        controller=None,
-        varied=varied,
-        touches_others=vehicles_touch(scenario),
-    )
-    # All arrays at once, not at every call of a program.
-    group, ocean = jax.device_put((group, ocean))
-    sensors = tuple(info.name for info in kind.sensors.infos)
-    return Fleet(names, group, ocean, sensors, legs, kind.sensors.dense)
-
-
-def vehicles_touch(scenario: spec.Scenario) -> bool:
-    """Whether vehicles push each other: as the scenario says, or where they meet anyway."""
-    alone = len(scenario.vehicles) == 1 and scenario.vehicles[0].count == 1
-    if alone or scenario.vehicles_touch is not None:
-        return bool(scenario.vehicles_touch) and not alone
-    looking = any(isinstance(s, Ais | Radar) for p in scenario.vehicles for s in p.fitted)
-    return looking or scenario.stop_when_collided
-
-
-def _limits(scenario: spec.Scenario, vehicle: Vehicle, ocean: Ocean) -> Limits:
-    return Limits(
-        speed=constant(believable_speed(vehicle, ocean)),
-        spin=constant(MOST_SPIN),
-        stop_when_grounded=scenario.stop_when_grounded,
-        stop_when_capsized=scenario.stop_when_capsized,
-        collision=None
-        if scenario.collision_impulse is None
-        else constant(scenario.collision_impulse),
-        stop_when_collided=scenario.stop_when_collided,
-    )
-
-
-def _initial(
-    scenario: spec.Scenario,
-    members: list[Member],
-    vehicle: CompiledVehicle,
-    ocean: Ocean,
-    dtype: DType,
-) -> State:
-    channels = list(vehicle.channels)
-    states = {
-        i: resolve_channels(
-            scenario, ("vehicles", i, "start", "actuators"), p.start.actuators, channels
-        )
-        for i, p in _participants(members).items()
-    }
-    actuators = np.zeros((vehicle.actuator_states, len(members)))
-    actuators[: len(channels)] = np.array([states[m.index] for m in members]).T
-    starts = [m.participant.start for m in members]
-    described = Start(
-        position=constant(np.array([m.position for m in members]).T, dtype),
-        euler=constant(np.array([(s.roll, s.pitch, s.heading) for s in starts]).T, dtype),
-        speed=constant(np.array([s.speed for s in starts]), dtype),
-        actuators=constant(actuators, dtype),
-    )
-    put_in = compile_program(launch, vehicle.model, ocean, described)
-    launched: State = put_in(vehicle.model, ocean, described)
-    return launched
-
-
-def _participants(members: list[Member]) -> dict[int, spec.Participant]:
-    """The participants that the members come from, by their place in the scenario."""
-    return {m.index: m.participant for m in members}

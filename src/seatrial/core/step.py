@@ -11,6 +11,7 @@ the water. What is assumed is that the flow varies little over the hull: it is s
 point.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -123,17 +124,25 @@ def accelerate(
     model: Model, ocean: Ocean, state: State, around: Surroundings, t: jax.Array
 ) -> Rates:
     """The same when the surroundings are known already."""
-    load = wrench(model, ocean, state, around, t)
     shape = state.velocity.shape[1:]
+
+    def rows(values: Iterable[Scalar]) -> list[jax.Array]:
+        return [jnp.broadcast_to(v, shape) for v in values]
+
+    # Each of the six rows needs all forces, and without a barrier computes them all: on a processor
+    # it costs least to stop at the forces, which have little in common, on a GPU at the rates.
+    barrier: Any = jax.lax.optimization_barrier  # JAX gives it no types
+    on_processor = jax.default_backend() == "cpu"
+    load = wrench(model, ocean, state, around, t)
+    if on_processor:
+        load = Wrench(*barrier(jnp.stack(rows(load))))
     rates = acceleration(model.inertia, load, around.wet)
     if around.fluid_velocity is not None:
         turning = cross(around.fluid_velocity, around.velocity.angular)
         rates = [r + c for r, c in zip(rates, (*turning, 0.0, 0.0, 0.0), strict=True)]
-    # Without the barrier a GPU computes all forces once for each of the six rows.
-    barrier: Any = jax.lax.optimization_barrier  # JAX gives it no types
-    rows: list[jax.Array] = barrier([jnp.broadcast_to(r, shape) for r in rates])
+    found = jnp.stack(rows(rates) if on_processor else barrier(rows(rates)))
     remembering = zip(model.memory_forces, state.memory, strict=True)
-    return Rates(jnp.stack(rows), tuple(f.rates(memory, around) for f, memory in remembering))
+    return Rates(found, tuple(f.rates(memory, around) for f, memory in remembering))
 
 
 def wrench(model: Model, ocean: Ocean, state: State, around: Surroundings, t: jax.Array) -> Wrench:

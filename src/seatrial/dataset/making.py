@@ -25,7 +25,14 @@ from seatrial.dataset.pictures.drawing import (
     Viewpoint,
 )
 from seatrial.dataset.pictures.pool import shared_out
-from seatrial.dataset.sequence import FORMAT, MANIFEST, Camera, Dataset, Sensor, read_manifest
+from seatrial.dataset.sequence import (
+    FORMAT,
+    MANIFEST,
+    Camera,
+    Dataset,
+    DatasetSensor,
+    read_manifest,
+)
 from seatrial.dataset.stream import check_stream, write_stream
 from seatrial.dataset.tables import MOTION, motion_table, read_motion, read_table, table, words
 from seatrial.errors import DatasetError
@@ -87,7 +94,7 @@ def manifest_of(
     }
 
 
-def _plain(of: Camera | Sensor) -> dict[str, Any]:
+def _plain(of: Camera | DatasetSensor) -> dict[str, Any]:
     plain: dict[str, Any] = json.loads(json.dumps(asdict(of)))
     return plain
 
@@ -119,7 +126,7 @@ class Making:
         """A file that is told of at once."""
         self.journal.add([put(self.folder, name, data)])
 
-    def begin(self, sensors: Sequence[Sensor]) -> None:
+    def begin(self, sensors: Sequence[DatasetSensor]) -> None:
         """The tables are there: from now on what is missing is pictures."""
         self.manifest = self._wanted | {"sensors": [_plain(sensor) for sensor in sensors]}
         text = json.dumps(self.manifest, indent=2, ensure_ascii=False)
@@ -247,7 +254,7 @@ def write_tables(making: Making, flight: Flight, scenario: str) -> None:
         making.put(f"{folder}/noisy.csv", table(s.columns, s.motion.stamp, s.noisy))
         making.put(f"{folder}/noise_free.csv", table(s.columns, s.motion.stamp, s.exact))
         making.put(f"{folder}/ground_truth.csv", motion_table(s.motion))
-        sensor = Sensor(folder, s.name, s.vehicle, s.kind, s.rate, s.mounting, s.noise)
+        sensor = DatasetSensor(folder, s.name, s.vehicle, s.kind, s.rate, s.mounting, s.noise)
         making.put(f"{folder}/sensor.yaml", _sheet(_plain(sensor)))
         sensors.append(sensor)
     for flown in flight.cameras:

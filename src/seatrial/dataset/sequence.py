@@ -51,7 +51,7 @@ class Camera:
 
 
 @dataclass(frozen=True)
-class Sensor:
+class DatasetSensor:
     """Another sensor of a dataset."""
 
     folder: str
@@ -63,7 +63,7 @@ class Sensor:
     noise: dict[str, float]
 
     @classmethod
-    def of(cls, data: dict[str, Any]) -> "Sensor":
+    def of(cls, data: dict[str, Any]) -> "DatasetSensor":
         """From the manifest."""
         return cls(**data | {"mounting": Mounting(*(tuple(part) for part in data["mounting"]))})
 
@@ -81,9 +81,9 @@ class Dataset:
         return [Camera.of(data) for data in self.manifest["cameras"]]
 
     @cached_property
-    def sensors(self) -> list[Sensor]:
+    def sensors(self) -> list[DatasetSensor]:
         """Of all vehicles."""
-        return [Sensor.of(data) for data in self.manifest["sensors"]]
+        return [DatasetSensor.of(data) for data in self.manifest["sensors"]]
 
     def picture(self, camera: Camera, letter: str, frame: int, ending: str = "png") -> Path:
         """Where a picture is."""

@@ -14,7 +14,7 @@ from seatrial.dataset.making import camera_name
 from seatrial.dataset.names import LETTERS, camera_folder
 from seatrial.dataset.sequence import Camera
 from seatrial.spec.scenario import Participant, Scenario
-from seatrial.spec.sensors import Sensor
+from seatrial.spec.sensors import AnySensor
 from seatrial.spec.sensors import cameras as spec
 from seatrial.spec.vehicle import Vehicle
 
@@ -65,7 +65,7 @@ def resized(scenario: Scenario, width: int | None, height: int | None) -> Scenar
     if width is None and height is None:
         return scenario
 
-    def size(sensor: Sensor) -> Sensor:
+    def size(sensor: AnySensor) -> AnySensor:
         if not isinstance(sensor, spec.Camera):
             return sensor
         shape = sensor.height / sensor.width
@@ -80,7 +80,7 @@ def resized(scenario: Scenario, width: int | None, height: int | None) -> Scenar
 
 
 def with_sensors(
-    scenario: Scenario, sensors: Callable[[Participant], Sequence[Sensor]]
+    scenario: Scenario, sensors: Callable[[Participant], Sequence[AnySensor]]
 ) -> Scenario:
     """The scenario with other sensors on its vehicles."""
     vehicles = tuple(p.model_copy(update={"sensors": tuple(sensors(p))}) for p in scenario.vehicles)

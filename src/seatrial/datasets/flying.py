@@ -21,7 +21,7 @@ from seatrial.record.memory import MemoryRecorder
 from seatrial.record.reader import Recording
 from seatrial.signals import Measurements
 from seatrial.spec.scenario import Participant, Scenario
-from seatrial.spec.sensors import Sensor
+from seatrial.spec.sensors import AnySensor
 from seatrial.spec.sensors import cameras as spec
 from seatrial.spec.sensors.inertial import GroundTruth, Imu
 from seatrial.spec.sensors.water import Pressure
@@ -74,10 +74,10 @@ def _rate_name(rate: float) -> str:
     return f"at_{rate:.6g}_hz".replace(".", "_") + TRUTH
 
 
-def _truths(participant: Participant, rates: list[float]) -> tuple[Sensor, ...]:
+def _truths(participant: Participant, rates: list[float]) -> tuple[AnySensor, ...]:
     """The sensors of a vehicle with the truth beside them, and without its cameras."""
-    kept: list[Sensor] = [s for s in participant.fitted if not isinstance(s, spec.Camera)]
-    beside: list[Sensor] = []
+    kept: list[AnySensor] = [s for s in participant.fitted if not isinstance(s, spec.Camera)]
+    beside: list[AnySensor] = []
     for sensor in kept:
         if isinstance(sensor, Imu | Pressure):
             place = {k: getattr(sensor, k) for k in ("position", "roll", "pitch", "yaw", "rate")}

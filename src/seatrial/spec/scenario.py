@@ -21,7 +21,7 @@ from seatrial.spec.faults import Fault, LinkLoss
 from seatrial.spec.mission import AnyTask, Control, Guidance
 from seatrial.spec.navigation import Navigation
 from seatrial.spec.obstacles import Avoidance, Obstacle
-from seatrial.spec.sensors import Sensor
+from seatrial.spec.sensors import AnySensor
 from seatrial.spec.sensors.cameras import PathTracing
 from seatrial.spec.vehicle import Vehicle
 from seatrial.spec.world import World
@@ -185,7 +185,7 @@ class Participant(Spec):
     example `inertia.mass`. The wave forces stay those of the vehicle as described."""
     wave_forces: str | None = None
     """File of `seatrial waves precompute` to take the wave force amplitudes from."""
-    sensors: Annotated[tuple[Sensor, ...], Field(strict=False, max_length=50)] | None = None
+    sensors: Annotated[tuple[AnySensor, ...], Field(strict=False, max_length=50)] | None = None
     """Sensors in place of those that the vehicle's description names; `[]` for none."""
     faults: Annotated[tuple[Fault, ...], Field(strict=False, max_length=24)] = ()
     """What breaks, when and how."""
@@ -208,7 +208,7 @@ class Participant(Spec):
     """What it watches on its mission, and what it does when something is wrong."""
 
     @property
-    def fitted(self) -> tuple[Sensor, ...]:
+    def fitted(self) -> tuple[AnySensor, ...]:
         """The sensors that it carries."""
         return self.vehicle.sensors if self.sensors is None else self.sensors
 

@@ -23,7 +23,7 @@ from seatrial.spec.base import (
     Vector,
 )
 from seatrial.spec.hull import Hull
-from seatrial.spec.sensors import Sensor
+from seatrial.spec.sensors import AnySensor
 
 
 class Inertia(Spec):
@@ -300,7 +300,7 @@ class Vehicle(Spec):
     """Thrusters, fins and tanks, in the order of the command vector."""
     manoeuvring: Manoeuvring | None = None
     """Needed only for the standard manoeuvres."""
-    sensors: Annotated[tuple[Sensor, ...], Field(strict=False, max_length=50)] = ()
+    sensors: Annotated[tuple[AnySensor, ...], Field(strict=False, max_length=50)] = ()
     """What it can measure; every sensor has its own rate, place and errors."""
     lights: Annotated[tuple[Lamp, ...], Field(strict=False, max_length=16)] = ()
     """Lamps that its cameras see by."""

@@ -30,7 +30,7 @@ from seatrial.sensors.noise.processes import instability_deviation
 from seatrial.signals import SensorInfo
 from seatrial.spatial.rotations import multiply, rotation
 from seatrial.spec import navigation as spec
-from seatrial.spec.sensors import Sensor
+from seatrial.spec.sensors import AnySensor
 from seatrial.spec.sensors.inertial import AccelerometerErrors, GyroscopeErrors, Imu
 from seatrial.spec.vehicle import SurfaceBuoyancy, Vehicle
 
@@ -65,7 +65,7 @@ class NavigationSetup:
 
 def build_navigator(
     described: spec.Navigation,
-    sensors: tuple[Sensor, ...],
+    sensors: tuple[AnySensor, ...],
     infos: tuple[SensorInfo, ...],
     vehicle: Vehicle,
     ocean: Ocean,
@@ -272,7 +272,7 @@ def _bias(errors: AccelerometerErrors | GyroscopeErrors, pulled: float, full: bo
     return max(math.hypot(errors.turn_on_bias, wandering, *more), 1e-6)
 
 
-def _find_imu(described: spec.Navigation, sensors: tuple[Sensor, ...], vehicle: str) -> int:
+def _find_imu(described: spec.Navigation, sensors: tuple[AnySensor, ...], vehicle: str) -> int:
     imus = [i for i, s in enumerate(sensors) if isinstance(s, Imu)]
     if described.imu is not None:
         imus = [i for i in imus if sensors[i].name == described.imu]
@@ -291,7 +291,7 @@ def _find_imu(described: spec.Navigation, sensors: tuple[Sensor, ...], vehicle: 
     )
 
 
-def _chosen(described: spec.Navigation, sensors: tuple[Sensor, ...]) -> list[tuple[int, float]]:
+def _chosen(described: spec.Navigation, sensors: tuple[AnySensor, ...]) -> list[tuple[int, float]]:
     """Places of the sensors that aid, and the factors on their errors."""
     if described.aids is None:
         return [(i, 1.0) for i in range(len(sensors))]

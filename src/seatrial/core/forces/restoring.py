@@ -121,13 +121,13 @@ def surface(
     """
     down = rotation.down
     weight = model.mass * GRAVITY
-    excess = 1.0 - density_ratio * volume_ratio
+    excess = weight * (1.0 - density_ratio * volume_ratio)
     flotation, gravity = vec3(model.flotation), vec3(model.gravity_centre)
-    lever = add(scale(excess, flotation), scale(1.0 - wet, subtract(gravity, flotation)))
-    moment = scale(weight, cross(lever, down))
+    dry = scale(weight * (1.0 - wet), subtract(gravity, flotation))
+    moment = cross(add(scale(excess, flotation), dry), down)
     stiffness = density * GRAVITY * model.volume * wet
     return Wrench(
-        *scale(weight * excess, down),
+        *scale(excess, down),
         moment[0] - stiffness * model.gm_transverse * down[1],
         moment[1] + stiffness * model.gm_longitudinal * down[0],
         moment[2],

@@ -13,7 +13,7 @@ import numpy as np
 
 from seatrial.dataset.exports.axes import in_enu, optical, relative
 from seatrial.dataset.flight import Array, Mounting
-from seatrial.dataset.sequence import Camera, Dataset, Sensor
+from seatrial.dataset.sequence import Camera, Dataset, DatasetSensor
 from seatrial.dataset.tables import read_table, table, words
 from seatrial.errors import DatasetError
 
@@ -82,7 +82,7 @@ def _camera(data: Dataset, camera: Camera, body: Mounting, home: Path) -> int:
     return len(stamps)
 
 
-def _imu(data: Dataset, imu: Sensor, body: Mounting, home: Path) -> None:
+def _imu(data: Dataset, imu: DatasetSensor, body: Mounting, home: Path) -> None:
     home.mkdir(parents=True)
     _, stamps, values = read_table(data.folder / imu.folder / "noisy.csv")
     (home / "data.csv").write_bytes(table(_IMU, stamps, np.hstack([values[:, 3:6], values[:, :3]])))
@@ -96,14 +96,14 @@ def _imu(data: Dataset, imu: Sensor, body: Mounting, home: Path) -> None:
     _describe(home, "imu", imu.name, relative(imu.mounting, body), f"rate_hz: {imu.rate:g}", *told)
 
 
-def _gauge(data: Dataset, gauge: Sensor, body: Mounting, home: Path) -> None:
+def _gauge(data: Dataset, gauge: DatasetSensor, body: Mounting, home: Path) -> None:
     home.mkdir(parents=True)
     shutil.copyfile(data.folder / gauge.folder / "noisy.csv", home / "data.csv")
     place = relative(gauge.mounting, body)
     _describe(home, "depth", gauge.name, place, f"rate_hz: {gauge.rate:g}")
 
 
-def _state(data: Dataset, imu: Sensor, home: Path) -> None:
+def _state(data: Dataset, imu: DatasetSensor, home: Path) -> None:
     """The truth about the body; biases of the simulated units are not told, and are 0 in their
     columns, because readers such as evo refuse a row with an empty place."""
     home.mkdir(parents=True)

@@ -10,11 +10,11 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from seatrial.gnc.allocation import programme
+from seatrial.gnc.allocation import bounds, programme
 from seatrial.gnc.allocation.azimuth import Steered, steer
+from seatrial.gnc.allocation.bounds import Limits
 from seatrial.gnc.allocation.curves import orders_of, thrusts
 from seatrial.gnc.allocation.effectors import LEAST_SPEED, Azimuths, EffectorGroup, Effectors
-from seatrial.gnc.allocation.programme import Limits
 from seatrial.spatial.gradients import root
 
 OPPOSED = 1.5
@@ -209,7 +209,7 @@ def _solution(
         columns, goal = columns[:, :, None], goal[:, None]
         shape = (size.shape[0], e.azimuths.side.shape[1], *size.shape[1:])
         found, zero = (jnp.broadcast_to(a[:, None], shape) for a in (found, zero))
-    ready = programme.inside(limits, found)
+    ready = bounds.inside(limits, found)
     x = programme.follow(columns, limits, zero, goal, zero, found, ready, clip=True)
     if limits.normals is None:
         return x
@@ -315,7 +315,7 @@ def _caught_up(
         scaled, wanted = _scaled(group, columns[rows] * size[:, None], goal)
         found = thrust[rows] / unit
         start = jnp.clip(last[rows] / unit, limits.low, limits.high)
-        ready = settled & programme.inside(limits, found)
+        ready = settled & bounds.inside(limits, found)
         x = programme.follow(scaled, limits, start, wanted, found, found, ready, clip=False)
         thrust = thrust.at[rows].set(size * x)
     return thrust

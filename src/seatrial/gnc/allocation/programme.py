@@ -15,8 +15,7 @@ differentiated backwards. Nor need it be: near a demand the set stays the same, 
 solution of one linear system, which is differentiated in its place (the implicit function theorem;
 Amos and Kolter 2017 for quadratic programmes).
 
-Variables come first and vehicles last. The first n variables are bounded by themselves, the other
-2q are the x and then the y components of q plane vectors, each within a convex polygon.
+Variables come first and vehicles last; `bounds` has their limits.
 """
 
 from functools import partial
@@ -25,6 +24,9 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+
+from seatrial.gnc.allocation import bounds
+from seatrial.gnc.allocation.bounds import Limits
 
 SOFTNESS = 1e-8
 """ε. What is met is met but for a share of about ε, which a last correction removes; rounding
@@ -38,19 +40,6 @@ MISS = 1e-7
 
 QUIET = 1e-9
 """Rates below this share of the demand are rounding errors, not motion."""
-
-
-class Limits(NamedTuple):
-    """What the variables must keep to."""
-
-    low: jax.Array
-    """(n, ...)."""
-    high: jax.Array
-    """(n, ...)."""
-    normals: jax.Array | None = None
-    """(K, 2, q, ...) outward normals of the polygons' faces; zero where there is no face."""
-    reach: jax.Array | None = None
-    """(K, q, ...) distance of each face from the origin."""
 
 
 class _Path(NamedTuple):
@@ -69,17 +58,6 @@ class _Path(NamedTuple):
     steps: jax.Array
 
 
-class _Free(NamedTuple):
-    """Projection onto the directions that the active limits leave."""
-
-    single: jax.Array
-    """(n, ...) 1 where a bounded variable is free."""
-    xx: jax.Array
-    """(q, ...) what is taken away from plane vectors, a symmetric matrix."""
-    xy: jax.Array
-    yy: jax.Array
-
-
 def least(columns: jax.Array, demand: jax.Array) -> tuple[jax.Array, jax.Array]:
     """The least x that meets the demand without limits, and the demand that it meets.
 
@@ -91,16 +69,6 @@ def least(columns: jax.Array, demand: jax.Array) -> tuple[jax.Array, jax.Array]:
     # Once more for what the softness leaves.
     x = x + transposed(columns, _solve(matrix, demand - times(columns, x)))
     return x, times(columns, x)
-
-
-def inside(limits: Limits, x: jax.Array, tolerance: float = 1e-9) -> jax.Array:
-    """Whether x keeps to its limits, (...)."""
-    n = limits.low.shape[0]
-    good = jnp.all((x[:n] >= limits.low - tolerance) & (x[:n] <= limits.high + tolerance), axis=0)
-    if limits.normals is not None and limits.reach is not None:
-        over = _along(limits.normals, x[n:]) - limits.reach
-        good = good & jnp.all(over <= tolerance, axis=(0, 1))
-    return good
 
 
 def follow(
@@ -151,10 +119,10 @@ def _follow(
         share = jnp.sum(demand * met, axis=0) / (jnp.sum(demand * demand, axis=0) + 1e-300)
         goal = share * demand
     softness = CLIP_SOFTNESS if clip else SOFTNESS
-    free = _free(limits, path.active)
-    kept = _project(_expanded(free), columns)
+    free = bounds.free(limits, path.active)
+    kept = bounds.project(bounds.expanded(free), columns)
     mended = path.x + transposed(kept, _solve(_gram(kept, columns, softness), goal - met))
-    x = jnp.where(ready, found, _bounded(limits, mended))
+    x = jnp.where(ready, found, bounds.bounded(limits, mended))
     return _Solution(x, path.active, path.missed)
 
 
@@ -198,9 +166,9 @@ def _on_active_set(
     Where the demand was clipped (`missed`), its share σ is one more unknown, for which the
     reaction does no work: τ · r = 0. It is 1 elsewhere.
     """
-    free = _free(limits, active)
-    held = _held(limits, active) + _project(free, pull)
-    kept = _project(_expanded(free), columns)
+    free = bounds.free(limits, active)
+    held = bounds.held(limits, active) + bounds.project(free, pull)
+    kept = bounds.project(bounds.expanded(free), columns)
     matrix = _gram(kept, columns, SOFTNESS)
     gone = times(columns, held)
     along, across = _solve(matrix, demand), _solve(matrix, gone)
@@ -210,32 +178,6 @@ def _on_active_set(
     x = held + transposed(kept, share * along - across)
     # Once more for what the softness leaves, as on the way itself.
     return x + transposed(kept, _solve(matrix, share * demand - times(columns, x)))
-
-
-def _held(limits: Limits, active: jax.Array) -> jax.Array:
-    """Where the limits in force hold x; zero in the directions that they leave free."""
-    n = limits.low.shape[0]
-    low = jnp.broadcast_to(limits.low, active[:n].shape)
-    high = jnp.broadcast_to(limits.high, active[:n].shape)
-    single = jnp.where(active[:n], high, jnp.where(active[n : 2 * n], low, 0.0))
-    if limits.normals is None or limits.reach is None:
-        return single
-    faces = _faces(limits, active)
-    corner = jnp.sum(faces, axis=0) >= 2
-    normals = jnp.where(faces[:, None], limits.normals, 0.0)
-    nx, ny = normals[:, 0], normals[:, 1]
-    # One face: d n. Two: where they meet, the least squares of n · x = d over both.
-    x, y = jnp.sum(nx * limits.reach, axis=0), jnp.sum(ny * limits.reach, axis=0)
-    xx, xy, yy = jnp.sum(nx * nx, axis=0), jnp.sum(nx * ny, axis=0), jnp.sum(ny * ny, axis=0)
-    over = jnp.where(corner, xx * yy - xy * xy, 1.0)
-    over = jnp.where(over > 1e-12, over, jnp.inf)
-    return jnp.concatenate(
-        [
-            single,
-            jnp.where(corner, (yy * x - xy * y) / over, x),
-            jnp.where(corner, (xx * y - xy * x) / over, y),
-        ]
-    )
 
 
 def _walk(
@@ -257,15 +199,15 @@ def _walk(
         return jnp.any(~path.done) & (jnp.max(path.steps) < most)
 
     def advance(path: _Path) -> _Path:
-        free = _free(limits, path.active)
-        kept = _project(_expanded(free), columns)
+        free = bounds.free(limits, path.active)
+        kept = bounds.project(bounds.expanded(free), columns)
         matrix = _gram(kept, columns, softness)
         d_reaction = _solve(matrix, turn - times(kept, drift))
         push = drift + transposed(columns, d_reaction)
-        dx = _project(free, push)
+        dx = bounds.project(free, push)
         held = start + path.way * drift + transposed(columns, path.reaction) - path.x
-        slack, rate = _slack(limits, path.x), _rates(limits, dx)
-        force, d_force = (_forces(limits, path.active, v) for v in (held, push - dx))
+        slack, rate = bounds.slack(limits, path.x), bounds.rates(limits, dx)
+        force, d_force = (bounds.forces(limits, path.active, v) for v in (held, push - dx))
         quiet = QUIET * (scale + 1e-30)
         hit = jnp.where(rate > quiet, jnp.maximum(slack, 0.0) / jnp.where(rate > quiet, rate, 1), 9)
         noise = QUIET * (jnp.max(jnp.abs(d_reaction), axis=0) + scale + 1e-30)
@@ -297,7 +239,7 @@ def _walk(
         )
 
     shape = jnp.broadcast_shapes(demand.shape[1:], columns.shape[2:], start.shape[1:])
-    rows = _slack(limits, jnp.broadcast_to(start, (start.shape[0], *shape)))
+    rows = bounds.slack(limits, jnp.broadcast_to(start, (start.shape[0], *shape)))
     most = 16 + 4 * columns.shape[0] + rows.shape[0]  # far more than any case has needed
     path: _Path = jax.lax.while_loop(
         unfinished,
@@ -362,97 +304,3 @@ def _solve(matrix: list[list[jax.Array]], right: jax.Array) -> jax.Array:
         for j in range(i + 1, k):
             y[i] = y[i] - lower[j][i] * y[j]
     return jnp.stack(jnp.broadcast_arrays(*y))
-
-
-def _along(normals: jax.Array, plane: jax.Array) -> jax.Array:
-    """n · v of every face, (K, q, ...), for vectors (2 q, ...)."""
-    q = plane.shape[0] // 2
-    return normals[:, 0] * plane[:q] + normals[:, 1] * plane[q:]
-
-
-def _faces(limits: Limits, active: jax.Array) -> jax.Array:
-    """The active faces, (K, q, ...)."""
-    n = limits.low.shape[0]
-    assert limits.normals is not None
-    k, _, q = limits.normals.shape[:3]
-    return active[2 * n :].reshape(k, q, *active.shape[1:])
-
-
-def _free(limits: Limits, active: jax.Array) -> _Free:
-    n = limits.low.shape[0]
-    single = 1.0 - (active[:n] | active[n : 2 * n])
-    if limits.normals is None:
-        none = single[:0]
-        return _Free(single, none, none, none)
-    faces = _faces(limits, active)
-    corner = jnp.sum(faces, axis=0) >= 2
-    nx, ny = limits.normals[:, 0], limits.normals[:, 1]
-
-    def taken(a: jax.Array, b: jax.Array, all_of_it: float) -> jax.Array:
-        return jnp.where(corner, all_of_it, jnp.sum(jnp.where(faces, a * b, 0.0), axis=0))
-
-    return _Free(single, taken(nx, nx, 1.0), taken(nx, ny, 0.0), taken(ny, ny, 1.0))
-
-
-def _expanded(free: _Free) -> _Free:
-    return _Free(*(part[:, None] for part in free))
-
-
-def _project(free: _Free, v: jax.Array) -> jax.Array:
-    n, q = free.single.shape[0], free.xx.shape[0]
-    if q == 0:
-        return v * free.single
-    x, y = v[n : n + q], v[n + q :]
-    return jnp.concatenate(
-        [
-            v[:n] * free.single,
-            x - free.xx * x - free.xy * y,
-            y - free.xy * x - free.yy * y,
-        ]
-    )
-
-
-def _slack(limits: Limits, x: jax.Array) -> jax.Array:
-    """Distance from every limit, (m, ...)."""
-    n = limits.low.shape[0]
-    rows = [limits.high - x[:n], x[:n] - limits.low]
-    if limits.normals is not None and limits.reach is not None:
-        rows.append(_rows(limits.reach - _along(limits.normals, x[n:])))
-    return jnp.concatenate(rows)
-
-
-def _rates(limits: Limits, dx: jax.Array) -> jax.Array:
-    """How fast every limit is approached, (m, ...)."""
-    n = limits.low.shape[0]
-    rows = [dx[:n], -dx[:n]]
-    if limits.normals is not None:
-        rows.append(_rows(_along(limits.normals, dx[n:])))
-    return jnp.concatenate(rows)
-
-
-def _forces(limits: Limits, active: jax.Array, v: jax.Array) -> jax.Array:
-    """What the limits in force hold back of v, (m, ...); zero or more while they are needed."""
-    n = limits.low.shape[0]
-    rows = [v[:n], -v[:n]]
-    if limits.normals is not None:
-        faces = _faces(limits, active)
-        q = faces.shape[1]
-        normals = jnp.where(faces[:, None], limits.normals, 0.0)
-        nx, ny = normals[:, 0], normals[:, 1]
-        # In a corner v = a n + b o with the other face's normal o; a = (v × o) / (n × o).
-        ox, oy = jnp.sum(nx, axis=0) - nx, jnp.sum(ny, axis=0) - ny
-        across = nx * oy - ny * ox
-        corner = (jnp.sum(faces, axis=0) >= 2) & (jnp.abs(across) > 1e-12)
-        split = (v[n : n + q] * oy - v[n + q :] * ox) / jnp.where(corner, across, 1.0)
-        rows.append(_rows(jnp.where(corner, split, _along(normals, v[n:]))))
-    return jnp.concatenate(rows)
-
-
-def _rows(faces: jax.Array) -> jax.Array:
-    return faces.reshape(-1, *faces.shape[2:])
-
-
-def _bounded(limits: Limits, x: jax.Array) -> jax.Array:
-    n = limits.low.shape[0]
-    single = jnp.clip(x[:n], limits.low, limits.high)
-    return jnp.concatenate([single, x[n:]]) if x.shape[0] > n else single

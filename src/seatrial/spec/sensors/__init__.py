@@ -20,7 +20,7 @@ from seatrial.spec.sensors.sonar import (
 )
 from seatrial.spec.sensors.water import Anemometer, Ctd, Dvl, Pressure, SpeedLog
 
-Sensor = Annotated[
+AnySensor = Annotated[
     Imu
     | Ahrs
     | Compass

@@ -36,7 +36,7 @@ from seatrial.signals import OUTCOMES
 from seatrial.spec.library import library_names
 from seatrial.spec.loading import load, load_text
 from seatrial.spec.scenario import Scenario
-from seatrial.spec.sensors import Sensor
+from seatrial.spec.sensors import AnySensor
 from seatrial.spec.sensors.position import Usbl
 from seatrial.spec.vehicle import Vehicle
 
@@ -85,7 +85,7 @@ class Drive:
     """Whether its own sensors can feed a filter."""
     slope: float
     """Largest slope of a leg."""
-    sensors: tuple[Sensor, ...]
+    sensors: tuple[AnySensor, ...]
     """What it carries."""
 
 
@@ -140,7 +140,7 @@ def drives(names: Iterable[str] | None = None) -> list[Drive]:
     return found
 
 
-def _carried(vehicle: Vehicle) -> tuple[Sensor, ...]:
+def _carried(vehicle: Vehicle) -> tuple[AnySensor, ...]:
     """Its own sensors, and those that bound its position where they do not."""
     kinds = {sensor.type for sensor in vehicle.sensors}
     if vehicle.buoyancy.craft == "surface" or "imu" not in kinds or "gnss" in kinds:
