@@ -151,7 +151,8 @@ def test_a_stick_turns_an_outboard_motor_and_leaves_pods_that_steer_by_their_thr
     text = (ROOT / "docs" / "describe-a-vehicle.md").read_text()
     skiff = load_text(text.split("```yaml\n")[1].split("```")[0], Vehicle)
     vehicles = [{"name": "skiff", "vehicle": skiff}, {"name": "wamv", "vehicle": "wamv"}]
-    helms = helms_of(st.compile_scenario(st.Scenario(duration=1.0, world="calm", vehicles=vehicles)))
+    described = st.Scenario(duration=1.0, world="calm", vehicles=vehicles)
+    helms = helms_of(st.compile_scenario(described))
     orders = helms["skiff"].steered(0.5, 1.0, 0.0, 0.0).channels
     assert orders == pytest.approx({"outboard": 150.0, "outboard_angle": -np.radians(35.0)})
     assert not any("angle" in name for name in helms["wamv"].pushes)
