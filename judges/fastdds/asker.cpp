@@ -48,7 +48,7 @@ int ask(Service& service, Bytes question)
     parameters.related_sample_identity().writer_guid() = service.answers->guid();
     service.asks->write(&question, parameters);
     const auto number = parameters.sample_identity().sequence_number();
-    for (int i = 0; i < 2400; ++i)
+    for (int i = 0; i < 12000; ++i)
     {
         Bytes answer;
         SampleInfo info;

@@ -23,7 +23,12 @@ from seatrial.bridges.autopilots.frames import (
     Framer,
 )
 from seatrial.bridges.autopilots.mavlink import MavlinkBridge
-from seatrial.bridges.autopilots.vehicle import Inertial, place_of, usual_outputs
+from seatrial.bridges.autopilots.vehicle import (
+    Inertial,
+    place_of,
+    turns_to_starboard,
+    usual_outputs,
+)
 from seatrial.bridging import run_bridged
 from seatrial.engine.frames import ActuatorInfo, VehicleInfo, VehicleState
 from seatrial.errors import SpecError
@@ -141,6 +146,11 @@ def test_outputs_of_boats_and_of_others():
     assert usual_outputs(vehicle("surface", "left", "right")) == {"left": 1, "right": 3}
     assert usual_outputs(vehicle("surface", "propeller", "rudder")) == {"rudder": 1, "propeller": 3}
     assert usual_outputs(vehicle("submerged", "a", "b")) == {"a": 1, "b": 2}
+    motor = ActuatorInfo("motor", "N", "thruster", (-1.4, 0.0, 0.3))
+    angle = ActuatorInfo("motor_angle", "rad", "azimuth", (-1.4, 0.0, 0.3))
+    skiff = VehicleInfo("v", "v", "surface", 1, 1, 1, (motor, angle))
+    assert usual_outputs(skiff) == {"motor_angle": 1, "motor": 3}
+    assert turns_to_starboard(angle) == -1.0
     place = place_of("otter@9002:left=1,right=4", "--ardupilot")
     assert (place.vehicle, place.port, place.outputs) == ("otter", 9002, {"left": 1, "right": 4})
 

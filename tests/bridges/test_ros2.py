@@ -1,7 +1,9 @@
 """ROS 2 over DDS with a peer in another process, whose types are its own."""
 
+import contextlib
 import json
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -33,7 +35,7 @@ class Peer:
         assert json.loads(self.process.stdout.readline()) == {"ready": True}
 
     def said(self):
-        text, _ = self.process.communicate(timeout=90)
+        text, _ = self.process.communicate(timeout=270)
         assert self.process.returncode == 0
         return [json.loads(line) for line in text.splitlines()]
 
@@ -106,6 +108,29 @@ def test_what_nobody_can_use_is_counted_and_changes_nothing(bridged, plan, peer,
     assert (tmp_path / "plain.mcap").read_bytes() == (tmp_path / "run.mcap").read_bytes()
     assert bridge.counts["refused"] >= 100
     assert bridge.counts["heard"] <= 3
+
+
+@pytest.mark.skipif(not hasattr(socket, "SO_BINDTODEVICE"), reason="Linux can keep it to loopback")
+def test_datagrams_from_elsewhere_do_not_reach_it():
+    """Cyclone DDS binds to all addresses, whichever interface it is told."""
+
+    def devices():
+        """Of the sockets of this process that hear datagrams at any address."""
+        for name in os.listdir("/proc/self/fd"):
+            with contextlib.suppress(OSError):  # no socket
+                line = socket.socket(fileno=int(name))
+                try:
+                    if line.type == socket.SOCK_DGRAM and line.getsockname()[0] == "0.0.0.0":
+                        device = line.getsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, 16)
+                        yield device.rstrip(b"\0")
+                finally:
+                    line.detach()
+
+    participant = Participant(DOMAIN)
+    try:
+        assert set(devices()) == {b"lo"}
+    finally:
+        participant.close()
 
 
 def test_wrong_profiles_are_refused():

@@ -105,6 +105,49 @@ def test_a_question_is_heard_once_and_its_answer_names_it(services):
     assert not services.take()
 
 
+def test_a_peer_that_was_silent_for_longer_than_its_lease_asks_again(services):
+    """On a busy machine it is slow, not gone, and never tells of its endpoints again."""
+    peer = Peer(services)
+    peer.join()
+    wait_for(lambda: services._peers)
+    peer.endpoint(b"\0\0\x03\xc2", b"\0\0\x11\x03", "rq/xRequest")
+    wait_for(lambda: services._peers[peer.prefix].writes)
+    services._peers[peer.prefix].until = 0.0
+    time.sleep(1.2)  # longer than the time between two announcements
+    peer.join()
+    peer.send(peer.data(b"\0\0\x11\x03", 1, b"\0\x01\0\0\x07\0\0\0"))
+    assert wait_for(services.take)
+
+
+def test_a_peer_that_forgot_us_is_told_of_our_endpoints_again(services):
+    peer = Peer(services)
+    peer.join()
+    wait_for(lambda: services._peers)
+
+    def acknowledge(base):
+        body = b"\0\0\x03\xc7\0\0\x03\xc2" + struct.pack("<iIIi", 0, base, 0, 1)
+        peer.send(struct.pack("<BBH", 6, 3, len(body)) + body)
+
+    acknowledge(2)
+    taken = lambda: services._peers[peer.prefix].taken.get(b"\0\0\x03\xc2")  # noqa: E731
+    wait_for(lambda: taken() == 1)
+    acknowledge(1)
+    wait_for(lambda: taken() == 0)
+
+
+def test_who_is_gone_makes_room_for_others(services):
+    for _ in range(64):
+        Peer(services).join()
+    wait_for(lambda: len(services._peers) == 64)
+    late = Peer(services)
+    late.join()
+    time.sleep(0.2)
+    assert late.prefix not in services._peers
+    next(iter(services._peers.values())).until = 0.0
+    late.join()
+    wait_for(lambda: late.prefix in services._peers)
+
+
 def test_garbage_and_strangers_are_outlived(services):
     peer, stranger = Peer(services), Peer(services, b"\x01\x23")
     numbers = random.Random(3)

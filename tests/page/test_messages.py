@@ -10,10 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as some
 from pydantic import ValidationError
 
+import seatrial as st
 from seatrial.engine.frames import VehicleFrames
 from seatrial.errors import SpecError
 from seatrial.geometry.bodies import Body, Timetable, quaternion_of, rotation_matrix
-from seatrial.viewer.helm import Helm
+from seatrial.spec.loading import load_text
+from seatrial.spec.vehicle import Vehicle
+from seatrial.viewer.helm import Helm, helms_of
 from seatrial.viewer.messages import FASTEST, SLOWEST, read_request
 from seatrial.viewer.states import parts_of, poses_of, rows_of, state_message
 from seatrial.viewer.typescript import typescript
@@ -141,6 +144,18 @@ def helm(**changes):
 )
 def test_a_stick_moves_the_channels_within_their_limits(stick, orders):
     assert helm().steered(*stick, 0.0, 0.0).channels == pytest.approx(orders)
+
+
+def test_a_stick_turns_an_outboard_motor_and_leaves_pods_that_steer_by_their_thrust():
+    """A positive angle pushes the stern to starboard, the bow to port."""
+    text = (ROOT / "docs" / "describe-a-vehicle.md").read_text()
+    skiff = load_text(text.split("```yaml\n")[1].split("```")[0], Vehicle)
+    vehicles = [{"name": "skiff", "vehicle": skiff}, {"name": "wamv", "vehicle": "wamv"}]
+    described = st.Scenario(duration=1.0, world="calm", vehicles=vehicles)
+    helms = helms_of(st.compile_scenario(described))
+    orders = helms["skiff"].steered(0.5, 1.0, 0.0, 0.0).channels
+    assert orders == pytest.approx({"outboard": 150.0, "outboard_angle": -np.radians(35.0)})
+    assert not any("angle" in name for name in helms["wamv"].pushes)
 
 
 def test_an_autopilot_gets_a_setpoint_from_the_stick():

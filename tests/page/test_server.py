@@ -56,6 +56,8 @@ def test_loopback_needs_no_token_and_hears_loopback_names_only(counter, page):
         assert knock(f"{served.url}ws", origin=own) == 101
         assert knock(f"{served.url}ws", origin=other) == 403
         assert knock(f"{served.url}ws", origin=f"http://127.0.0.1:{port + 1}") == 403
+        assert ask(served.url, Host="[") == 403  # neither is an address at all
+        assert knock(f"{served.url}ws", origin="http://[") == 403
         assert knock(f"{served.url}ws") == 101  # a program, not a page from elsewhere
 
 

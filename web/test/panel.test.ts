@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { depthColour, roundLength } from "../src/minimap";
-import { decimals, span } from "../src/charts/chart";
+import { decimals, parted, span } from "../src/charts/chart";
 import { commonLevels, palette, polarCell, rampOf, roundAbove, shadeBetween, ticksOf } from "../src/sensors/pictures";
 import { groupsOf, shown } from "../src/sensors/tabs";
 import { truthOf } from "../src/sensors/truth";
@@ -123,6 +123,11 @@ describe("what charts show", () => {
   it("leaves out what no beam met and places of a list that hold no contact", () => {
     const card = sensor("radar", { components: ["range_1", "range_2", "identity_1", "course_1", "identity_2", "course_2"] });
     expect(shown(card, [0, 5, 7, -1, 0, 0])).toEqual([null, null, 7, 2 * Math.PI - 1, null, null]);
+  });
+
+  it("breaks a heading's line where it passes north", () => {
+    expect(parted([6.1, 6.2, 0.1, 0.2, null, 6.2])).toEqual([6.1, 6.2, null, 0.2, null, 6.2]);
+    expect(parted([-0.5, 0.5])).toEqual([-0.5, 0.5]);
   });
 
   it("writes as many decimals as tell ticks apart, and does not blow up noise", () => {

@@ -82,9 +82,12 @@ class WebSocketBridge(Clients):
         if self._host not in LOOPBACK:
             return True
         origin, host = socket_.headers.get("origin"), socket_.headers.get("host", "")
-        here = urlsplit(f"//{host}").hostname in LOOPBACK
-        known = origin is None or urlsplit(origin).hostname in LOOPBACK or origin in self.origins
-        return here and known
+        try:
+            here = urlsplit(f"//{host}").hostname in LOOPBACK
+            own = origin is None or urlsplit(origin).hostname in LOOPBACK
+        except ValueError:  # one of them is no address
+            return False
+        return here and (own or origin in self.origins)
 
     async def _knock(self, socket_: "WebSocket") -> None:
         offered = socket_.scope.get("subprotocols", [])

@@ -100,6 +100,7 @@ def _channels(
     """Limits, and what a stick does, of the channels of a fleet."""
     limits: dict[str, tuple[float, float]] = {}
     pushes: dict[str, Push] = {}
+    angles: dict[str, Push] = {}
     for actuator in fleet.group.model.actuators:
         if 0 <= actuator.channel < len(names):
             name = names[actuator.channel]
@@ -110,6 +111,10 @@ def _channels(
         turning = getattr(actuator, "azimuth_channel", -1)
         if 0 <= turning < len(names):
             limits[names[turning]] = _limits(actuator.azimuth)  # type: ignore[union-attr]
+            x = float(np.ravel(actuator.position[0])[0])  # type: ignore[union-attr]
+            angles[names[turning]] = (0.0, math.copysign(1.0, x), 0.0)
+    if not any(turn for _, turn, _ in pushes.values()):  # an outboard motor is its own rudder
+        pushes |= angles
     return limits, pushes
 
 

@@ -118,15 +118,19 @@ class House:
         """The role of whoever knocks: by the token of the link, or without one for those from this
         machine; nobody's who comes from a page of somebody else's."""
         host = connection.headers.get("host", "")
-        origin = connection.headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc != host:
+        try:
+            origin = urlsplit(connection.headers.get("origin", f"//{host}")).netloc
+            asked_for = urlsplit(f"//{host}").hostname
+        except ValueError:  # neither is an address
+            return None
+        if origin != host:
             return None
         given = connection.query_params.get("token", "").encode()
         found = None
         for token, role in self.links.items():  # all of them, in the same time for any token
             if hmac.compare_digest(given, token.encode()):
                 found = role
-        if not given and urlsplit(f"//{host}").hostname not in LOOPBACK:
+        if not given and asked_for not in LOOPBACK:
             return None
         return found
 

@@ -73,7 +73,9 @@ export class Chart {
     this.now = now;
     const [min, max] = this.shown;
     const { factor } = units.of(this.lines.unit);
-    const scaled = [this.times, ...this.data.slice(1).map((c) => c.map((v) => (v === null ? null : v * factor)))];
+    const angles = this.lines.unit === "rad";
+    const columns = this.data.slice(1).map((c) => (angles ? parted(c) : c));
+    const scaled = [this.times, ...columns.map((c) => c.map((v) => (v === null ? null : v * factor)))];
     plot.batch(() => {
       plot.setData(scaled as uPlot.AlignedData, false);
       plot.setScale("x", { min, max });
@@ -209,6 +211,14 @@ export function span(low: number | null, high: number | null): [number, number] 
   const still = 0.1 * Math.abs(middle) || 1; // what does not change at all lies in the middle
   const wide = half ? Math.max(1.1 * half, 1e-4 * Math.abs(middle), 1e-6) : still;
   return [middle - wide, middle + wide];
+}
+
+/** Angles that go on beyond a whole turn: the line ends there and begins anew. */
+export function parted(angles: (number | null)[]): (number | null)[] {
+  return angles.map((a, i) => {
+    const before = angles[i - 1];
+    return a === null || before === undefined || before === null || Math.abs(a - before) < Math.PI ? a : null;
+  });
 }
 
 function finite(value: number | null | undefined): number | null {

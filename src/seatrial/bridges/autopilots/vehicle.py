@@ -1,5 +1,6 @@
 """What autopilots share: which output moves which channel, and what an IMU at the origin feels."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,7 +8,7 @@ from numpy.typing import NDArray
 
 from seatrial.bridges.bridge import Setting
 from seatrial.conventions import GRAVITY
-from seatrial.engine.frames import VehicleInfo, VehicleState
+from seatrial.engine.frames import ActuatorInfo, VehicleInfo, VehicleState
 from seatrial.errors import Problem, SpecError
 from seatrial.signals import Command
 
@@ -81,19 +82,29 @@ class Driven:
     def command(self, shares: Array) -> Command:
         """Orders of outputs from −1 to 1; those that are not there, or NaN, order nothing.
 
-        A rudder turns the bow to starboard with a positive output; its own positive angle turns it
-        to port.
+        What steers turns the bow to starboard with a positive output, whichever way its own angle
+        is counted.
         """
+        turns = {a.name: turns_to_starboard(a) for a in self.info.actuators}
         orders = {}
         for channel, number in self.outputs.items():
             if number > len(shares) or not np.isfinite(shares[number - 1]):
                 continue
             share = float(np.clip(shares[number - 1], -1.0, 1.0))
-            if "rudder" in channel:
+            if turns[channel] < 0.0:
                 share = -share
             low, high = self._limits[channel]
             orders[channel] = share * high if share >= 0.0 else -share * low
         return Command(channels=orders)
+
+
+def turns_to_starboard(actuator: ActuatorInfo) -> float:
+    """1 where a positive angle turns the bow to starboard while going ahead, −1 where to port: a
+    rudder, and an azimuth thruster that stands aft. 0 of all that has no such angle."""
+    if "rudder" in actuator.name:
+        return -1.0
+    ahead = actuator.position[0] if actuator.kind == "azimuth" else 0.0
+    return math.copysign(1.0, ahead) if ahead else 0.0
 
 
 def usual_outputs(vehicle: VehicleInfo) -> dict[str, int]:
@@ -101,8 +112,9 @@ def usual_outputs(vehicle: VehicleInfo) -> dict[str, int]:
     names = [a.name for a in vehicle.actuators]
     if vehicle.craft != "surface" or len(names) != 2:
         return {name: i + 1 for i, name in enumerate(names)}
-    if any("rudder" in name for name in names):
-        return {name: STEERING if "rudder" in name else THROTTLE for name in names}
+    steers = [turns_to_starboard(a) != 0.0 for a in vehicle.actuators]
+    if any(steers):
+        return dict(zip(names, (STEERING if s else THROTTLE for s in steers), strict=True))
     return dict(zip(names, (STEERING, THROTTLE), strict=True))
 
 

@@ -5,7 +5,10 @@ A ROS topic `/otter/imu` is the DDS topic `rt/otter/imu` and `sensor_msgs/msg/Im
 message is the same CDR as in a recording: it is handed to DDS and taken from it as bytes.
 """
 
+import contextlib
 import os
+import socket
+import stat
 from functools import cache
 from typing import Any
 
@@ -55,6 +58,25 @@ def _domain(number: int) -> Any:
     return Domain(number, LOOPBACK)
 
 
+def _keep_to_loopback() -> None:
+    """Let the sockets of this process that hear datagrams at any address hear loopback alone.
+
+    Cyclone DDS sends by the interface that it is told, but binds what it hears by to all addresses
+    (its issues 1923 and 2090), so that datagrams from elsewhere would reach it. Linux can bind them
+    to the interface afterwards; other systems need a firewall.
+    """
+    if not hasattr(socket, "SO_BINDTODEVICE"):
+        return
+    for name in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):  # closed meanwhile
+            if not stat.S_ISSOCK(os.fstat(int(name)).st_mode):
+                continue
+            with socket.socket(fileno=os.dup(int(name))) as heard:
+                datagrams = heard.family == socket.AF_INET and heard.type == socket.SOCK_DGRAM
+                if datagrams and heard.getsockname()[0] == "0.0.0.0":
+                    heard.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"lo")
+
+
 def dds_name(typename: str, place: str = "msg") -> str:
     """As DDS calls a message."""
     package, _, name = typename.split("/")
@@ -101,8 +123,9 @@ class Participant:
         from cyclonedds.core import DDSException
         from cyclonedds.domain import DomainParticipant
 
+        told = "CYCLONEDDS_URI" in os.environ
         try:
-            self._domain = None if "CYCLONEDDS_URI" in os.environ else _domain(domain)
+            self._domain = None if told else _domain(domain)
             self._dds: Any = DomainParticipant(domain)
         except DDSException as error:
             raise SpecError(
@@ -112,6 +135,8 @@ class Participant:
                     expected="a domain of this machine, 0 to 232, and a valid `CYCLONEDDS_URI`",
                 )
             ) from None
+        if not told:
+            _keep_to_loopback()
 
     def close(self) -> None:
         """Leave; peers see all topics go."""
