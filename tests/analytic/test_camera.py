@@ -400,7 +400,6 @@ def test_a_camera_sees_the_vehicle_that_carries_it_but_not_from_within():
         own = seen.payload(boat["name"], "mast")[-1] == FIRST_BODY + i
         per_metre = focal / (3.0 - 0.5 * hull.height)
         wide, high = own.any(axis=0).sum(), own.any(axis=1).sum()
-        np.testing.assert_allclose(
-            [wide, high], [hull.beam * per_metre, hull.length * per_metre], atol=1.0
-        )
+        expected = hull.beam * per_metre, hull.length * per_metre
+        np.testing.assert_allclose([wide, high], expected, atol=1.5)
         assert FIRST_BODY + i not in seen.payload(boat["name"], "bow")[-1]
