@@ -65,7 +65,7 @@ def random_board(random):
     the detector, and which reaches the edges as often as the middle."""
     inner = [(i, j) for i in range(1, ROWS) for j in range(1, COLUMNS)]
     while True:
-        turned = random.uniform(-0.6, 0.6, 3) + [0.0, 0.0, math.pi]
+        turned = random.uniform(-0.6, 0.6, 3) + np.array([0.0, 0.0, math.pi])
         distance, aside, below = random.uniform([0.24, -0.75, -0.56], [0.54, 0.75, 0.56])
         place = distance * np.array([1.0, aside, below])
         own = [[0.01, (0.5 * COLUMNS - j) * CELL, (i - 0.5 * ROWS) * CELL] for i, j in inner]
@@ -78,7 +78,7 @@ def random_board(random):
         grid = seen.reshape(ROWS - 1, COLUMNS - 1, 2)
         apart = min(np.linalg.norm(np.diff(grid, axis=k), axis=2).min() for k in (0, 1))
         if apart > 18 and np.all(grid > 12) and np.all(grid < [627, 467]):
-            return board(patterns.checker(COLUMNS, ROWS), CELL, turned, place + [0.0, 0.0, -5.0])
+            return board(patterns.checker(COLUMNS, ROWS), CELL, turned, place - np.array([0, 0, 5]))
 
 
 def linear(picture):
