@@ -95,8 +95,8 @@ def vessel_timetable(vessel: spec.Vessel) -> Timetable:
 
 def hull_of(name: str, vehicle: Vehicle) -> Body:
     """What others see of a vehicle."""
-    size = {"length": vehicle.length, "beam": vehicle.beam, "height": vehicle.height}
-    return Body(name, "vehicle", vehicle.name, **size)
+    v = vehicle
+    return Body(name, "vehicle", v.name, length=v.length, beam=v.beam, height=v.height)
 
 
 def ray_scene(
