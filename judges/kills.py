@@ -39,7 +39,7 @@ def kill_once(folder: Path, given: argparse.Namespace, chance: random.Random) ->
     before = pictures(folder)
     process = subprocess.Popen(command(folder, given), stdout=subprocess.DEVNULL)
     while process.poll() is None and pictures(folder) == before:
-        time.sleep(0.02)
+        time.sleep(0.1)
     try:
         process.wait(chance.uniform(0.0, given.longest))
     except subprocess.TimeoutExpired:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import craft
+import seatrial as st
 from instruments import fit
 from seatrial.errors import SpecError
 from seatrial.geometry.bodies import Body
@@ -373,3 +374,32 @@ def test_a_thermal_camera_sees_a_cold_sky_and_sunny_sides():
     assert expected < 282.5
     under = dense.expand(views(position=(0, 0, 3.0)), CALM).payload[0] / 100.0
     np.testing.assert_allclose(under, 283.15, atol=0.02)
+
+
+def test_a_camera_sees_the_vehicle_that_carries_it_but_not_from_within():
+    """From a mast of 3 m the deck is as long and as wide as its size and distance say, upright in
+    the picture whatever the heading, and each of two boats sees its own; within the hull there is
+    nothing but the sea."""
+    focal = 64.0
+    common = {"type": "camera", "rate": 1, "width": 64, "height": 64, "shows": "instance",
+              "field_of_view_deg": math.degrees(2.0 * math.atan(0.5))}  # fmt: skip
+    sensors = [
+        common | {"name": "mast", "position": [0, 0, -3], "pitch_deg": -90},
+        common | {"name": "bow", "position": [0.8, 0, 0.05]},
+    ]
+    boats = [
+        {"vehicle": "otter", "name": name, "sensors": sensors,
+         "start": {"position": [0, east, 0], "heading_deg": heading}}
+        for name, east, heading in (("first", 0, 30), ("second", 40, 200))
+    ]  # fmt: skip
+    world = {"name": "calm", "seabed": {"depth": 8}}
+    described = st.Scenario(name="deck", duration=1.0, world=world, vehicles=boats)
+    seen = st.run(described).recording
+    hull = described.vehicles[0].vehicle
+    for i, boat in enumerate(boats):
+        own = seen.payload(boat["name"], "mast")[-1] == FIRST_BODY + i
+        per_metre = focal / (3.0 - 0.5 * hull.height)
+        wide, high = own.any(axis=0).sum(), own.any(axis=1).sum()
+        expected = hull.beam * per_metre, hull.length * per_metre
+        np.testing.assert_allclose([wide, high], expected, atol=1.5)
+        assert FIRST_BODY + i not in seen.payload(boat["name"], "bow")[-1]

@@ -120,6 +120,18 @@ def test_a_box_filter_takes_noise_and_leaves_light():
     assert denoised(noisy, "none") is noisy
 
 
+def test_parts_of_a_denoised_picture_add_up_to_it():
+    """What is left without the light that water scattered is that of the lamp on the wall, which is
+    nowhere negative, and none at all where the wall ends."""
+    stage = Stage(RayScene([wall(4.0)]), SALT, NIGHT, water([0.05] * 3, [0.3] * 3))
+    wide = replace(shot(24, 16), lens=Lens(24, 16, 6.0), lights=(lamp(0.0),))
+    asked = "colour", "direct", "indirect"
+    found = Tracer(stage, seed=2).render(wide, Tracing(4, Bounces(4), "oidn"), asked)
+    whole, direct, indirect = (found[name] for name in asked)
+    assert min(direct.max(), indirect.max()) > 0.0
+    assert np.all(whole - direct - indirect > -1e-6 * whole.max())
+
+
 def test_a_lamp_lights_a_wall_by_the_inverse_square():
     """Without water (its coefficients next to nothing) the radiance on the axis is
     albedo / π · I / r², in units in which 133 klx count as π."""

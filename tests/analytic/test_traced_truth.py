@@ -7,17 +7,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from seatrial.geometry.bodies import Body
+from seatrial.geometry.bodies import Body, Timetable
 from seatrial.geometry.rays import RayScene
 from seatrial.geometry.terrain import terrain
 from seatrial.ocean import Ocean
+from seatrial.render.appearance import BLACK, WHITE
 from seatrial.render.lens import Distortion
+from seatrial.render.live.draw import draw
 from seatrial.render.picture import BOTTOM, FIRST_BODY, Lens, Light, Shot, Stage
 from seatrial.render.sky import Sky
 from seatrial.render.traced.backend import mitsuba
 from seatrial.render.traced.things import meshes, surfaces
 from seatrial.render.traced.things.props import Props
 from seatrial.render.traced.things.snow import BOX, flakes
+from seatrial.render.traced.tracer import Tracer
 from seatrial.render.traced.truth import Truth
 from seatrial.render.traced.view import View
 from seatrial.render.water import medium
@@ -142,6 +145,70 @@ def test_shadows_lie_where_the_lamp_does_not_see():
     own = lamp._replace(position=shot.position, direction=View(shot).axes[:, 0])
     truth = Truth(stage, replace(shot, lights=(own,)))
     assert truth.shadow().ravel()[(truth.instance >= BOTTOM) & (truth.distance < 15.0)].min() == 1
+
+
+def test_the_shadow_of_a_box_is_the_boxs_seen_from_the_lamp():
+    """On a flat floor: where the line to the lamp passes through the box, by its six planes."""
+    half, middle = np.array([0.5, 0.4, 0.3]), np.array([4.0, 0.5, 18.5])
+    box = Body("box", "box", length=1.0, beam=0.8, height=0.6, position=middle)
+    stage = Stage(RayScene([box], 20.0), Ocean(water=None), NIGHT, medium("II"))
+    lamp = Light(np.array([2.5, 0.0, 15.0]), np.array([0.5, 0.1, 0.86]), 1000.0, 1.2)
+    shot = Shot(np.array([4.0, 0.0, 13.0]), turned(0.0, -0.5 * math.pi), 0.0, Lens(40, 30, 40.0))
+    truth = Truth(stage, replace(shot, lights=(lamp,)))
+    floor = truth.instance == BOTTOM
+    at = truth.points[floor]
+    enters, leaves = np.zeros(len(at)), np.ones(len(at))
+    for axis in range(3):
+        way = lamp.position[axis] - at[:, axis]
+        ends = [(middle[axis] + side * half[axis] - at[:, axis]) / way for side in (-1.0, 1.0)]
+        enters, leaves = (
+            np.maximum(enters, np.minimum(*ends)),
+            np.minimum(leaves, np.maximum(*ends)),
+        )
+    hidden = enters < leaves
+    assert 20 < hidden.sum() < 0.5 * len(at)
+    assert np.array_equal(truth.shadow().ravel()[floor] == 0.0, hidden)
+
+
+def test_what_moves_flows_by_its_speed_and_what_stands_does_not():
+    """A camera that stands sees a vessel pass at 10 m: f v Δt / depth, sideways."""
+    way = Timetable(np.zeros(1), np.array([[10.0, -1.0]]), np.array([[0.0, 2.0]]))
+    passing = Body("ship", "vessel", length=4.0, beam=2.0, height=2.0, motion=way)
+    mark = Body("mark", "box", length=1.0, beam=1.0, height=3.0, position=np.array([8.0, 4.0, 0.0]))
+    stage = Stage(RayScene([passing, mark]), Ocean(water=None), Sky(0.5, 0.0), medium("II"))
+    shots = [
+        Shot(np.array([0.0, 0.0, -0.5]), turned(0.0, 0.0), t, Lens(48, 36, 40.0))
+        for t in (0.0, 0.25)
+    ]
+    truth = Truth(stage, shots[0])
+    flow, seen = truth.flow(shots[1]), truth.instance.reshape(36, 48)
+    depth = truth.passes()["depth"]
+    ship = seen == FIRST_BODY
+    assert min(ship.sum(), (seen == FIRST_BODY + 1).sum()) > 20
+    assert flow[ship][:, 0] == pytest.approx(40.0 * 0.5 / depth[ship], abs=1e-4)
+    assert flow[ship][:, 1] == pytest.approx(0.0, abs=1e-4)
+    assert flow[seen == FIRST_BODY + 1] == pytest.approx(0.0, abs=1e-4)
+
+
+def test_the_albedo_of_a_board_is_that_of_its_print():
+    """Half black, half white, whatever the light: in the live and in the traced picture."""
+    cells = np.array([[1.0, 0.0]])
+    board = Body(
+        "board",
+        "box",
+        length=0.1,
+        beam=4.0,
+        height=4.0,
+        pattern=cells,
+        position=np.array([3.0, 0.0, 15.0]),
+        attitude=np.array([0.0, 0.0, 0.0, 1.0]),
+    )
+    stage = Stage(RayScene([board]), Ocean(water=None), NIGHT, medium("II"))
+    shot = Shot(np.array([0.0, 0.0, 15.0]), turned(0.0, 0.0), 0.0, Lens(8, 6, 8.0))
+    for drawn in (draw(stage, shot, ("albedo",)), Tracer(stage).render(shot, passes=("albedo",))):
+        left, right = drawn["albedo"][:, :3], drawn["albedo"][:, 5:]
+        np.testing.assert_allclose(left, WHITE, rtol=0.02)
+        np.testing.assert_allclose(right, BLACK, rtol=0.02)
 
 
 def turned_axis():

@@ -52,61 +52,76 @@ def grey(body, depth, lens=LENS, water="I"):
     return srgb(0.6 * colour / np.quantile(colour, 0.98)).mean(axis=2).astype(np.uint8)
 
 
-BOARDS = 20
+BOARDS = 16
+WIDE = Lens(640, 480, 320.0, LENS.distortion)
+"""Of 90° across, as action cameras have: what k2 does shows at the edge of the picture."""
+WIDE_MATRIX = np.array([[320.0, 0.0, 319.5], [0.0, 320.0, 239.5], [0.0, 0.0, 1.0]])
+COLUMNS, ROWS, CELL = 9, 7, 0.1
+"""Of the checker board; it has a white margin besides."""
 
 
-def corners_of(picture, across, down):
+def random_board(random):
+    """A checker board of which all inner corners are in the picture, large enough for the window of
+    the detector, and which reaches the edges as often as the middle."""
+    inner = [(i, j) for i in range(1, ROWS) for j in range(1, COLUMNS)]
+    while True:
+        turned = random.uniform(-0.6, 0.6, 3) + np.array([0.0, 0.0, math.pi])
+        distance, aside, below = random.uniform([0.24, -0.75, -0.56], [0.54, 0.75, 0.56])
+        place = distance * np.array([1.0, aside, below])
+        own = [[0.01, (0.5 * COLUMNS - j) * CELL, (i - 0.5 * ROWS) * CELL] for i, j in inner]
+        ahead, right, down = (place + own @ craft.euler_matrix(*turned).T).T
+        slant = np.hypot(right, down) / np.maximum(ahead, 1e-3)
+        if np.any(ahead < 0.1) or np.any(slant > 1.5):
+            continue
+        points = np.column_stack([right, down, ahead])
+        seen = cv2.projectPoints(points, np.zeros(3), np.zeros(3), WIDE_MATRIX, COEFFICIENTS)[0]
+        grid = seen.reshape(ROWS - 1, COLUMNS - 1, 2)
+        apart = min(np.linalg.norm(np.diff(grid, axis=k), axis=2).min() for k in (0, 1))
+        if apart > 18 and np.all(grid > 12) and np.all(grid < [627, 467]):
+            return board(patterns.checker(COLUMNS, ROWS), CELL, turned, place - np.array([0, 0, 5]))
+
+
+def linear(picture):
+    """Light of an sRGB picture: its curve would shift the edges between black and white."""
+    share = picture / 255.0
+    curved = ((share + 0.055) / 1.055) ** 2.4
+    return np.where(share <= 0.04045, share / 12.92, curved).astype(np.float32)
+
+
+def corners_of(picture):
     """As a careful calibrator finds them: OpenCV's detector, then a window about every corner of a
     picture that is blurred by a pixel, because steps of single pixels pull the window's sums."""
-    found, corners = cv2.findChessboardCorners(picture, (across, down))
-    if not found:
-        return None
+    found, corners = cv2.findChessboardCorners(picture, (COLUMNS - 1, ROWS - 1))
+    assert found
     stop = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_COUNT, 100, 1e-5)
-    soft = cv2.GaussianBlur(picture, (0, 0), 1.0)
+    soft = cv2.GaussianBlur(linear(picture), (0, 0), 1.0)
     return cv2.cornerSubPix(soft, corners, (6, 6), (-1, -1), stop)
 
 
 def test_calibration_returns_the_lens():
-    """Focal lengths, middle and k1 within 0.1 % by twenty boards at random that reach the corners.
+    """Focal lengths, middle, k1 and k2 within 0.1 % by sixteen boards at random.
 
-    A corner is found to 0.05 px. By that k2 comes to 0.2 to 0.8 % (measured with sets of other
-    seeds), because k1 and k2 stand in for each other; what they say together is right everywhere
-    in the picture to 0.2 px, 0.03 % of its width. k3 is not asked for: the lens has none, and with
-    it free all three stand in for each other (k1 to 0.2 %, k2 to 3 %).
+    A corner is found to 0.04 px, which is OpenCV's own: pictures of four by four rays a pixel give
+    the same. k1 and k2 stand in for each other where the lens sees only little aside: by 60° across
+    k2 came to 1 %. p1 and p2 bend this lens by half a pixel at most, of which 0.1 % is nothing that
+    a picture shows: they are held to 0.01 % of k1. k3 is not asked for: the lens has none.
     """
-    columns, rows, cell = 13, 9, 0.1
-    cells = patterns.checker(columns, rows)
-    across, down = columns - 1, rows - 1
-    flat = np.array([[j, i, 0] for i in range(down) for j in range(across)], np.float32) * cell
     random = np.random.default_rng(1)
-    objects, images = [], []
-    while len(objects) < BOARDS:
-        roll, pitch, yaw = random.uniform(-0.62, 0.62, 3)
-        distance, aside, below = random.uniform([0.9, -0.3, -0.22], [1.6, 0.3, 0.22])
-        place = (distance, aside * distance, -5.0 + below * distance)
-        picture = grey(board(cells, cell, (roll, pitch, math.pi + yaw), place), -5.0)
-        corners = corners_of(picture, across, down)
-        if corners is not None:
-            objects.append(flat)
-            images.append(corners)
+    flat = [[CELL * j, CELL * i, 0.0] for i in range(ROWS - 1) for j in range(COLUMNS - 1)]
+    images = [corners_of(grey(random_board(random), -5.0, WIDE)) for _ in range(BOARDS)]
     error, matrix, found, *_ = cv2.calibrateCamera(
-        objects, images, (640, 480), None, None, flags=cv2.CALIB_FIX_K3
+        [np.array(flat, np.float32)] * BOARDS,
+        images,
+        (640, 480),
+        None,
+        None,
+        flags=cv2.CALIB_FIX_K3,
     )
     assert error < 0.1
-    np.testing.assert_allclose([matrix[0, 0], matrix[1, 1]], 560.0, rtol=1e-3)
-    np.testing.assert_allclose(matrix[:2, 2], MATRIX[:2, 2], rtol=1e-3)
-    k1, k2, p1, p2, _ = found.ravel()
-    assert k1 == pytest.approx(-0.25, rel=1e-3)
-    assert k2 == pytest.approx(0.08, rel=1e-2)
-    np.testing.assert_allclose([p1, p2], COEFFICIENTS[2:4], atol=7e-5)
-    y, x = np.mgrid[-0.42:0.42:9j, -0.55:0.55:9j]
-    points = np.column_stack([x.ravel(), y.ravel(), np.ones(x.size)])
-    still = np.zeros(3)
-    calibrated, described = (
-        cv2.projectPoints(points, still, still, *lens)[0].reshape(-1, 2)
-        for lens in ((matrix, found), (MATRIX, COEFFICIENTS))
-    )
-    assert np.linalg.norm(calibrated - described, axis=1).max() < 0.2
+    np.testing.assert_allclose([matrix[0, 0], matrix[1, 1]], 320.0, rtol=1e-3)
+    np.testing.assert_allclose(matrix[:2, 2], WIDE_MATRIX[:2, 2], rtol=1e-3)
+    np.testing.assert_allclose(found.ravel()[:2], COEFFICIENTS[:2], rtol=1e-3)
+    np.testing.assert_allclose(found.ravel()[2:4], COEFFICIENTS[2:4], atol=2.5e-5)
 
 
 @pytest.mark.parametrize(("depth", "distance"), [(-5.0, 4.0), (8.0, 4.0)], ids=["air", "water"])

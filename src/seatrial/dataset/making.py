@@ -61,8 +61,8 @@ class CameraFlight:
     motion: Motion
     """Of its vehicle, at every frame and one more, to which the last one's optical flow leads."""
     others: Array | None
-    """(F + 1, V, 7) poses of all vehicles at the same instants, NaN for its own; None where there
-    is one vehicle only."""
+    """(F + 1, V, 7) poses of all vehicles at the same instants, NaN for its own where the camera
+    does not see it; None where there is no vehicle to be seen."""
 
 
 @dataclass(frozen=True)

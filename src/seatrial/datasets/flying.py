@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 
 from seatrial.compile.scenario import plan_of
+from seatrial.compile.sensors.cameras import sees_itself
 from seatrial.compile.surroundings.site import Site
 from seatrial.dataset.flight import NANOSECONDS, Motion, Mounting, Samples
 from seatrial.dataset.making import CameraFlight, Flight
@@ -60,11 +61,12 @@ def fly(
             name: _motion(flown.samples(name, _rate_name(camera.rate)), camera.frames + 1)
             for name in names
         }
-        others = None
-        if len(truths) > 1:
+        others, itself = None, sees_itself(one.described, one.carrier)
+        if len(truths) > 1 or itself:
             rows = [np.hstack([m.position, m.attitude]) for m in truths.values()]
             others = np.stack(rows, axis=1)
-            others[:, one.vehicle] = np.nan
+            if not itself:
+                others[:, one.vehicle] = np.nan
         seen.append(CameraFlight(camera, truths[one.owner], others))
     return Flight(scenario.name, scenario.seed, tuple(names), tuple(samples), tuple(seen))
 

@@ -16,8 +16,9 @@ Sources of the types:
 - IB, II, III, 1C, 3C and 5C: a and b of Williamson and Hollins (2022), Measured IOPs of Jerlov
   water types, Applied Optics 61(33), at twenty wavelengths, as others quote them; the paper's own
   table could not be opened to check them. Held against what defines the types, K_d of Jerlov
-  (1976), they give 1.0 to 1.3 of it beyond 500 nm (IB 1.5 at 500 nm), in blue 1.8 of it for IB,
-  1.4 for II, 0.8 to 1.3 for the others, and half of it for 1C and 3C at 400 nm.
+  (1976), they give 1.0 to 1.3 of it from 500 nm on (IB 1.5 at 500 and 1.4 at 525 nm, 1C 1.4 at
+  550 nm), in blue 1.8 of it for IB, 1.4 for II, 0.8 to 1.3 for the others, and half of it for 1C
+  and 3C at 400 nm.
 - I and IA: K_d of Jerlov (1976), Marine Optics, table XXVII, after two copies that agree with each
   other but for type I at 400 nm (0.028 or 0.027, here 0.028); b = b(550) (550 / λ)^0.5
   with b(550) = 0.30 C^0.62 of 0.025 and 0.075 mg/m³ of chlorophyll (Gordon and Morel 1983), whose

@@ -8,8 +8,9 @@ leave the run.
 The rows of a tap are its view and its components. The view is the place of the sensor (NED), the
 quaternion from its axes to the world's, and the number of the sample; of a sensor that sweeps also
 its velocity (NED) and its rate of turn (its own axes); of one that sees other vehicles the nearest
-of them, each with its number in the traffic, its place and its quaternion. For every component c of
-the final measurement there are the two numbers with which faults have the last word about it: c is
+of them, each with its number in the traffic, its place and its quaternion, and of one that sees the
+vehicle that carries it the same of that. For every component c of the final measurement there are
+the two numbers with which faults have the last word about it: c is
 reported as keep · c + shift. Faults act on them as on the values of any sensor:
 
     dropout                     the sample is invalid: nothing is expanded, there is no array
@@ -66,6 +67,8 @@ class Tap:
     """Whether its motion during a sample matters."""
     vehicles: int = static(default=1)
     """In the run, where it sees them; 1 where it sees none."""
+    itself: bool = static(default=False)
+    """Whether it sees the vehicle that carries it."""
 
     @property
     def seen(self) -> int:
@@ -75,7 +78,7 @@ class Tap:
     @property
     def view(self) -> int:
         """Rows before those of the components."""
-        return VIEW + MOTION * self.sweeps + OTHER * self.seen
+        return VIEW + MOTION * self.sweeps + OTHER * (self.seen + self.itself)
 
     @property
     def rows(self) -> int:
@@ -114,6 +117,13 @@ class Tap:
             view += self.mount.to_sensor(look.angular)
         if self.seen:
             view += self._others(look.traffic, place)
+        if self.itself:
+            own = look.traffic.own if self.vehicles > 1 else jnp.zeros(shape)
+            view += [
+                jnp.broadcast_to(own, shape).astype(dtype),
+                *look.state.position,
+                *look.state.attitude,
+            ]
         values = jnp.stack([*view, *untouched])
         return Reading(memory, values.astype(dtype), valid)
 
@@ -139,16 +149,15 @@ class Tap:
         if self.sweeps:
             views = views._replace(velocity=wide[:, VIEW : VIEW + 3])
             views = views._replace(turn=wide[:, VIEW + 3 : VIEW + MOTION])
-        if self.seen:
+        if self.seen or self.itself:
             views = views._replace(others=self._poses(wide))
         return views, keep, shift
 
     def _poses(self, wide: Array) -> Array:
-        """(K, V, 7) poses of all vehicles; NaN for the own one and those that are too far."""
+        """(K, V, 7) poses of all vehicles; NaN for those that are not told of."""
         poses = np.full((len(wide), self.vehicles, OTHER - 1), np.nan)
-        rows = wide[:, self.view - OTHER * self.seen : self.view].reshape(
-            len(wide), self.seen, OTHER
-        )
+        told = self.seen + self.itself
+        rows = wide[:, self.view - OTHER * told : self.view].reshape(len(wide), told, OTHER)
         which = np.rint(rows[..., 0]).astype(np.int64)
         poses[np.arange(len(wide))[:, None], which] = rows[..., 1:]
         return poses
@@ -171,7 +180,8 @@ class Views(NamedTuple):
     """(K, 3) rate of turn about the sensor's axes, rad/s, of one that sweeps."""
     others: Array | None = None
     """(K, V, 7) place and quaternion of every vehicle of the run, in the order of the traffic; NaN
-    for the own one. None where there are no others."""
+    for the own one, unless the sensor sees it, and for those that are too far. None where there is
+    nobody to be seen."""
 
     def part(self, some: slice | NDArray[np.int64]) -> "Views":
         """Some of them."""

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from seatrial.compile.sensors.context import Built, Context, tap_of
+from seatrial.compile.surroundings.scene import hull_of
 from seatrial.geometry.bodies import rotation_matrix
 from seatrial.render.lens import Distortion
 from seatrial.render.picture import PINHOLE, Lens, Light, aperture
@@ -15,6 +16,9 @@ from seatrial.sensors.vision.thermal_camera import FREEZING, ThermalCamera
 from seatrial.spec.sensors import cameras as spec
 from seatrial.spec.vehicle import Vehicle
 from seatrial.spec.world import Weather
+
+CLEAR = 0.1
+"""How far off its hull a lens must be to have the hull in its picture, m."""
 
 
 def camera(described: spec.Camera, context: Context) -> Built:
@@ -47,13 +51,26 @@ def camera(described: spec.Camera, context: Context) -> Built:
         encoding={"none": "", "png": "png", "jpeg": f"jpeg:{d.quality}"}[d.compression],
     )
     return Built(
-        tap_of(context, 3, "", sweeps=full),
+        tap_of(context, 3, "", sweeps=full, itself=sees_itself(d, context.vehicle)),
         ("exposure", "gain", "brightness"),
         ("s", "1", "1"),
         (0.0, 0.0, 0.0),
         {**lens_facts(lens), "baseline": (d.baseline,)},
         dense=dense,
     )
+
+
+def sees_itself(described: spec.Imager, vehicle: Vehicle) -> bool:
+    """Whether the hull that carries a camera is to be seen by it: where lens and lamps are off it.
+
+    The hull is an outline with straight sides: a lens within it looks through a port that nobody
+    describes, and a lamp within it would shine on its inside.
+    """
+    hull = hull_of("", vehicle).mesh()
+    corner, normal = hull.vertices[hull.faces[:, 0]], hull.normals
+    places = [described.position, *(lamp.position for lamp in vehicle.lights)]
+    # It is convex: a place is outside where it lies before one of the faces.
+    return all(np.max(np.sum((place - corner) * normal, axis=1)) > CLEAR for place in places)
 
 
 def _lights(described: spec.Camera, context: Context) -> tuple[Light, ...]:
@@ -87,7 +104,7 @@ def thermal_camera(described: spec.ThermalCamera, context: Context) -> Built:
     air = Weather().air_temperature if weather is None else weather.air_temperature
     dense = ThermalCamera(context.rays, context.sky, lens, air + FREEZING, noise, context.period)
     return Built(
-        tap_of(context, 2, "", sweeps=False),
+        tap_of(context, 2, "", sweeps=False, itself=sees_itself(described, context.vehicle)),
         ("lowest", "highest"),
         ("K", "K"),
         (noise, noise),

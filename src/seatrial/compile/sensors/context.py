@@ -87,7 +87,11 @@ def check_triangle(described: SensorSpec, key: str, one: str) -> None:
 
 
 def tap_of(
-    context: Context, components: int, needs: Literal["air", "water", ""], sweeps: bool
+    context: Context,
+    components: int,
+    needs: Literal["air", "water", ""],
+    sweeps: bool,
+    itself: bool = False,
 ) -> Tap:
     """What a sensor that looks at the world leaves in the compiled loop."""
     return Tap(
@@ -98,4 +102,5 @@ def tap_of(
         needs=needs,
         sweeps=sweeps,
         vehicles=max(1, len(context.rays.vehicles)),
+        itself=itself and bool(context.rays.vehicles),
     )

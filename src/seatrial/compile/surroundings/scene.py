@@ -93,6 +93,12 @@ def vessel_timetable(vessel: spec.Vessel) -> Timetable:
     return Timetable(np.zeros(1), np.array([vessel.position], np.float64), velocity)
 
 
+def hull_of(name: str, vehicle: Vehicle) -> Body:
+    """What others see of a vehicle."""
+    v = vehicle
+    return Body(name, "vehicle", v.name, length=v.length, beam=v.beam, height=v.height)
+
+
 def ray_scene(
     scenario: Scenario,
     vehicles: Sequence[tuple[str, Vehicle]],
@@ -100,10 +106,7 @@ def ray_scene(
     ocean: Ocean,
 ) -> RayScene:
     """What rays meet: vehicles by name, in their order, then the bodies, and the bottom."""
-    hulls = [
-        Body(name, "vehicle", v.name, length=v.length, beam=v.beam, height=v.height)
-        for name, v in vehicles
-    ]
+    hulls = [hull_of(name, vehicle) for name, vehicle in vehicles]
     bottom: float | HeightGrid | None = None
     if ocean.seabed is not None:
         depth = ocean.seabed.depth

@@ -21,8 +21,9 @@ Array = NDArray[np.float64]
 
 DEPTH_RANGE = (0.0, 65.535)
 """Of depths in 16 bits, m: a millimetre to the step (eq. 4.1 of the thesis)."""
-BRIGHTNESS = 0.18
-"""Mean of a picture that auto-exposure aims at, linear."""
+BRIGHTNESS = 0.3
+"""Mean of a picture that auto-exposure aims at, linear: at 0.18, that of a grey card, the clear sky
+that fills half a picture of the sea looks like dusk."""
 
 FILES: dict[str, tuple[str, ...]] = {
     "A": ("png", "exr"),

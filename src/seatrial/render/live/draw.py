@@ -5,15 +5,7 @@ surface reflects of the sky, the sun's glints, and what comes up through it; fro
 within Snell's window and the mirrored deep around it. One more ray for a pixel looks for shadows,
 and one for what is seen through the surface or in it.
 
-On a way d through the water a colour fades by exp(−c d), and daylight that the water scatters into
-the way adds, with E(z) = E_d(0) exp(−K_d z) at the camera's end and the way's descent w per metre,
-
-    V = E(z) bb / (2π (a + bb)) · c (1 − exp(−k d)) / k,   k = c + K_d w
-
-so that level water without end looks like bb E / (2π (a + bb)) (`render.water`), and the open sea
-from above like 0.1 bb/a E, which is Morel and Prieur's (1977) reflectance. Lamps add what is
-scattered straight back, bb / 2π of their light along the first metres. In the air colours fade to
-that of the horizon, and in fog the sky does.
+What water, air and fog on the way do to light is in `between`.
 """
 
 import math
@@ -27,6 +19,7 @@ from numpy.typing import NDArray
 
 from seatrial.geometry.bodies import rotation_matrix
 from seatrial.geometry.rays import Hits
+from seatrial.render.live.between import Between
 from seatrial.render.live.solids import Shader
 from seatrial.render.live.surface import Surface, surface_at
 from seatrial.render.optics import glint, mirrored, reflectance, refracted
@@ -62,11 +55,6 @@ MIRRORED = 150.0
 """How far from it bodies are seen in the surface, m."""
 BESIDE = 3
 """Neighbouring pixels that share what they see mirrored."""
-FOG_HEIGHT = 250.0
-"""Of the layer of fog, over which the sky is seen through it, m."""
-LAMP_STEPS = 6
-LAMP_REACH = 8.0
-"""How far the light of lamps that comes straight back is added up, m."""
 
 
 def draw(
@@ -157,6 +145,10 @@ class _View:
         return Shader(self.stage, self.shot)
 
     @cached_property
+    def between(self) -> Between:
+        return Between(self.stage, self.shader)
+
+    @cached_property
     def wet(self) -> bool:
         """Whether the camera is under water."""
         depth = float(self.shot.position[2])
@@ -238,44 +230,13 @@ class _View:
 
     def _above(self, seen: _Seen) -> Single:
         colour = np.empty((3, len(seen.distance)), np.float32)
-        colour[:, seen.sky] = self._sky(some_of(seen.direction, seen.sky))
+        colour[:, seen.sky] = self.between.sky(some_of(seen.direction, seen.sky))
         if len(seen.water):
-            colour[:, seen.water] = self._hazy(
-                self._sea(seen), seen.distance[seen.water], some_of(seen.direction, seen.water)
-            )
+            colour[:, seen.water] = self.between.hazed(self._sea(seen), seen.distance[seen.water])
         rays = seen.hits.ray
         if len(rays):
             solid = self.shader.in_air(seen.hits, seen.places(rays), self._albedo(seen))
-            colour[:, rays] = self._hazy(solid, seen.distance[rays], some_of(seen.direction, rays))
-        return colour
-
-    def _hazy(self, colour: Single, distance: Single, direction: Single) -> Single:
-        """Faded by the air between, to the colour of the horizon behind it."""
-        beta = self.stage.sky.extinction
-        if float(distance.max(initial=0.0)) * beta < 2e-3:
-            return colour
-        through = np.exp(np.float32(-beta) * distance)
-        horizon = self.stage.sky.horizon.astype(np.float32)
-        return np.asarray(horizon[:, None] + through * (colour - horizon[:, None]))
-
-    def _sky(self, direction: Single) -> Single:
-        """With the sun's disc, behind fog."""
-        if direction.shape[1] == 0:
-            return direction
-        sky = self.stage.sky
-        colour = self.stage.sky.table.radiance(direction)
-        sun = sky.sun_direction.astype(np.float32)
-        cosine = sun[0] * direction[0] + sun[1] * direction[1] + sun[2] * direction[2]
-        disc = np.flatnonzero(cosine > math.cos(SUN_RADIUS))
-        if len(disc):
-            shine = sky.sun_irradiance / (math.pi * math.sin(SUN_RADIUS) ** 2)
-            colour[:, disc] += shine.astype(np.float32)[:, None]
-        depth = sky.extinction * FOG_HEIGHT
-        if depth > 0.05:
-            sine = np.maximum(-direction[2], 1e-3)
-            through = np.exp(np.float32(-depth) / sine)
-            horizon = sky.horizon.astype(np.float32)[:, None]
-            colour = horizon + through * (colour - horizon)
+            colour[:, rays] = self.between.hazed(solid, seen.distance[rays])
         return colour
 
     def _sea(self, seen: _Seen) -> Single:
@@ -330,7 +291,7 @@ class _View:
     ) -> Single:
         """(3, W) what comes up to the surface from below it, towards the eye."""
         direction = refracted(some_of(seen.direction, rays), normal, straight, INDEX)
-        deep = self._veil(np.zeros(1, np.float32), np.ones(1, np.float32), None)
+        deep = self.between.veil(np.zeros(1, np.float32), np.ones(1, np.float32), None)
         found = np.broadcast_to(deep, (3, len(rays))).copy()
         water = self.stage.water
         reach = DIM / float((water.attenuation + water.daylight).min())
@@ -375,7 +336,7 @@ class _View:
             start.T.astype(np.float64), way.T, self.shot.time, self.shot.others, reach
         )
         depth = np.maximum(place[2], 0.0)
-        found = self._veil(depth, way[2], None)
+        found = self.between.veil(depth, way[2], None)
         if len(hits.ray):
             rays = hits.ray
             distance = hits.distance.astype(np.float32)
@@ -384,30 +345,7 @@ class _View:
             size = np.float32(1.0 / self.shot.lens.focal_length) * (distance + 5.0)
             albedo = self.shader.albedo(hits, there, size)
             solid = self.shader.in_water(hits, there, albedo, shadows=False)
-            found[:, rays] = self._faded(solid, depth[rays], way[2, rays], distance)
-        return found
-
-    def _veil(self, depth: Single, descent: Single, distance: Single | None) -> Single:
-        """(3, P) daylight scattered into ways from a depth on; without end where no distance is
-        given."""
-        water = self.stage.water
-        found = np.empty((3, max(len(depth), len(descent))), np.float32)
-        for band in range(3):
-            c, fall = float(water.attenuation[band]), float(water.daylight[band])
-            level = float(self.shader.ambient[band] * water.veil[band])
-            k = np.maximum(np.float32(c) + np.float32(fall) * descent, np.float32(0.05 * c))
-            bright = np.float32(level * c) * np.exp(np.float32(-fall) * depth) / k
-            if distance is not None:
-                bright = bright * (1.0 - np.exp(-k * distance))
-            found[band] = bright
-        return found
-
-    def _faded(self, colour: Single, depth: Single, descent: Single, distance: Single) -> Single:
-        """A colour behind a way through the water."""
-        found = self._veil(depth, descent, distance)
-        for band in range(3):
-            c = np.float32(-self.stage.water.attenuation[band])
-            found[band] += colour[band] * np.exp(c * distance)
+            found[:, rays] = self.between.faded(solid, depth[rays], way[2, rays], distance)
         return found
 
     def _below(self, seen: _Seen) -> Single:
@@ -415,17 +353,17 @@ class _View:
         depth = np.broadcast_to(np.maximum(seen.origin[2], 0.0), seen.distance.shape)
         descent = seen.direction[2]
         if len(seen.sky):
-            colour[:, seen.sky] = self._veil(depth[seen.sky], descent[seen.sky], None)
+            colour[:, seen.sky] = self.between.veil(depth[seen.sky], descent[seen.sky], None)
         for rays, light in (
             (seen.water, self._surface_from_below),
             (seen.hits.ray, self._solids_from_below),
         ):
             if len(rays):
-                colour[:, rays] = self._faded(
+                colour[:, rays] = self.between.faded(
                     light(seen), depth[rays], descent[rays], seen.distance[rays]
                 )
         if self.shot.lights:
-            colour += self._lamp_veil(seen)
+            colour += self.between.lamp_veil(seen.origin, seen.direction, seen.distance)
         return colour
 
     def _solids_from_below(self, seen: _Seen) -> Single:
@@ -452,7 +390,7 @@ class _View:
         if len(mirror):
             way = mirrored(direction[:, mirror], down[:, mirror], cosine[mirror])
             way[2] = np.abs(way[2])
-            deep = self._veil(np.zeros(1, np.float32), way[2], None)
+            deep = self.between.veil(np.zeros(1, np.float32), way[2], None)
             # Only what is mirrored wholly, and near by, is looked for.
             near = np.flatnonzero((share[mirror] > 0.5) & (seen.distance[rays[mirror]] < reach))
             if len(near) and self._anything_within(reach):
@@ -485,19 +423,3 @@ class _View:
                 albedo = self.shader.albedo(hits, there, size)
                 colour[:, hits.ray] = self.shader.in_air(hits, there, albedo)
         return colour
-
-    def _lamp_veil(self, seen: _Seen) -> Single:
-        """(3, P) light of lamps that the water sends straight back."""
-        water = self.stage.water
-        far = np.minimum(seen.distance, np.float32(LAMP_REACH))
-        found = np.zeros_like(seen.direction)
-        for step in range(LAMP_STEPS):
-            # Squares of the steps: most of it comes from near by.
-            low, high = (step / LAMP_STEPS) ** 2, ((step + 1) / LAMP_STEPS) ** 2
-            at = far * np.float32(0.5 * (low + high))
-            lit = self.shader.lamps(seen.origin + seen.direction * at, None, wet=True)
-            for band in range(3):
-                weight = np.float32(water.backscatter[band] / (2.0 * math.pi) * (high - low))
-                c = np.float32(-water.attenuation[band])
-                found[band] += weight * far * lit[band] * np.exp(c * at)
-        return found

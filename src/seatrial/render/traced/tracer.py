@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from seatrial.render.picture import Passes, Shot, Stage
 from seatrial.render.traced import plain
 from seatrial.render.traced.backend import Backend, backend
-from seatrial.render.traced.denoise import denoised
+from seatrial.render.traced.denoise import Picture, denoised
 from seatrial.render.traced.lighting import light
 from seatrial.render.traced.lighting.background import background, fogged
 from seatrial.render.traced.lighting.ripples import ripples
@@ -79,12 +79,13 @@ class Tracer:
         if "shadow" in passes:
             found["shadow"] = truth.shadow()
         if set(TRACED) & set(passes):
-            drawn = self._drawn(view, truth, settings, frame, velocity)
-            found |= {
-                name: denoised(made, settings.denoise)
-                for name, made in drawn.items()
-                if name in passes
-            }
+            # By parts, so that they still add up to the whole where a denoiser was at work.
+            surface, direct, indirect = (
+                denoised(part, settings.denoise)
+                for part in self._drawn(view, truth, settings, frame, velocity)
+            )
+            drawn = {"colour": surface + direct + indirect, "direct": direct, "indirect": indirect}
+            found |= {name: made for name, made in drawn.items() if name in passes}
         dry = self._props.at(view, truth, None, sea=False)
         if "uniform" in passes:
             split = self._follow(
@@ -98,8 +99,9 @@ class Tracer:
 
     def _drawn(
         self, view: View, truth: Truth, settings: Tracing, frame: int, velocity: Array | None
-    ) -> Passes:
-        """Colour and the light in the water."""
+    ) -> tuple[Picture, Picture, Picture]:
+        """What comes straight from surfaces and sky, and what water scattered once and more often:
+        together the picture."""
         stage, shot = self.stage, view.shot
         short = ripples(stage.ocean, self.seed, shot.time)
         day = None
@@ -120,12 +122,12 @@ class Tracer:
             for part, water in enumerate(waters)
         ]
         split = Split(*(np.mean(parts, axis=0) for parts in zip(*splits, strict=True)))
-        colour = split.surface + split.direct + split.indirect
+        straight = split.surface
         if day is not None:
-            colour += split.clear * background(stage, view, short)
+            straight = straight + split.clear * background(stage, view, short)
         if not view.under_water:
-            colour = fogged(colour, truth, stage.sky)
-        return {"colour": colour, "direct": split.direct, "indirect": split.indirect}
+            straight = fogged(straight, truth, stage.sky)
+        return straight, split.direct, split.indirect
 
     def _waters(self, view: View, spectral: bool) -> list[Water]:
         """In which paths go, one for each set of wavelengths."""
