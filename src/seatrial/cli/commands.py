@@ -260,7 +260,7 @@ def hull(
         Path | None, typer.Option(help="Vehicle file to write; its mesh and figures lie beside it.")
     ] = None,
     density: Annotated[float, typer.Option(help="Of the water, kg/m³.", min=500.0)] = 1025.0,
-    units: Annotated[str | None, typer.Option(help="Of the file: m, cm, mm or in.")] = None,
+    units: Annotated[str | None, typer.Option(help="Of the file: m, cm, mm, in or ft.")] = None,
     up: Annotated[
         str | None, typer.Option(help="Axis of the file that points up, as z or -y.")
     ] = None,

@@ -90,8 +90,27 @@ def solve(
         "hull",
         digest.hexdigest()[:32],
         name,
-        lambda: _solve(mesh, wet, waterline, density, depth, asked, progress),
+        lambda: _solved(
+            name, lambda: _solve(mesh, wet, waterline, density, depth, asked, progress)
+        ),
     )
+
+
+def _solved(name: str, how: Callable[[], Solution]) -> Solution:
+    _capytaine()
+    from capytaine.green_functions.abstract_green_function import GreenFunctionEvaluationError
+
+    try:
+        return how()
+    except GreenFunctionEvaluationError:
+        raise SpecError(
+            Problem(
+                f"{name}: no boundary-element solution was found",
+                value="panels that overlap, or fold back upon themselves",
+                expected="a surface that no triangle covers twice",
+                mend="let the program that made the mesh triangulate its polygons",
+            )
+        ) from None
 
 
 def _capytaine() -> Any:
