@@ -403,12 +403,16 @@ def export(
     out: Annotated[Path | None, typer.Option(help="File to write; beside RUN by default.")] = None,
 ) -> None:
     """Write a recording as CSV (a file per vehicle), as NetCDF, or with its scene for Foxglove."""
+    from dataclasses import replace
+
     from seatrial.cli.progress import working
+    from seatrial.compile.vehicles.shapes import with_recorded_shapes
     from seatrial.record.export import export as write
     from seatrial.record.reader import read
 
     with working(f"writing {to}") as tell:
         run = read(recording)
+        run = replace(run, header=with_recorded_shapes(run.header))
         paths = write(run, to, out, tell)
     for path in paths:
         typer.echo(f"written: {path}")
