@@ -83,15 +83,16 @@ def solve(
             )
         )
     asked = frequencies(wet) if omega is None else np.asarray(omega, np.float64)
+    beyond = TAIL * asked[-1] if omega is None else np.zeros(0)  # a memory needs the whole band
     digest = hashlib.sha256(f"{VERSION} {density} {depth} {waterline}".encode())
-    for array in (np.round(wet.vertices, 9) + 0.0, wet.faces, asked):  # no −0
+    for array in (np.round(wet.vertices, 9) + 0.0, wet.faces, asked, beyond):  # no −0
         digest.update(np.ascontiguousarray(array).tobytes())
     return cache.recall(
         "hull",
         digest.hexdigest()[:32],
         name,
         lambda: _solved(
-            name, lambda: _solve(mesh, wet, waterline, density, depth, asked, progress)
+            name, lambda: _solve(mesh, wet, waterline, density, depth, asked, beyond, progress)
         ),
     )
 
@@ -135,6 +136,7 @@ def _solve(
     density: float,
     depth: float | None,
     omega: Array,
+    beyond: Array,
     progress: Progress | None,
 ) -> Solution:
     cpt = _capytaine()
@@ -176,7 +178,6 @@ def _solve(
 
     infinite = matrices(radiate(math.inf))[0]
     even = symmetric(infinite)
-    beyond = TAIL * omega[-1]
     tail = [matrices(radiate(float(w))) for w in beyond]
     for i, w in enumerate(omega):
         results = radiate(float(w))
@@ -228,9 +229,11 @@ def _solve(
         ),
         tail=Tail(
             omega=beyond,
-            added_mass=np.stack([added for added, _ in tail]) * coupled,
-            damping=np.stack([damping for _, damping in tail]) * coupled,
-        ),
+            added_mass=np.array([added for added, _ in tail]) * coupled,
+            damping=np.array([damping for _, damping in tail]) * coupled,
+        )
+        if tail
+        else None,
     )
 
 
