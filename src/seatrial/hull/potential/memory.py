@@ -219,10 +219,9 @@ def _unseen(data: _Data, A: Array, B: Array) -> Array:
     """(6, 6) what least squares would add to the added mass at infinite frequency, E of K + iωE
     (Perez and Fossen 2008, who identify it with the memory)."""
     left, right = _equations(data, A, B)
-    heavier = np.zeros((len(data.omega), 6, 6), np.complex128)
-    heavier[:] = 1j * (data.weight * data.omega)[:, None, None] * np.eye(6)
-    columns = heavier.transpose(0, 2, 1).reshape(-1, 6)
-    wide = np.column_stack([left, np.concatenate([columns.real, columns.imag, np.zeros((6, 6))])])
+    inertia = np.kron((data.weight * data.omega)[:, None], np.eye(6))
+    nothing = np.zeros_like(inertia)
+    wide = np.column_stack([left, np.concatenate([nothing, inertia, np.zeros((6, 6))])])
     # the panels' own answer counts as one more frequency
     believed = np.column_stack([np.zeros((6, len(A))), data.omega[-1] * np.eye(6)])
     wide, right = np.concatenate([wide, believed]), np.concatenate([right, np.zeros((6, 6))])
