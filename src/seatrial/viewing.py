@@ -12,7 +12,6 @@ import time as wall_clock
 import webbrowser
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -22,7 +21,7 @@ from seatrial.compile.control.controllers import prepare
 from seatrial.compile.scenario import compile_scenario, described_by
 from seatrial.compile.surroundings.weather import weather_of, with_weather
 from seatrial.compile.variations import with_overrides
-from seatrial.compile.vehicles.shapes import recorded_shapes
+from seatrial.compile.vehicles.shapes import with_recorded_shapes
 from seatrial.engine.engine import Engine
 from seatrial.engine.frames import Sink
 from seatrial.engine.plan import Plan
@@ -255,9 +254,8 @@ def _recorded(what: object) -> bool:
 def _playback(what: Any) -> Playback:
     run = what.recording if isinstance(what, Run) else what
     recording = run if isinstance(run, Recording) else read(run)
-    header = recording.header
     return Playback(
-        replace(header, shapes=lambda: recorded_shapes(header.description)),
+        with_recorded_shapes(recording.header),
         recording.scene,
         recording.summary,
         recording.dataset,

@@ -129,6 +129,12 @@ def with_debris(mesh):
     return merged([mesh, Mesh(corners, np.array([[0, 1, 2]]))])
 
 
+def with_plate_keel(mesh):
+    """A fin drawn without thickness, which no water is displaced by."""
+    corners = np.array([[-0.3, 0.0, 0.1], [0.3, 0.0, 0.1], [0.3, 0.0, 0.29], [-0.3, 0.0, 0.29]])
+    return merged([mesh, Mesh(corners, np.array([[0, 1, 2], [0, 2, 3]]))])
+
+
 def with_deckhouse(mesh):
     house = forms.barge(0.6, 0.4, 0.1, 0.5, 0.2)
     return merged([mesh, Mesh(house.vertices - [0.2, 0.0, 0.15], house.faces)])
@@ -141,6 +147,7 @@ DAMAGED = {
     "copies": (two_sided, "copies", 1e-6),
     "soup": (soup, "", 1e-5),
     "debris": (with_debris, "enclose nothing", 1e-6),
+    "sheet": (with_plate_keel, "flat sheets", 1e-6),
     "non-manifold": (bulkhead, "walls inside", 1e-6),
     "open deck": (open_deck, "flat deck", 1e-5),
 }
@@ -158,7 +165,9 @@ def test_damage_is_mended_and_told(tmp_path, damage):
     assert floating.stable
 
 
-@pytest.mark.parametrize(("unit", "scale"), [("mm", 1000.0), ("cm", 100.0), ("in", 1 / 0.0254)])
+@pytest.mark.parametrize(
+    ("unit", "scale"), [("mm", 1000.0), ("cm", 100.0), ("in", 1 / 0.0254), ("ft", 1 / 0.3048)]
+)
 def test_units_are_guessed_from_the_mass_or_obeyed(tmp_path, unit, scale):
     path = write(tmp_path / "hull.stl", boat(), scale)
     for found in (read_hull(path, DISPLACED), read_hull(path, DISPLACED, units=unit)):
@@ -223,10 +232,24 @@ def test_files_that_hold_no_hull_are_refused(tmp_path):
         "hull.gdf": b"a\n1 9.8\n",
         "hull.dae": b"<COLLADA",
         "nan.obj": b"v nan 0 0\nv 1 0 0\nv 0 1 1\nf 1 2 3\n",
+        "symmetry.gdf": b"a\n1 9.8\n7 1\n1\n" + 12 * b"0.5 ",
+        "unit.dae": b'<COLLADA><asset><unit meter="nan"/></asset></COLLADA>',
+        "buffer.gltf": b'{"asset": {"version": "2.0"}, "buffers": [{"uri": "gone.bin"}]}',
+    }
+    whole = write(tmp_path / "whole.stl", boat()).read_bytes()
+    cases["count.stl"] = whole[:80] + (5000).to_bytes(4, "little") + whole[84:]
+    cases["short.stl"] = whole[: len(whole) // 2]
+    told = {
+        "nan.obj": "1 of 3 corners are not numbers",
+        "symmetry.gdf": "ISX and ISY are 7 and 1",
+        "unit.dae": "its unit is nan m",
+        "buffer.gltf": "gone.bin",
+        "count.stl": "says 5000 triangles",
+        "short.stl": "triangles, and there is room for",
     }
     for name, content in cases.items():
         (tmp_path / name).write_bytes(content)
-        with pytest.raises(SpecError):
+        with pytest.raises(SpecError, match=told.get(name)):
             read_hull(tmp_path / name, 1.0)
     with pytest.raises(SpecError, match="No such file"):
         read_hull(tmp_path / "nowhere.stl", 1.0)

@@ -10,12 +10,16 @@ from mcap.reader import make_reader
 from rosbags.highlevel import AnyReader
 from rosbags.typesys import Stores, get_typestore
 
-from seatrial.engine.frames import Scene, vehicle_bodies
+from seatrial.engine.frames import HullShape, Scene, vehicle_bodies
 from seatrial.engine.scene import Body, Ride, Terrain, Timetable, WaveComponents
+from seatrial.hull.shape import forms
+from seatrial.hull.shape.mending import volume
 from seatrial.record.export import export
 from seatrial.record.mcap.writer import McapRecorder
 from seatrial.record.reader import read
 from seatrial.record.swarm.store import ZarrRecorder
+from seatrial.ros import markers
+from seatrial.ros.layout import TypeStore
 from seatrial.spatial.geodesy import to_geodetic
 
 VEHICLES = (rf.BOAT, rf.AUV)
@@ -124,6 +128,26 @@ def test_hulls_are_told_once_as_large_as_they_are_in_the_vehicle_s_frame(message
             np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]])
         )
         assert set(np.unique(edges, axis=0, return_counts=True)[1]) == {2}
+
+
+def test_a_hull_travels_with_the_recording_as_triangles():
+    """In ROS's axes; no file of another machine is named."""
+    mesh = forms.wigley(2.0, 0.5, 0.2, 0.1, 0.5)
+    shape = HullShape(mesh, "wigley")
+    layout = TypeStore().layout(
+        markers.MARKERS,
+        lambda f: markers.build_hull(f, rf.BOAT, "otter/base_link", shape),
+        0,
+    )
+    data = layout.encode(np.zeros(1, np.int64), np.empty((1, 0)))[0]
+    store = get_typestore(Stores.ROS2_HUMBLE)
+    (marker,) = store.deserialize_cdr(data, markers.MARKERS).markers
+    points = np.array([(p.x, p.y, p.z) for p in marker.points])
+    np.testing.assert_allclose(points[:, 0], mesh.vertices[mesh.faces].reshape(-1, 3)[:, 0])
+    assert points[:, 2].min() == pytest.approx(-mesh.vertices[:, 2].max())
+    a, b, c = points.reshape(-1, 3, 3).transpose(1, 0, 2)
+    enclosed = np.sum(np.einsum("ij,ij->i", a, np.cross(b, c))) / 6.0
+    assert enclosed == pytest.approx(volume(mesh))  # wound outwards still
 
 
 def test_bodies_stand_and_move_where_the_scene_has_them(messages):

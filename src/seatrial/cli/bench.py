@@ -27,9 +27,9 @@ def show_hulls(as_json: bool) -> None:
     _show(
         hull_rows(),
         f"{'vehicle':>10}  {'model':<15}{'panels':>8}{'vehicles':>10}  µs/(vehicle step)"
-        "  × real time",
+        "  of a core  × real time",
         "{vehicle:>10}  {model:<15}{panels:>8}{vehicles:>10}{us_per_vehicle_step:>19.3f}"
-        "{real_time_factor:>13,.1f}",
+        "{cpu_us_per_vehicle_step:>11.3f}{real_time_factor:>13,.1f}",
         as_json,
     )
 

@@ -260,7 +260,7 @@ def hull(
         Path | None, typer.Option(help="Vehicle file to write; its mesh and figures lie beside it.")
     ] = None,
     density: Annotated[float, typer.Option(help="Of the water, kg/m³.", min=500.0)] = 1025.0,
-    units: Annotated[str | None, typer.Option(help="Of the file: m, cm, mm or in.")] = None,
+    units: Annotated[str | None, typer.Option(help="Of the file: m, cm, mm, in or ft.")] = None,
     up: Annotated[
         str | None, typer.Option(help="Axis of the file that points up, as z or -y.")
     ] = None,
@@ -403,12 +403,16 @@ def export(
     out: Annotated[Path | None, typer.Option(help="File to write; beside RUN by default.")] = None,
 ) -> None:
     """Write a recording as CSV (a file per vehicle), as NetCDF, or with its scene for Foxglove."""
+    from dataclasses import replace
+
     from seatrial.cli.progress import working
+    from seatrial.compile.vehicles.shapes import with_recorded_shapes
     from seatrial.record.export import export as write
     from seatrial.record.reader import read
 
     with working(f"writing {to}") as tell:
         run = read(recording)
+        run = replace(run, header=with_recorded_shapes(run.header))
         paths = write(run, to, out, tell)
     for path in paths:
         typer.echo(f"written: {path}")

@@ -69,6 +69,8 @@ def show_hull(
 def _point(text: str) -> tuple[float, float, float]:
     try:
         x, y, z = (float(part) for part in text.split(","))
+        if not math.isfinite(x + y + z):
+            raise ValueError
     except ValueError:
         raise SpecError(
             Problem(

@@ -139,6 +139,9 @@ def examine(
     else:
         centre = _shell_centre(mesh)
         gravity_how = "estimated: the centroid of the hull's surface, as of an even shell"
+    # Drawings lie far from their origin at times, where no tolerance of the search would hold.
+    middle = 0.5 * (mesh.vertices.min(axis=0) + mesh.vertices.max(axis=0))
+    mesh, centre = Mesh(mesh.vertices - middle, mesh.faces), centre - middle
     floating = float_hull(mesh, displaced, centre, path.name)
     if not floating.stable:
         raise SpecError(
@@ -147,21 +150,21 @@ def examine(
                 value=f"GM = {floating.heights[0]:.3g} m in roll, {floating.heights[1]:.3g} m in "
                 "pitch",
                 expected="a centre of gravity under the metacentre",
-                mend="give a lower --centre-of-gravity",
+                mend="give a lower --centre-of-gravity, or --up if z is not up in the file",
             )
         )
     level = Mesh(mesh.vertices @ floating.rotation.T, mesh.faces)
     segments = waterline(level, -floating.depth)
     outline = segments.reshape(-1, 2)
-    middle = 0.5 * (outline.min(axis=0) + outline.max(axis=0))
-    shift = np.array([-middle[0], -middle[1], floating.depth])
+    amidships = 0.5 * (outline.min(axis=0) + outline.max(axis=0))
+    shift = np.array([-amidships[0], -amidships[1], floating.depth])
     level = Mesh(level.vertices + shift, level.faces)
     centre = floating.rotation @ centre + shift
     figures = hydrostatics(level)
     length, beam = (float(v) for v in np.ptp(outline, axis=0))
     angles = np.radians(np.arange(0.0, 91.0, 5.0))
     stations = np.linspace(-0.5 * length, 0.5 * length, STATIONS)
-    sides = segments[:, :, 1] - middle[1]
+    sides = segments[:, :, 1] - amidships[1]
     twin = bool(np.all(sides[:, 0] * sides[:, 1] > 0.0))  # no part of it crosses the centre plane
     notes = list(read.notes)
     if max(abs(floating.heel), abs(floating.trim)) > math.radians(0.5):

@@ -30,7 +30,8 @@ from seatrial.spatial.geodesy import to_geodetic
 _RATE = 4.0
 """Patches of sea a second."""
 _MOST_SEAS = 6
-"""Vehicles with a patch of sea of their own; of more the viewer would see nothing."""
+"""Vehicles with a patch of sea and the triangles of their hull; of more the viewer would see
+nothing."""
 _AT_ONCE = 64
 """Messages that are encoded together."""
 BODIES, STANDING, BOTTOM = "/scene/bodies", "/scene/standing", "/scene/bottom"
@@ -100,7 +101,9 @@ class _Scene:
 
         for k, v in enumerate(run.header.vehicles):
             frame = body_frame(names[v.name])
-            once(_topic(names[v.name], "hull"), partial(markers.build_hull, vehicle=v, frame=frame))
+            shape = run.header.hulls.get(v.name) if k < _MOST_SEAS else None
+            hull = partial(markers.build_hull, vehicle=v, frame=frame, shape=shape)
+            once(_topic(names[v.name], "hull"), hull)
             sea = None
             if k < _MOST_SEAS and run.scene is not None:
                 slots = 2 + len(markers.patch_points(v))

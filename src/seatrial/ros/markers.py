@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from seatrial.engine.frames import Body, VehicleInfo
+from seatrial.engine.frames import Body, HullShape, VehicleInfo
 from seatrial.geometry.mesh import surface
+from seatrial.ros.axes import swap_body
 from seatrial.ros.layout import Array, Message, MessageFactory
 from seatrial.ros.topics import POINT, QUATERNION, VECTOR, WORLD_FRAME
 
@@ -48,8 +49,23 @@ def build_sea(f: MessageFactory, vehicle: VehicleInfo) -> Message:
     return _array(f, [_marker(f, WORLD_FRAME, 0, _TRIANGLES, _SEA, middle, points=points)])
 
 
-def build_hull(f: MessageFactory, vehicle: VehicleInfo, frame: str) -> Message:
-    """A box with a bow, as long, wide and high as the vehicle, in its frame: forward, left, up."""
+def build_hull(
+    f: MessageFactory, vehicle: VehicleInfo, frame: str, shape: HullShape | None = None
+) -> Message:
+    """The triangles of its hull, or a box with a bow as long, wide and high as the vehicle, in its
+    frame: forward, left, up."""
+    if shape is not None:
+        corners = swap_body(shape.mesh.vertices)[shape.mesh.faces].reshape(-1, 3)
+    else:
+        corners = _box_with_bow(vehicle)
+    middle = f.make(POINT, 0.0, 0.0, 0.0)
+    points = _points(f, corners)
+    hull = _marker(f, frame, 0, _TRIANGLES, _HULL, middle, points=points, locked=True)
+    return _array(f, [hull])
+
+
+def _box_with_bow(vehicle: VehicleInfo) -> Array:
+    """Corners of its triangles in turn."""
     size = np.array([vehicle.length, vehicle.beam, vehicle.height]) * 0.5
     deck = np.array([(1.0, 0.0), (0.45, -1.0), (-1.0, -0.8), (-1.0, 0.8), (0.45, 1.0)])
     top, bottom = (np.column_stack([deck, np.full(5, z)]) * size for z in (1.0, -1.0))
@@ -58,10 +74,7 @@ def build_hull(f: MessageFactory, vehicle: VehicleInfo, frame: str) -> Message:
         b = (a + 1) % 5
         sides += [bottom[a], bottom[b], top[b], bottom[a], top[b], top[a]]
     lids = [c for end in (top, bottom) for k in (1, 2, 3) for c in (end[0], end[k], end[k + 1])]
-    points = [f.make(POINT, *map(float, p)) for p in (*sides, *lids)]
-    middle = f.make(POINT, 0.0, 0.0, 0.0)
-    hull = _marker(f, frame, 0, _TRIANGLES, _HULL, middle, points=points, locked=True)
-    return _array(f, [hull])
+    return np.array([*sides, *lids])
 
 
 def build_moving(f: MessageFactory, bodies: Sequence[Body]) -> Message:

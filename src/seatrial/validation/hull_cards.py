@@ -27,37 +27,41 @@ MOTIONS = ("X_ud", "Y_vd", "Z_wd", "K_pd", "M_qd", "N_rd")
 
 WHY = {
     "otter": {
-        "draught": "the form has the published block coefficient; panels leave a little out",
-        "area": "waterplane coefficient 3/4 by construction",
+        "draught": "the form has the published block coefficient; flat panels in its curves hold "
+        "a little less, so that it floats deeper",
+        "area": "the form has the published waterplane coefficient of 3/4",
         "flotation": "the source puts it 0.2 m aft; the form is symmetric about amidships",
         "GM_T": "the source takes KB by Morrish's formula and BM of boxes; the hull is cut exactly",
         "GM_L": "the source adds 0.8 of a box's second moment; the pontoons end in points",
         "X_ud": "Söding's regression for ships; slender pontoons move less water",
-        "Y_vd": "1.5 times the mass, a rule of thumb: the hull's at low frequency",
-        "Z_wd": "the mass itself, a rule of thumb: the hull's at high frequency; four times as "
-        "much water follows a slow heave of its wide waterplane",
+        "Y_vd": "a rule of thumb, 1.5 times the mass, which meets the hull in slow sway",
+        "Z_wd": "a rule of thumb, the mass itself, which meets the hull in fast heave; four times "
+        "as much water follows a slow heave of its wide waterplane",
         "K_pd": "a fifth of the moment of inertia, a rule for one hull; two of them roll by "
         "heaving at half of their distance",
-        "M_qd": "0.8 of the moment of inertia, a rule of thumb: between the hull's ends",
-        "N_rd": "1.7 of the moment of inertia, a rule of thumb: the hull's at low frequency",
+        "M_qd": "a rule of thumb, 0.8 of the moment of inertia, between the hull in slow and fast "
+        "pitch",
+        "N_rd": "a rule of thumb, 1.7 of the moment of inertia, which meets the hull in slow yaw",
     },
     "wamv": {
         "draught": "rounded ends carry less than the cylinders of VRX, so the hull sinks deeper",
         "area": "VRX takes boxes as long as the hulls; these are pointed at both ends",
         "flotation": "the hull lies where VRX has it; nose and tail differ in length",
-        "GM_T": "follows from the waterplane",
+        "GM_T": "a smaller waterplane has less second moment",
         "GM_L": "pointed ends have less second moment than boxes",
         **dict.fromkeys(MOTIONS, "VRX sets all added masses to zero"),
     },
     "sookshma": {
-        "draught": "the form has the published block coefficient; panels leave a little out",
-        "area": "the hull has the published coefficient by construction",
-        "flotation": "the form is placed there",
+        "draught": "the form has the published block coefficient; flat panels in its curves hold "
+        "a little less, so that it floats deeper",
+        "area": "the form has the published waterplane coefficient",
+        "flotation": "the form, symmetric fore and aft, is placed there",
         "GM_T": "the source's hull has another section than this form",
         "GM_L": "the source's hull is fuller aft, with a transom",
         "X_ud": "a transom moves more water than the fine stern of this form",
         **dict.fromkeys(
-            MOTIONS[1:], "HydRA near ω = 0 of a hull with a transom; the form is fine aft"
+            MOTIONS[1:],
+            "the source solved for slow motion of a hull with a transom; the form is fine aft",
         ),
     },
 }
@@ -126,7 +130,7 @@ def _card(name: str, ocean: Ocean) -> tuple[list[Table], dict[str, dict[str, flo
         reasons.append([key, why[key]])
         values[key] = {"published": -own, "hull": -slow, "hull_infinite_frequency": -fast}
     title = f"{name}: published beside the hull ({solved.source})"
-    headings = ["number", "published", "hull", "hull, ω → ∞"]
+    headings = ["number", "published", "hull, slow", "hull, fast (ω → ∞)"]
     return [
         Table(title, headings, text),
         Table(f"{name}: why they differ", ["number", "because"], reasons),

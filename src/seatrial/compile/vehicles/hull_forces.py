@@ -16,7 +16,7 @@ from seatrial.core.forces.wetted import CutHull, HullMesh, Surface
 from seatrial.errors import SpecError
 from seatrial.geometry.mesh import Mesh
 from seatrial.hull.potential.files import read_results
-from seatrial.hull.potential.memory import recall_memory
+from seatrial.hull.potential.memory import Memory
 from seatrial.hull.potential.panelling import panelled
 from seatrial.hull.potential.solution import Solution
 from seatrial.hull.potential.solver import buoyant_stiffness, panels, solve
@@ -231,9 +231,8 @@ def panelled_hull(vehicle: spec.Vehicle, hull: Hull, waterline: float) -> Mesh:
     return mesh
 
 
-def radiation(solved: Solution, dtype: DType) -> Radiation:
-    """The memory of a solution as a force."""
-    model = recall_memory(solved)
+def radiation(model: Memory, dtype: DType) -> Radiation:
+    """The memory of a hull as a force."""
     return Radiation(
         A=constant(model.A, dtype), B=constant(model.B, dtype), C=constant(model.C, dtype)
     )

@@ -1,9 +1,10 @@
 """Hulls of described vehicles as they are drawn."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from seatrial.compile.swarm import members_of
-from seatrial.engine.frames import HullShape
+from seatrial.engine.frames import HullShape, RunHeader
 from seatrial.errors import SpecError
 from seatrial.spec.loading import load_text
 from seatrial.spec.scenario import Scenario
@@ -23,6 +24,11 @@ def hull_shapes(vehicles: Iterable[tuple[str, Vehicle]]) -> dict[str, HullShape]
             made[id(vehicle)] = HullShape(hull_mesh(vehicle), vehicle.hull.shape)
         found[name] = made[id(vehicle)]
     return found
+
+
+def with_recorded_shapes(header: RunHeader) -> RunHeader:
+    """The header of a recording, which knows its hulls again."""
+    return replace(header, shapes=lambda: recorded_shapes(header.description))
 
 
 def recorded_shapes(description: str) -> dict[str, HullShape]:

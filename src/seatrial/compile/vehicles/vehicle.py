@@ -81,16 +81,19 @@ def compile_vehicle(
         crossflow, polynomial = None, without_damping(polynomial)
     rigid = _rigid_body(vehicle)
     solved = hull = None
+    added = polynomial.added_mass
     memory: tuple[MemoryForce, ...] = ()
     if vehicle.hull is not None and vehicle.hull.has_forces:
         # Most have none, and meshes and panels are much to import.
         from seatrial.compile.vehicles.hull_forces import compile_hull, radiation, solve_hull
+        from seatrial.hull.potential.memory import recall_memory
 
         deep = None if ocean.waves is None or ocean.waves.depth is None else ocean.waves.depth
         solved = solve_hull(vehicle, None if deep is None else float(deep))
         hull = compile_hull(vehicle, ocean.waves, dtype)
-        memory = () if solved is None else (radiation(solved, dtype),)
-    added = polynomial.added_mass if solved is None else solved.infinite
+        if solved is not None:
+            remembered = recall_memory(solved)
+            memory, added = (radiation(remembered, dtype),), remembered.infinite
     _check_mass_matrix(vehicle, rigid, added)
     restoring = compile_restoring(vehicle, dtype)
     if excitation is None:

@@ -32,6 +32,19 @@ class FarField:
 
 
 @dataclass(frozen=True)
+class Tail:
+    """Radiation beyond the solved band, where panels are coarse for the waves: good enough to say
+    how the damping falls off, not for loads."""
+
+    omega: Array
+    """(V,) rad/s, increasing."""
+    added_mass: Array
+    """(V, 6, 6)."""
+    damping: Array
+    """(V, 6, 6)."""
+
+
+@dataclass(frozen=True)
 class Solution:
     """Coefficients about the body's origin, in body axes (forward, starboard, down).
 
@@ -61,6 +74,8 @@ class Solution:
     """Where it comes from, for people."""
     far_field: FarField | None = None
     """None of a solution that somebody else's solver wrote."""
+    tail: Tail | None = None
+    """Likewise."""
 
     def loads(self, omega: Array, headings: Array, pressure: bool) -> Complex:
         """Loads (6, C, H) at frequencies (C,) and headings (C, H); between the solved ones by

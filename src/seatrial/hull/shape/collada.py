@@ -25,6 +25,8 @@ def read_collada(path: Path) -> tuple[Mesh, str, float]:
     up = (root.findtext("asset/up_axis") or "Y_UP").strip()[0].lower()
     unit = root.find("asset/unit")
     metres = float(unit.get("meter", "1")) if unit is not None else 1.0
+    if not 0.0 < metres < math.inf:
+        raise ValueError(f"its unit is {metres:g} m")
     shapes = {g.get("id", ""): _geometry(g) for g in root.iter("geometry")}
     placed: list[Mesh] = []
     for scene in root.iter("visual_scene"):

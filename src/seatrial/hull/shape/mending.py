@@ -85,7 +85,7 @@ def outwards(mesh: Mesh) -> Mesh:
 def _check_solid(mesh: Mesh, name: str) -> None:
     """Refuse what has no triangles or lies in a plane."""
     if len(mesh.faces) == 0 or np.ptp(mesh.vertices, axis=0).min() <= 0.0:
-        size = np.ptp(mesh.vertices, axis=0).tolist() if len(mesh.vertices) else "none"
+        size = np.ptp(mesh.vertices, axis=0).round(4).tolist() if len(mesh.vertices) else "none"
         raise _refusal(
             name,
             "the mesh encloses no volume",
@@ -97,13 +97,6 @@ def _check_solid(mesh: Mesh, name: str) -> None:
 def mend(mesh: Mesh, name: str, up: Array) -> Mended:
     """A closed mesh wound outwards; `up` is the direction in which a boat may be open."""
     repairs: list[str] = []
-    if not np.all(np.isfinite(mesh.vertices)):
-        raise _refusal(
-            name,
-            "some corners of the mesh are not numbers",
-            f"{int(np.sum(~np.isfinite(mesh.vertices).all(axis=1)))} of {len(mesh.vertices)}",
-            "export the mesh again",
-        )
     _check_solid(mesh, name)
     joined = welded(mesh)
     if len(joined.faces) < len(mesh.faces):
@@ -111,7 +104,10 @@ def mend(mesh: Mesh, name: str, up: Array) -> Mended:
             f"{len(mesh.faces) - len(joined.faces)} triangles dropped that were copies or had no "
             "area"
         )
-    _check_solid(joined, name)
+    _check_solid(Mesh(mesh.vertices, joined.faces), name)
+    joined, sheets = _without_sheets(joined)
+    if sheets:
+        repairs.append(f"{sheets} triangles dropped of flat sheets that enclose nothing")
     mesh, removed = _without_inner_walls(joined, name)
     if removed:
         repairs.append(f"{removed} triangles dropped that were walls inside the hull")
@@ -191,10 +187,13 @@ def _compact(mesh: Mesh) -> Mesh:
 
 def _edges(faces: Whole) -> tuple[Whole, Whole, Whole]:
     """Undirected edges (E, 2), for every side of every face (3, F) which it is, and its count."""
-    sides = np.stack([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
-    edges, which, count = np.unique(
-        np.sort(sides.reshape(-1, 2), axis=1), axis=0, return_inverse=True, return_counts=True
+    sides = np.stack([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]).reshape(-1, 2)
+    # one number per edge: rows of a million triangles would take ten times as long to sort
+    most = int(faces.max(initial=0)) + 1
+    keys, which, count = np.unique(
+        sides.min(axis=1) * most + sides.max(axis=1), return_inverse=True, return_counts=True
     )
+    edges = np.stack([keys // most, keys % most], axis=1)
     return edges, which.reshape(3, -1), count
 
 
@@ -265,6 +264,24 @@ def _without_inner_walls(mesh: Mesh, name: str) -> tuple[Mesh, int]:
             )
         smallest = int(np.argmin(np.where(crowded, area, np.inf)))
         faces = faces[patch != smallest]
+
+
+def _without_sheets(mesh: Mesh) -> tuple[Mesh, int]:
+    """Parts with a rim that lie in a plane, beside others that do not, taken out."""
+    edges, which, count = _edges(mesh.faces)
+    if not np.any(count == 1):
+        return mesh, 0
+    part = _patches(mesh.faces, np.zeros(len(edges), bool), which, len(edges))
+    size = float(np.ptp(mesh.vertices, axis=0).max())
+    flat = np.zeros(int(part.max()) + 1, bool)
+    for one in np.unique(part[np.any(count[which] == 1, axis=0)]):
+        corners = mesh.vertices[np.unique(mesh.faces[part == one])]
+        spread = np.linalg.svd(corners - corners.mean(axis=0), compute_uv=False)
+        flat[one] = spread[-1] < 1e-6 * size
+    if flat.all() or not flat.any():
+        return mesh, 0
+    kept = ~flat[part]
+    return _compact(Mesh(mesh.vertices, mesh.faces[kept])), int(np.sum(~kept))
 
 
 def _filled(mesh: Mesh, name: str, up: Array) -> tuple[Mesh, list[str]]:

@@ -16,7 +16,7 @@ from seatrial.hull.shape.mending import mend, volume
 Array = NDArray[np.float64]
 
 FORMATS = ("stl", "obj", "ply", "glb", "gltf", "dae", "gdf")
-UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "in": 0.0254}
+UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "in": 0.0254, "ft": 0.3048}
 AXES = {f"{s}{a}": (1.0 if not s else -1.0, i) for s in ("", "-") for i, a in enumerate("xyz")}
 """Name of a direction in a file -> its sign and axis."""
 
@@ -104,7 +104,7 @@ def _read(path: Path) -> tuple[Mesh, Frame]:
         raise
     except OSError as error:
         raise SpecError(
-            Problem(f"{path}: the file cannot be read", mend=str(error.strerror))
+            Problem(f"{path}: the file cannot be read", mend=str(error.strerror or error))
         ) from None
     except Exception as error:  # readers raise whatever their parsers do
         raise SpecError(
@@ -126,6 +126,9 @@ def _check_corners(mesh: Mesh) -> None:
         raise ValueError(f"its corners have {mesh.vertices.shape[1:]} numbers")
     if not len(mesh.faces):
         return
+    wrong = int(np.sum(~np.isfinite(mesh.vertices).all(axis=1)))
+    if wrong:
+        raise ValueError(f"{wrong} of {len(mesh.vertices)} corners are not numbers")
     low, high = int(mesh.faces.min()), int(mesh.faces.max())
     if low < 0 or high >= len(mesh.vertices):
         raise ValueError(
@@ -138,11 +141,24 @@ def _by_trimesh(path: Path) -> tuple[Mesh, Frame]:
 
     if not path.is_file():
         raise FileNotFoundError(2, "No such file", str(path))
+    if path.suffix.lower() == ".stl":
+        _check_count(path)
     loaded: Any = trimesh.load(path, force="mesh", process=False)
     mesh = Mesh(np.asarray(loaded.vertices, np.float64), np.asarray(loaded.faces, np.int64))
     if path.suffix.lower() in (".glb", ".gltf"):  # glTF 2.0, 3.4: +Y up, +Z forward, metres
         return mesh, Frame("y", "z", 1.0)
     return mesh, Frame("z", "x", None)
+
+
+def _check_count(path: Path) -> None:
+    """A binary STL says after 80 bytes how many triangles of 50 bytes follow."""
+    with path.open("rb") as file:
+        head = file.read(1000)
+    if len(head) < 84 or (head.lstrip().startswith(b"solid") and b"facet" in head):
+        return  # text
+    said, held = int.from_bytes(head[80:84], "little"), (path.stat().st_size - 84) / 50.0
+    if said != held:
+        raise ValueError(f"its head says {said} triangles, and there is room for {held:.10g}")
 
 
 def _collada(path: Path) -> tuple[Mesh, Frame]:
@@ -167,6 +183,8 @@ def read_gdf(path: Path) -> tuple[Mesh, Frame]:
     if len(numbers) < 5:
         raise ValueError("the head is incomplete")
     isx, isy, count = (int(v) for v in numbers[2:5])
+    if {isx, isy} - {0, 1}:
+        raise ValueError(f"ISX and ISY are {isx} and {isy}, and may be 0 or 1")
     if count <= 0 or len(numbers) < 5 + 12 * count:
         raise ValueError(f"{count} panels are announced, {(len(numbers) - 5) // 12} are there")
     corners = np.array(numbers[5 : 5 + 12 * count]).reshape(count, 4, 3)
@@ -227,7 +245,7 @@ def _guessed_unit(name: str, size: float, displaced: float | None) -> tuple[floa
                     f"{name}: the hull is too small for its mass and would sink",
                     value=f"{size:.4g} m³ in metres, {displaced:.4g} m³ of water weigh as much",
                     expected="a hull that displaces more than its mass before it is full",
-                    mend="check --mass, or give --units m, cm, mm or in",
+                    mend=f"check --mass, or give --units {', '.join(UNITS)}",
                 )
             )
         return 1.0, [f"very light: it displaces {100 * loads['m']:.2g} % of its own volume"]
