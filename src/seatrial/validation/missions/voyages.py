@@ -12,7 +12,9 @@ transponder hangs under the ship, at the origin.
 Vehicles go on however uncertain their position is: this is about the helm.
 
 The distance off the track is that of the true position, over the second half of each leg: where it
-begins the vehicle still comes out of its turn.
+begins the vehicle still comes out of its turn. What of it comes and goes within half a minute is
+the waves' own motion: they carry a craft that floats by as much as they are high, and no helm
+should work against that.
 """
 
 import math
@@ -63,6 +65,10 @@ TRANSPONDER = (0.0, 0.0, 40.0)
 """Place of a ROV's, m."""
 SLACK = 1.5
 """Time that a mission is given, over that of its length at the vehicle's own speed."""
+FRAME = 0.5
+"""Of the recording, s."""
+WAVES = 30.0
+"""Time over which waves average out, s."""
 STILL = 0.02
 """Share of the largest order below which a thruster counts as still."""
 UPSET = math.radians(90.0)
@@ -98,6 +104,8 @@ class Voyage:
     reached: int
     off_track: float
     """Rms distance off the track, true, m; NaN where no leg was sailed to its middle."""
+    swayed: float
+    """What of it waves do, rms, m; NaN where no leg was long enough to tell."""
     lost: float
     """Rms horizontal error of navigation, m; 0 with the truth fed back."""
     capsized: bool
@@ -177,7 +185,7 @@ kind: scenario
 name: missions
 seed: {seed}
 duration: {duration}
-frame_period: 0.5
+frame_period: {frame}
 world: {world}
 vehicles:
   - name: craft
@@ -190,6 +198,7 @@ vehicles:
     described = [
         text.format(
             seed=seed,
+            frame=FRAME,
             duration=duration,
             world=SEAS[sea],
             vehicle=drive.name,
@@ -251,6 +260,7 @@ def _judge(drive: Drive, seed: int, recording: Any, status: str) -> Voyage:
         len(info.legs),
         reached,
         _rms(np.concatenate(off)),
+        _rms(np.concatenate([_swaying(one) for one in off])),
         lost,
         bool(np.any(upright < math.cos(UPSET))) or status == "capsized",
         status,
@@ -266,6 +276,15 @@ def _late(leg: LegInfo, position: Array) -> NDArray[np.bool_]:
     length = max(float(np.hypot(*way)), 1e-9)
     along = (position[:, :2] - start) @ way / length
     return np.asarray((along > 0.5 * length) & (along < length))
+
+
+def _swaying(cross: Array) -> Array:
+    """A distance off the track less its mean over the time of `WAVES`; empty for a short leg."""
+    width = 1 + round(WAVES / FRAME)
+    if cross.size < width:
+        return np.empty(0)
+    mean = np.convolve(cross, np.full(width, 1.0 / width), mode="valid")
+    return np.asarray(cross[width // 2 : width // 2 + mean.size] - mean)
 
 
 def _rms(values: Array) -> float:
