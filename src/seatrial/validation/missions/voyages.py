@@ -63,8 +63,11 @@ STEEPEST, SHARE = 0.2, 0.9
 """Largest slope, and share of what the vehicle follows."""
 TRANSPONDER = (0.0, 0.0, 40.0)
 """Place of a ROV's, m."""
-SLACK = 1.5
-"""Time that a mission is given, over that of its length at the vehicle's own speed."""
+STREAM = 0.3 * np.array([math.cos(math.radians(70.0)), math.sin(math.radians(70.0))])
+"""The current of both seas, north and east, m/s."""
+SLACK, SLOWEST = 1.5, 0.25
+"""Time that a mission is given, over what its legs take at the vehicle's own speed through the
+water, and the least of that speed that counts as made good."""
 FRAME = 0.5
 """Of the recording, s."""
 WAVES = 30.0
@@ -178,8 +181,9 @@ def sail_missions(drive: Drive, sea: str, feedback: str, seeds: range, count: in
     missions = [waypoints(drive, seed, count) for seed in seeds]
     start = [0.0, 0.0, 8.0 if drive.under_water else 0.0]
     ways = [np.diff(np.array([start, *m]), axis=0) for m in missions]
-    longest = max(float(np.sum(np.linalg.norm(way, axis=1))) for way in ways)
-    duration = 60.0 * math.ceil(SLACK * longest / drive.speed / 60.0) + 60.0
+    stream = STREAM if sea != "calm" else 0.0 * STREAM
+    longest = max(float(np.sum(_takes(way, drive.speed, stream))) for way in ways)
+    duration = 60.0 * math.ceil(SLACK * longest / 60.0) + 60.0
     text = """
 kind: scenario
 name: missions
@@ -218,6 +222,16 @@ vehicles:
         _judge(drive, seed, one.recording(), ending.summary.status)
         for seed, one, ending in zip(seeds, kept, endings, strict=True)
     ]
+
+
+def _takes(ways: Array, speed: float, stream: Array) -> Array:
+    """(L,) how long legs (L, 3) take, s: c + √(U² − d²) is made good, with a current of c along and
+    d across."""
+    level = np.maximum(np.linalg.norm(ways[:, :2], axis=1), 1e-9)
+    along = ways[:, :2] @ stream / level
+    across = stream @ stream - along**2
+    made = along + np.sqrt(np.maximum(speed**2 - across, 0.0))
+    return np.asarray(np.linalg.norm(ways, axis=1) / np.maximum(made, SLOWEST * speed))
 
 
 def _fitted(scenario: Scenario, drive: Drive) -> Scenario:
