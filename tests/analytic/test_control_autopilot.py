@@ -7,7 +7,16 @@ import pytest
 
 from seatrial.gnc.control import Autopilot, begin, control
 from seatrial.gnc.control.autopilot import at_speed
-from seatrial.gnc.control.loops import FeedForward, Speed, Station, TrackingLoop
+from seatrial.gnc.control.loops import (
+    Dive,
+    FeedForward,
+    Righting,
+    Speed,
+    Station,
+    TrackingLoop,
+    begin_dive,
+    follow_dive,
+)
 from seatrial.gnc.control.pid import Pid
 from seatrial.gnc.control.reference import Reference
 from seatrial.gnc.control.sliding import SlidingMode
@@ -202,3 +211,64 @@ def test_gains_are_interpolated_over_speed():
     np.testing.assert_allclose(
         found.heading.law.proportional, one * np.array([1.0, 1.0, 1.5, 3.0, 3.0]), rtol=1e-12
     )
+
+
+def test_sway_is_that_over_ground_of_a_craft_that_rolls_while_it_heaves():
+    pilot, still = autopilot(), jnp.zeros(1)
+    roll, heave = 0.2, -0.5
+    aside = heave * np.tan(roll)  # v cos φ = w sin φ: it goes straight up
+
+    def push(sway):
+        estimate = Estimate(
+            jnp.zeros((3, 1)),
+            from_euler(jnp.full(1, roll), still, still),
+            jnp.array([[0.0], [sway], [heave], [0.0], [0.0], [0.0]]),
+            jnp.zeros((3, 1)),
+        )
+        wish = asked(velocity=jnp.array([[jnp.nan], [0.0], [jnp.nan]]))
+        memory = begin(pilot, 1, jnp.float64)
+        for _ in range(50):
+            memory, demand = control(pilot, memory, wish, estimate, jnp.zeros((6, 1)), PERIOD)
+        return float(demand[1, 0])
+
+    assert abs(push(aside)) < 1e-9
+    assert push(0.0) < -1.0  # along its own axis it stands still, and drifts to starboard
+
+
+def test_a_dive_that_the_surface_prevents_does_not_become_a_plunge():
+    def number(value):
+        return jnp.full(1, value)
+
+    stiffness, limit = 5.9, 0.14
+    pitch = TrackingLoop(
+        Pid(number(3.8), number(0.43), number(21.8), number(0.2), None),
+        FeedForward(number(8.7), number(0.0), number(0.0)),
+        Reference(number(0.8), number(0.1), number(0.1)),
+        number(0.0),
+        Righting(number(stiffness), number(0.0)),
+    )
+    dive = Dive(
+        *(number(0.12), number(0.0015), Reference(number(0.12), number(0.17), number(0.01))),
+        *(number(limit), number(0.3), number(0.0), pitch),
+    )
+    zero, nothing = jnp.zeros(1), jnp.full(1, jnp.nan)
+
+    @jax.jit
+    def step(memory, depth, angle):
+        return follow_dive(
+            *(dive, memory, number(3.0), nothing, nothing, depth, zero, number(1.5)),
+            *(angle, zero, zero, PERIOD),
+        )
+
+    def moments(memory, depth, angle, seconds):
+        found = []
+        for _ in range(round(seconds / PERIOD)):
+            memory, moment = step(memory, number(depth), number(angle))
+            found.append(float(moment[0]))
+        return memory, found
+
+    # Waves hold its bow up for a minute; then it is under, with its bow far down.
+    memory, held = moments(begin_dive(dive, zero), 0.3, 0.1, 60.0)
+    assert held[-1] < -stiffness * limit
+    _, freed = moments(memory, 4.0, -0.5, 3.0)
+    assert freed[-1] > 0.0

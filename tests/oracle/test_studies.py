@@ -188,7 +188,7 @@ def test_missions_are_reached_without_a_capsize_and_near_the_track(folder):
 def test_cases_of_the_missions_are_kept_one_by_one_and_make_one_page(tmp_path):
     def row(vehicle, sea, feedback, *off_track):
         voyages = [
-            Voyage(seed, 5, 4, off, 0.5, False, "completed", 0.3, 1.0)
+            Voyage(seed, 5, 4, off, 0.1, 0.5, False, "completed", 0.3, 1.0)
             for seed, off in enumerate(off_track)
         ]
         return Row(vehicle, sea, feedback, voyages, 2.0, 1.5, 10.0)

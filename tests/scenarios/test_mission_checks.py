@@ -77,6 +77,10 @@ REFUSED = {
         {"task": NORTH, "extra": "failsafes: {battery: {action: surface}}"},
         "on the surface cannot come up",
     ),
+    "gains of a loop that it does not have": (
+        {"task": NORTH, "extra": "control: {gains: {pitch: {proportional: 3}}}"},
+        r"<text>:9: gains.pitch: `otter` has no loop `pitch`.*one of yaw_rate, heading, surge",
+    ),
     "far more speed than it has": (
         {"task": NORTH.replace("1.5", "25")},
         r"goto 1` asks for 25 m/s.*at most 3.1 m/s, its top speed",

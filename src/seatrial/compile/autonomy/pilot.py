@@ -263,6 +263,7 @@ def _designed(scenario: Scenario, participant: Participant) -> Design:
         wave_frequency=None if waves is None else round(waves, 2),
         heading=control.heading,
         gains=control.gains,
+        control=control,
     )
 
 

@@ -18,7 +18,7 @@ from seatrial.compile.vehicles.vehicle import compile_vehicle
 from seatrial.gnc.allocation.effectors import Effectors
 from seatrial.ocean import Ocean, Water
 from seatrial.pytree import constant
-from seatrial.spec.mission import Loop, LoopGains
+from seatrial.spec.mission import Control, Loop, LoopGains
 from seatrial.spec.vehicle import Vehicle
 from seatrial.spec.wording import did_you_mean
 
@@ -85,15 +85,21 @@ def design(
     wave_frequency: float | None = None,
     heading: "Law" = "pid",
     gains: Mapping[Loop, LoopGains] | None = None,
+    control: Control | None = None,
 ) -> Design:
-    """The autopilot of a vehicle, from disk where it was designed before; see `tune`."""
+    """The autopilot of a vehicle, from disk where it was designed before; see `tune`.
+
+    `control` is where the gains were given, and what is wrong with them is told of.
+    """
     own = {
         loop.replace("_", " "): one.model_dump(exclude_none=True)
         for loop, one in (gains or {}).items()
     }
     options = (speed, period, wave_frequency, heading, own)
 
-    return _kept(vehicle, options, lambda: _design(vehicle, *options))
+    found = _kept(vehicle, options, lambda: _design(vehicle, *options))
+    _check_gains(vehicle, found.tuning, own, control or Control())
+    return found
 
 
 def _design(
@@ -114,7 +120,6 @@ def _design(
         tuning = tune(
             craft, speed, period=period, wave_frequency=wave_frequency, heading=heading, own=own
         )
-        _check_gains(vehicle, tuning, own)
         return Design(tuning, jax.tree.map(np.asarray, craft.effectors))
 
 
@@ -151,22 +156,22 @@ def filters_waves(vehicle: Vehicle, frequency: float) -> bool:
     return {0, 1, 5} <= dofs or quickest < WAVE_SHARE * frequency
 
 
-def _check_gains(vehicle: Vehicle, tuning: "Tuning", own: "OwnGains") -> None:
+def _check_gains(vehicle: Vehicle, tuning: "Tuning", own: "OwnGains", control: Control) -> None:
     """Refuse gains of a loop that the vehicle does not have, or that the loop does not have."""
     loops = {report.name: report for report in tuning.loops}
     for name, gains in own.items():
         key = name.replace(" ", "_")
         known = [loop.replace(" ", "_") for loop in loops if loop != "depth by pitch"]
         if name not in loops:
-            raise vehicle.error(
-                (),
+            raise control.error(
+                ("gains", key),
                 f"`{vehicle.name}` has no loop `{key}` that gains could be given for",
                 expected=f"one of {', '.join(known)}",
-                mend=did_you_mean(key, known),
+                mend=did_you_mean(key, known) or f"leave `{key}` out",
             )
         if "derivative" in gains and name in ("surge", "sway", "heave", "yaw rate"):
-            raise vehicle.error(
-                (),
+            raise control.error(
+                ("gains", key, "derivative"),
                 f"the loop `{key}` is of a velocity and has no derivative gain",
                 expected="`proportional` and `integral`",
                 mend="leave out `derivative`",

@@ -26,7 +26,8 @@ STEADY = 0.1
 """Share of the largest rate of turn at which a loop learns half as fast as on a straight course."""
 
 WOUND = 0.25
-"""Share of the largest pitch of a dive that the integral may ask for by itself."""
+"""Share of the largest pitch of a dive that the integrals of depth and pitch may ask for by
+themselves."""
 
 
 @pytree
@@ -255,9 +256,26 @@ def follow_dive(
     # Nor does it grow for ever while something else, the surface, keeps the vehicle from diving.
     most = WOUND * limit * speed
     integral = jnp.clip(memory.integral + period * growth, -most, most)
+    inner = inner._replace(pid=_within(inner.pid, _most_moment(loop, limit)))
     kept = DiveMemory(integral, planned.value, planned.rate, inner)
     cleared = begin_dive(loop, depth)._replace(pitch=inner)
     return _when(asked, kept, cleared), moment
+
+
+def _most_moment(loop: Dive, limit: jax.Array) -> jax.Array:
+    """Largest moment that the integral of the pitch may ask for, N m: what holds the largest pitch
+    of a dive, and what a share of that as an error asks for.
+
+    At the surface waves and a lack of water keep a vehicle from pitching down; what its pitch loop
+    learnt of that would take it down for long after it has got under.
+    """
+    held = loop.pitch.righting.stiffness if loop.pitch.righting is not None else 0.0
+    asked = loop.pitch.law.proportional if isinstance(loop.pitch.law, Pid) else 0.0
+    return (held + WOUND * asked) * limit
+
+
+def _within(memory: PidMemory, most: jax.Array) -> PidMemory:
+    return memory._replace(integral=jnp.clip(memory.integral, -most, most))
 
 
 @pytree

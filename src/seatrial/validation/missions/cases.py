@@ -51,6 +51,11 @@ class Row:
         return _rms([v.off_track for v in self.voyages])
 
     @property
+    def swayed(self) -> float:
+        """What of it waves do, rms over all missions, m."""
+        return _rms([v.swayed for v in self.voyages])
+
+    @property
     def lost(self) -> float:
         """Rms error of navigation over all missions, m."""
         return _rms([v.lost for v in self.voyages])

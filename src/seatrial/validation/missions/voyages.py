@@ -12,7 +12,9 @@ transponder hangs under the ship, at the origin.
 Vehicles go on however uncertain their position is: this is about the helm.
 
 The distance off the track is that of the true position, over the second half of each leg: where it
-begins the vehicle still comes out of its turn.
+begins the vehicle still comes out of its turn. What of it comes and goes within half a minute is
+the waves' own motion: they carry a craft that floats by as much as they are high, and no helm
+should work against that.
 """
 
 import math
@@ -61,8 +63,15 @@ STEEPEST, SHARE = 0.2, 0.9
 """Largest slope, and share of what the vehicle follows."""
 TRANSPONDER = (0.0, 0.0, 40.0)
 """Place of a ROV's, m."""
-SLACK = 1.5
-"""Time that a mission is given, over that of its length at the vehicle's own speed."""
+STREAM = 0.3 * np.array([math.cos(math.radians(70.0)), math.sin(math.radians(70.0))])
+"""The current of both seas, north and east, m/s."""
+SLACK, SLOWEST = 1.5, 0.25
+"""Time that a mission is given, over what its legs take at the vehicle's own speed through the
+water, and the least of that speed that counts as made good."""
+FRAME = 0.5
+"""Of the recording, s."""
+WAVES = 30.0
+"""Time over which waves average out, s."""
 STILL = 0.02
 """Share of the largest order below which a thruster counts as still."""
 UPSET = math.radians(90.0)
@@ -98,6 +107,8 @@ class Voyage:
     reached: int
     off_track: float
     """Rms distance off the track, true, m; NaN where no leg was sailed to its middle."""
+    swayed: float
+    """What of it waves do, rms, m; NaN where no leg was long enough to tell."""
     lost: float
     """Rms horizontal error of navigation, m; 0 with the truth fed back."""
     capsized: bool
@@ -170,14 +181,15 @@ def sail_missions(drive: Drive, sea: str, feedback: str, seeds: range, count: in
     missions = [waypoints(drive, seed, count) for seed in seeds]
     start = [0.0, 0.0, 8.0 if drive.under_water else 0.0]
     ways = [np.diff(np.array([start, *m]), axis=0) for m in missions]
-    longest = max(float(np.sum(np.linalg.norm(way, axis=1))) for way in ways)
-    duration = 60.0 * math.ceil(SLACK * longest / drive.speed / 60.0) + 60.0
+    stream = STREAM if sea != "calm" else 0.0 * STREAM
+    longest = max(float(np.sum(_takes(way, drive.speed, stream))) for way in ways)
+    duration = 60.0 * math.ceil(SLACK * longest / 60.0) + 60.0
     text = """
 kind: scenario
 name: missions
 seed: {seed}
 duration: {duration}
-frame_period: 0.5
+frame_period: {frame}
 world: {world}
 vehicles:
   - name: craft
@@ -190,6 +202,7 @@ vehicles:
     described = [
         text.format(
             seed=seed,
+            frame=FRAME,
             duration=duration,
             world=SEAS[sea],
             vehicle=drive.name,
@@ -209,6 +222,16 @@ vehicles:
         _judge(drive, seed, one.recording(), ending.summary.status)
         for seed, one, ending in zip(seeds, kept, endings, strict=True)
     ]
+
+
+def _takes(ways: Array, speed: float, stream: Array) -> Array:
+    """(L,) how long legs (L, 3) take, s: c + √(U² − d²) is made good, with a current of c along and
+    d across."""
+    level = np.maximum(np.linalg.norm(ways[:, :2], axis=1), 1e-9)
+    along = ways[:, :2] @ stream / level
+    across = stream @ stream - along**2
+    made = along + np.sqrt(np.maximum(speed**2 - across, 0.0))
+    return np.asarray(np.linalg.norm(ways, axis=1) / np.maximum(made, SLOWEST * speed))
 
 
 def _fitted(scenario: Scenario, drive: Drive) -> Scenario:
@@ -251,6 +274,7 @@ def _judge(drive: Drive, seed: int, recording: Any, status: str) -> Voyage:
         len(info.legs),
         reached,
         _rms(np.concatenate(off)),
+        _rms(np.concatenate([_swaying(one) for one in off])),
         lost,
         bool(np.any(upright < math.cos(UPSET))) or status == "capsized",
         status,
@@ -266,6 +290,15 @@ def _late(leg: LegInfo, position: Array) -> NDArray[np.bool_]:
     length = max(float(np.hypot(*way)), 1e-9)
     along = (position[:, :2] - start) @ way / length
     return np.asarray((along > 0.5 * length) & (along < length))
+
+
+def _swaying(cross: Array) -> Array:
+    """A distance off the track less its mean over the time of `WAVES`; empty for a short leg."""
+    width = 1 + round(WAVES / FRAME)
+    if cross.size < width:
+        return np.empty(0)
+    mean = np.convolve(cross, np.full(width, 1.0 / width), mode="valid")
+    return np.asarray(cross[width // 2 : width // 2 + mean.size] - mean)
 
 
 def _rms(values: Array) -> float:
