@@ -123,6 +123,9 @@ def sensors_check(
     seed: Annotated[int, typer.Option(help="Seed of sea and noise.", min=0)] = 0,
 ) -> None:
     """Draw a minute of each sensor of a vehicle against the truth."""
+    from seatrial.programs import foresee
+
+    foresee(f"sensors check {Path(vehicle).stem}")  # they load beside the imports
     from seatrial.cli.sensors import show_check
 
     show_check(vehicle, out, seed)

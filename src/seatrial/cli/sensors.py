@@ -5,16 +5,15 @@ from pathlib import Path
 import typer
 
 from seatrial.cli.progress import working
-from seatrial.figures.gallery import write_gallery
 from seatrial.figures.plot import save
 from seatrial.spec.loading import load
 from seatrial.spec.vehicle import Vehicle
-from seatrial.validation.gallery import PICTURES, take
-from seatrial.validation.sensor_check import check_sensors
 
 
 def show_check(name: str, out: Path | None, seed: int) -> None:
     """Run a vehicle for a minute and draw each of its sensors against the truth."""
+    from seatrial.validation.sensor_check import check_sensors
+
     vehicle = load(name, Vehicle)
     out = out or Path(f"{vehicle.name}-sensors.png")
     with working(f"running {vehicle.name}"):
@@ -27,6 +26,9 @@ def show_check(name: str, out: Path | None, seed: int) -> None:
 
 def show_gallery(out: Path, seed: int) -> None:
     """Draw what sonars, radar, LiDAR and depth camera see of worlds of the library."""
+    from seatrial.figures.gallery import write_gallery
+    from seatrial.validation.gallery import PICTURES, take
+
     shots = []
     for picture in PICTURES:
         with working(f"{picture.title}, in {picture.world}"):
