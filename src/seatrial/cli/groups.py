@@ -150,7 +150,7 @@ def sensors_document(
     ] = None,
 ) -> None:
     """Tell how each sensor of a vehicle speaks: message, rate, units, bytes and an example."""
-    from seatrial.cli.documents import write_document
+    from seatrial.cli.sensors import write_document
 
     write_document(vehicle, out)
 
