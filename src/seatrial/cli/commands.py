@@ -364,7 +364,7 @@ def study(
         str,
         typer.Argument(
             help="asvlite-speed, asvlite-tank, asvlite-trends, handover, missions, "
-            "consistency, colregs, outage, buoyancy, hull-cards."
+            "consistency, colregs, outage, buoyancy, hull-cards, detection, loop-closure."
         ),
     ],
     out: Annotated[Path, typer.Option(help="Folder for the files of the study.")] = Path("studies"),
