@@ -1,5 +1,8 @@
 """Hulls from files, whole and damaged: a floating vessel, or a message that says what to mend."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import trimesh
@@ -255,3 +258,17 @@ def test_files_that_hold_no_hull_are_refused(tmp_path):
         read_hull(tmp_path / "nowhere.stl", 1.0)
     with pytest.raises(SpecError, match="too small for its mass"):
         read_hull(write(tmp_path / "small.stl", boat()), 5.0)
+
+
+def test_what_a_reader_of_meshes_says_to_itself_is_shown_to_nobody(tmp_path):
+    rows = "outer loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n"
+    (tmp_path / "bad.stl").write_text(f"solid a\nfacet normal 0 0 oops\n{rows}endsolid a\n")
+    program = (
+        "import sys; from pathlib import Path; from seatrial.geometry.mesh_files import load_mesh\n"
+        "print(len(load_mesh(Path(sys.argv[1])).faces))"
+    )
+    done = subprocess.run(  # in a process of its own: pytest listens to all logs
+        [sys.executable, "-c", program, str(tmp_path / "bad.stl")], capture_output=True, text=True
+    )
+    assert done.stdout == "1\n"
+    assert "Traceback" not in done.stderr

@@ -482,3 +482,12 @@ def test_openexr_is_read_back_by_mitsuba(tmp_path):
     path = tmp_path / "a.exr"
     path.write_bytes(pixels.exr({n: picture[..., i] for i, n in enumerate("RGB")}, half=True))
     assert np.allclose(np.array(mi.Bitmap(str(path))), picture, atol=5e-4)
+
+
+def test_a_list_of_checksums_with_a_damaged_line_is_still_read(tmp_path):
+    sums = tmp_path / "SHA256SUMS"
+    good = files.line("a.csv", b"1").encode()
+    sums.write_bytes(good + files.line("b.csv", b"2").encode().replace(b"b.csv", b"\xb2.csv"))
+    found = files.read_sums(sums)
+    assert "a.csv" in found
+    assert "b.csv" not in found

@@ -90,7 +90,7 @@ def test_the_page_needs_no_other_file(shots, tmp_path):
 
 def test_the_command_writes_the_page(monkeypatch, tmp_path):
     some = tuple(smaller(one) for one in PICTURES if one.sensor["type"] == "radar_image")
-    monkeypatch.setattr("seatrial.cli.sensors.PICTURES", some)
+    monkeypatch.setattr("seatrial.validation.gallery.PICTURES", some)
     out = tmp_path / "g.html"
     done = CliRunner().invoke(app, ["sensors", "gallery", "--out", str(out), "--seed", "5"])
     assert done.exit_code == 0, done.output

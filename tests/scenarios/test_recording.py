@@ -14,6 +14,7 @@ import record_frames as rf
 
 from seatrial.engine.frames import ActuatorInfo, VehicleFrames, frames_of
 from seatrial.errors import RecordingError
+from seatrial.record.choose import recorder
 from seatrial.record.mcap.writer import McapRecorder
 from seatrial.record.reader import read
 from seatrial.ros.layout import TypeStore
@@ -199,6 +200,8 @@ def test_names_that_collide_in_ros_are_refused(tmp_path):
 
 
 def test_recorder_says_where_it_cannot_write(tmp_path):
+    with pytest.raises(RecordingError, match=r"there is no folder .*nowhere.*\n.*\n.*mkdir -p"):
+        recorder(tmp_path / "nowhere" / "a.mcap", 1)
     with pytest.raises(RecordingError, match=r"nowhere.*cannot write"):
         McapRecorder(tmp_path / "nowhere" / "a.mcap").open(rf.header())
 

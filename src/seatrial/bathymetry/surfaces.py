@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.bathymetry.sources import MOST_SOUNDINGS, Surface, check_count, refuse
+from seatrial.geometry.mesh_files import load_mesh
 
 Array = NDArray[np.float64]
 
@@ -19,10 +20,8 @@ LARGEST_FILE = 4_000_000_000
 def read_mesh(path: Path) -> Surface:
     """The triangles of a file, all of its parts together."""
     _check_header(path)
-    import trimesh
-
     try:
-        loaded: Any = trimesh.load(path, force="mesh", process=False)
+        loaded: Any = load_mesh(path, process=False)
         vertices = np.asarray(loaded.vertices, np.float64)
         faces = np.asarray(loaded.faces, np.int64)
     except Exception as error:  # trimesh's readers raise whatever their parsers do

@@ -1,4 +1,5 @@
-"""What can be typed after `seatrial` in one word; `groups` has the commands of two."""
+"""What can be typed after `seatrial` in one word; `groups` has the commands of two, `recordings`
+those about a recording."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -6,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from seatrial import __version__
-from seatrial.cli import groups
-from seatrial.cli.arguments import JsonOption, RecordingArgument, ScenarioArgument
+from seatrial.cli import groups, recordings
+from seatrial.cli.arguments import JsonOption, ScenarioArgument
 from seatrial.cli.bridges import (
     ArduPilotOption,
     Asked,
@@ -22,7 +23,6 @@ from seatrial.cli.bridges import (
     ProfileOption,
     Ros2Option,
     RosbridgeOption,
-    replay_recording,
     run_with_bridges,
 )
 from seatrial.cli.datasets import dataset_app
@@ -207,18 +207,6 @@ def view(
 
 
 @app.command()
-def replay(
-    recording: RecordingArgument,
-    domain: DomainOption = 0,
-    pace: Annotated[
-        float, typer.Option(help="Simulated over wall time, 0 for as fast as it goes.", min=0.0)
-    ] = 1.0,
-) -> None:
-    """Publish a recording on ROS 2's topics."""
-    replay_recording(recording, domain, pace)
-
-
-@app.command()
 def check(
     files: Annotated[
         list[str], typer.Argument(metavar="FILE…", help="Vehicle, world or scenario files.")
@@ -260,7 +248,7 @@ def hull(
         Path | None, typer.Option(help="Vehicle file to write; its mesh and figures lie beside it.")
     ] = None,
     density: Annotated[float, typer.Option(help="Of the water, kg/m³.", min=500.0)] = 1025.0,
-    units: Annotated[str | None, typer.Option(help="Of the file: m, cm, mm, in or ft.")] = None,
+    units: Annotated[str | None, typer.Option(help="Of the file: m, cm, mm or in.")] = None,
     up: Annotated[
         str | None, typer.Option(help="Axis of the file that points up, as z or -y.")
     ] = None,
@@ -326,133 +314,16 @@ def schema() -> None:
     typer.echo(as_text(), nl=False)
 
 
-@app.command()
-def info(recording: RecordingArgument, as_json: JsonOption = False) -> None:
-    """Tell what is in a recording: run, vehicles, sensors, events, and whether it is whole."""
-    from seatrial.cli.info import show_info
-
-    show_info(recording, as_json)
-
-
-@app.command()
-def recover(
-    recording: RecordingArgument,
-    out: Annotated[
-        Path | None, typer.Option(help="File to write; RUN-recovered.mcap by default.")
-    ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the file to write if it exists.")
-    ] = False,
-) -> None:
-    """Write a whole MCAP file out of one that a kill cut short, for other programs to open."""
-    from seatrial.cli.info import show_recovery
-
-    show_recovery(
-        recording, out or recording.with_name(f"{recording.stem}-recovered.mcap"), overwrite
-    )
-
-
-@app.command()
-def plot(
-    recordings: Annotated[
-        list[Path], typer.Argument(metavar="RUN…", help="Recordings: .mcap or .zarr.")
-    ],
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Picture (.png, .pdf, .svg) or film (.gif, .mp4); RUN.png by default."),
-    ] = None,
-    panels: Annotated[
-        str | None, typer.Option(help="Only these: track,speed,heading,actuators … in this order.")
-    ] = None,
-    width: Annotated[str | None, typer.Option(help="Of the figure: 180mm, 9cm or 7in.")] = None,
-    height: Annotated[str | None, typer.Option(help="Of the figure.")] = None,
-    start: Annotated[float | None, typer.Option("--from", help="Begin at this time, s.")] = None,
-    end: Annotated[float | None, typer.Option("--to", help="End at this time, s.")] = None,
-    vehicle: Annotated[
-        list[str] | None, typer.Option(help="Only this vehicle; may be repeated.")
-    ] = None,
-    speed: Annotated[
-        float | None, typer.Option(help="Of a film: times as fast as the run; 10 s in all without.")
-    ] = None,
-) -> None:
-    """Draw a page of figures from a recording; several are compared in one figure."""
-    from seatrial.cli.progress import working
-    from seatrial.figures.plot import plot as draw
-
-    names = None if panels is None else [name.strip() for name in panels.split(",")]
-    with working("drawing") as tell:
-        picture = draw(
-            recordings,
-            out or recordings[0].with_suffix(".png"),
-            panels=names,
-            width=width,
-            height=height,
-            start=start,
-            end=end,
-            vehicles=vehicle,
-            speed=speed,
-            progress=tell,
-        )
-    typer.echo(f"{'film' if picture.suffix in ('.gif', '.mp4') else 'figure'}: {picture}")
-
-
-@app.command()
-def export(
-    recording: RecordingArgument,
-    to: Annotated[str, typer.Option(help="csv, netcdf or foxglove.")],
-    out: Annotated[Path | None, typer.Option(help="File to write; beside RUN by default.")] = None,
-) -> None:
-    """Write a recording as CSV (a file per vehicle), as NetCDF, or with its scene for Foxglove."""
-    from dataclasses import replace
-
-    from seatrial.cli.progress import working
-    from seatrial.compile.vehicles.shapes import with_recorded_shapes
-    from seatrial.record.export import export as write
-    from seatrial.record.reader import read
-
-    with working(f"writing {to}") as tell:
-        run = read(recording)
-        run = replace(run, header=with_recorded_shapes(run.header))
-        paths = write(run, to, out, tell)
-    for path in paths:
-        typer.echo(f"written: {path}")
-    if not run.complete:
-        typer.echo(f"{recording}: the recording is cut short; this is as far as it goes", err=True)
-
-
-@app.command("allan")
-def allan_deviation(
-    recording: RecordingArgument,
-    sensor: Annotated[
-        str | None, typer.Option(help="Name of the IMU; needed with several.")
-    ] = None,
-    vehicle: Annotated[str | None, typer.Option(help="Name of the vehicle.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Picture to write: .png, .pdf or .svg.")] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Allan deviation of a recorded IMU: fitted N, B and K with confidence, and a figure."""
-    from seatrial.cli.allan import show_allan
-
-    show_allan(recording, sensor, vehicle, out, as_json)
-
-
-@app.command()
-def navigate(
-    recording: RecordingArgument,
-    vehicle: Annotated[str | None, typer.Option(help="Name of the vehicle.")] = None,
-    smooth: Annotated[
-        bool, typer.Option("--smooth", help="Use what came later too: Rauch–Tung–Striebel.")
-    ] = False,
-    out: Annotated[Path | None, typer.Option(help="Picture to write: .png, .pdf or .svg.")] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Run the navigation filter over recorded measurements and compare it with the truth."""
-    from seatrial.programs import foresee
-
-    foresee(f"{'smooth' if smooth else 'navigate'} {recording.stem}")
-    from seatrial.cli.navigate import show_navigation
-
-    show_navigation(recording, vehicle, smooth, as_json, out)
+for command, name in (
+    (recordings.info, "info"),
+    (recordings.plot, "plot"),
+    (recordings.export, "export"),
+    (recordings.navigate, "navigate"),
+    (recordings.allan_deviation, "allan"),
+    (recordings.replay, "replay"),
+    (recordings.recover, "recover"),
+):
+    app.command(name)(command)
 
 
 @app.command()
@@ -493,7 +364,7 @@ def study(
         str,
         typer.Argument(
             help="asvlite-speed, asvlite-tank, asvlite-trends, handover, missions, "
-            "consistency, colregs, outage, buoyancy, hull-cards."
+            "consistency, colregs, outage, buoyancy, hull-cards, detection, loop-closure."
         ),
     ],
     out: Annotated[Path, typer.Option(help="Folder for the files of the study.")] = Path("studies"),
@@ -503,16 +374,13 @@ def study(
     ] = False,
     case: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Of missions and consistency: sail and keep only this case, otter:sea3 or "
-            "'wamv*:*', otter:full or '*:matched'."
-        ),
+        typer.Option(help="Of missions: sail and keep only this case, otter:sea3 or 'wamv*:*'."),
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Voyages of every case that is named.")
+        int | None, typer.Option(min=1, help="Missions of every case that is named.")
     ] = None,
     merge: Annotated[
-        bool, typer.Option("--merge", help="The page of all cases that are kept.")
+        bool, typer.Option("--merge", help="Of missions: the page of all cases that are kept.")
     ] = False,
 ) -> None:
     """Reproduce published results: tables, figures and whether their claims hold.

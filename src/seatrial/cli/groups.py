@@ -123,6 +123,9 @@ def sensors_check(
     seed: Annotated[int, typer.Option(help="Seed of sea and noise.", min=0)] = 0,
 ) -> None:
     """Draw a minute of each sensor of a vehicle against the truth."""
+    from seatrial.programs import foresee
+
+    foresee(f"sensors check {Path(vehicle).stem}")  # they load beside the imports
     from seatrial.cli.sensors import show_check
 
     show_check(vehicle, out, seed)
@@ -147,7 +150,7 @@ def sensors_document(
     ] = None,
 ) -> None:
     """Tell how each sensor of a vehicle speaks: message, rate, units, bytes and an example."""
-    from seatrial.cli.documents import write_document
+    from seatrial.cli.sensors import write_document
 
     write_document(vehicle, out)
 

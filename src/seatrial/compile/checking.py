@@ -1,7 +1,11 @@
 """`seatrial check`: everything that a run would refuse, without running."""
 
+import warnings
+
 from seatrial.compile.scenario import compile_scenario
 from seatrial.compile.vehicles.plausibility import within_reach
+from seatrial.compile.vehicles.proportions import doubts_about_vehicle
+from seatrial.errors import SpecWarning
 from seatrial.spec.loading import load
 from seatrial.spec.scenario import Participant, Scenario
 from seatrial.spec.sensors.inertial import ImuErrors
@@ -63,3 +67,5 @@ def check_vehicle(vehicle: Vehicle) -> None:
         calm = build_ocean(scenario.world, seed=0, dtype=dtype)
         compiled = compile_vehicle(vehicle, calm, dtype)
         FittedOut(scenario, alone, compiled.channels, calm, dtype)
+    for doubt in doubts_about_vehicle(vehicle):
+        warnings.warn(str(doubt), SpecWarning, stacklevel=2)

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from seatrial.engine.frames import euler_angles
 from seatrial.figures.style import INK, MUTED, PALETTE, STYLE
 from seatrial.record.reader import Recording
-from seatrial.signals import SensorInfo
+from seatrial.signals import Measurements, SensorInfo
 
 if TYPE_CHECKING:
-    import xarray
     from matplotlib.axes import Axes
 
     from seatrial.figures.page import Page
@@ -94,8 +93,9 @@ def draw_check(
 
     panels = []
     for info, ideal in pairs:
-        measured = recording.sensor(vehicle, info.name)
-        panels += _panels(info, measured, recording.sensor(vehicle, ideal.name))
+        measured, true = (recording.samples(vehicle, s.name) for s in (info, ideal))
+        panels += _panels(info, measured.cut(measured.valid), true.cut(true.valid))
+    ends = [line.true_time[-1] for p in panels for line in p.lines if len(line.true_time)]
     rows = -(-len(panels) // _COLUMNS)
     with matplotlib.rc_context(STYLE):
         spacing = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.06, wspace=0.02, hspace=0.03)
@@ -103,7 +103,7 @@ def draw_check(
         FigureCanvasAgg(page)
         grid: Any = page.subplots(rows, _COLUMNS, squeeze=False)
         for axes, panel in zip(grid.flat, panels, strict=False):
-            _draw(axes, panel, float(recording.dataset["time"].values[-1]))
+            _draw(axes, panel, float(max(ends, default=1.0)))
         for axes in grid.flat[len(panels) :]:
             axes.set_axis_off()
         for column in range(min(_COLUMNS, len(panels))):
@@ -113,25 +113,26 @@ def draw_check(
     return page
 
 
-def _panels(info: SensorInfo, measured: "xarray.Dataset", true: "xarray.Dataset") -> list[_Panel]:
+def _panels(info: SensorInfo, measured: Measurements, true: Measurements) -> list[_Panel]:
     """Components that belong together, such as the three of a vector, share a panel."""
-    groups: dict[tuple[str, str], list[str]] = {}
-    for name, unit in zip(info.components, info.units, strict=True):
-        groups.setdefault((_whole(name), unit), []).append(name)
+    groups: dict[tuple[str, str], list[int]] = {}
+    for column, (name, unit) in enumerate(zip(info.components, info.units, strict=True)):
+        groups.setdefault((_whole(name), unit), []).append(column)
     panels = []
-    for (whole, unit), names in groups.items():
+    for (whole, unit), columns in groups.items():
         shown, scale = _SHOWN_UNITS.get(unit, (unit, 1.0))
+        names = [_part(info.components[column]) for column in columns]
+        values, true_values = (scale * m.values[:, columns] for m in (measured, true))
         if whole == "orientation":
-            lines, shown = _attitude(measured, true), "°"
-        else:
-            lines = [
-                _line(_part(name), measured, true, scale * measured[name], scale * true[name])
-                for name in names
-            ]
-            if unit == "rad":
-                lines = [_unwrapped(line) for line in lines]
-            if info.type == "dvl" and whole == "range":
-                lines = [_without_zeros(line) for line in lines]
+            names, shown = ["roll", "pitch", "yaw"], "°"
+            values, true_values = (_DEGREES * euler_angles(q) for q in (values, true_values))
+        each = zip(names, values.T, true_values.T, strict=True)
+        lines = [_Line(name, measured.time, a, true.time, b) for name, a, b in each]
+        if shown == "°":
+            lines = [_unwrapped(line) for line in lines]
+        if info.type == "dvl" and whole == "range":
+            lines = [_without_zeros(line) for line in lines]
+        if whole != "orientation":
             lines = _side_by_side(lines)
         title = f"{info.name}: {whole.replace('_', ' ')}"
         panels.append(_Panel(f"{title} [{shown}]" if shown else title, lines))
@@ -146,33 +147,6 @@ def _whole(name: str) -> str:
 def _part(name: str) -> str:
     found = _PART.match(name)
     return "" if found is None else found["part"]
-
-
-def _line(
-    name: str,
-    measured: "xarray.Dataset",
-    true: "xarray.Dataset",
-    values: "xarray.DataArray | Array",
-    true_values: "xarray.DataArray | Array",
-) -> _Line:
-    return _Line(
-        name,
-        measured["time"].values,
-        np.asarray(values, np.float64),
-        true["time"].values,
-        np.asarray(true_values, np.float64),
-    )
-
-
-def _attitude(measured: "xarray.Dataset", true: "xarray.Dataset") -> list[_Line]:
-    """The orientation as roll, pitch and yaw of the sensor's axes, degrees."""
-
-    def angles(data: "xarray.Dataset") -> Array:
-        parts = [data[f"orientation_{part}"].values for part in "wxyz"]
-        return _DEGREES * euler_angles(np.stack(parts, axis=-1)).T
-
-    each = zip(("roll", "pitch", "yaw"), angles(measured), angles(true), strict=True)
-    return [_unwrapped(_line(name, measured, true, a, b)) for name, a, b in each]
 
 
 def _unwrapped(line: _Line) -> _Line:

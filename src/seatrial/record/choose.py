@@ -14,6 +14,12 @@ MOST_IN_MCAP = 100
 def recorder(path: str | Path, vehicles: int) -> Sink:
     """A recorder for a run of so many vehicles: `.mcap` or `.zarr`; nothing is written yet."""
     path = Path(path)
+    if not path.parent.is_dir():  # said before a program is compiled, not when it has run
+        raise RecordingError(
+            f"{path}: there is no folder {path.parent}\n"
+            "  expected: a name in a folder that exists\n"
+            f"  to mend:  make it: mkdir -p {path.parent}"
+        )
     if path.suffix == ".zarr":
         return ZarrRecorder(path)
     if path.suffix != ".mcap":

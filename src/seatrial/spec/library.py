@@ -42,11 +42,15 @@ def library_file(name: str, kind: str | None = None) -> FilePath:
         if name in names:
             return _folder(k) / f"{name}.yaml"
     listing = "; ".join(f"{FOLDERS[k]}: {', '.join(names) or 'none'}" for k, names in known.items())
+    mend = did_you_mean(name, [n for names in known.values() for n in names])
+    for other in FOLDERS:
+        if name in library_names(other):
+            mend = f"`{name}` is a {other}: name a {kind} here"
     raise SpecError(
         Problem(
             f"the library has no {kind or 'entry'} called `{name}`",
             expected=f"the path of a .yaml file, or a name from the library ({listing})",
-            mend=did_you_mean(name, [n for names in known.values() for n in names]),
+            mend=mend,
         )
     )
 

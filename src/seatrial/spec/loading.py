@@ -132,7 +132,7 @@ def _document_class(data: dict[str, Any], source: Source, kind: type[Spec] | Non
     elif given is None:
         message, mend = "has no value", ""
     elif isinstance(given, str) and given in DOCUMENTS:
-        message, mend = f"this file describes a {given}", "refer to another file here"
+        message, mend = f"this file describes a {given}", "refer to another file"
     else:
         message, mend = "unknown kind", did_you_mean(str(given), classes)
     raise SpecError(
@@ -181,7 +181,8 @@ class _References:
 
     def _placed(self, problem: Problem, reference: str, path: Path) -> Problem:
         """Point at the reference, unless the problem lies in a line of the other file."""
-        if problem.line:
+        other_kind = problem.path == ("kind",) and str(problem.value) in DOCUMENTS
+        if problem.line and not other_kind:
             return problem
         message = f"{problem.message}: {problem.file}" if problem.file else problem.message
         line = self.source.line(path) if self.source.file else 0

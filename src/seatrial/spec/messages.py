@@ -3,6 +3,7 @@
 import re
 import typing
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -27,6 +28,12 @@ from seatrial.spec.wording import (
 
 MOST = 100
 """Findings that are reported at once; nobody reads more, and a long table can hold thousands."""
+
+
+MOST_STRANGERS = 3
+"""Unknown keys of one mapping that are told one by one."""
+
+_UNKNOWN = "unknown key `"
 
 
 class Unloadable:
@@ -74,12 +81,28 @@ def problems_from(
     # A misspelt key is reported once, not a second time as the key that is missing.
     meant = {(*f.path[:-1], _meant(f)) for f in findings if f.kind == "extra_forbidden"}
     problems = [_problem(f) for f in findings if f.kind != "missing" or f.path not in meant]
-    unique = [p for i, p in enumerate(problems) if p not in problems[:i]]
+    unique = _few([p for i, p in enumerate(problems) if p not in problems[:i]])
     if len(details) > MOST:
         unique.append(Problem(f"{len(details) - MOST} more findings are not shown"))
     if not source.file:
         return unique
     return [replace(p, file=source.file, line=source.line(p.path)) for p in unique]
+
+
+def _few(problems: list[Problem]) -> list[Problem]:
+    """Many unknown keys of one mapping are told at once: it stands in the wrong place."""
+    strangers: dict[Path, list[Problem]] = defaultdict(list)
+    for problem in problems:
+        if problem.message.startswith(_UNKNOWN) and not problem.value:
+            strangers[problem.path[:-1]].append(problem)
+    for same in strangers.values():
+        if len(same) > MOST_STRANGERS:
+            names = [f"`{p.path[-1]}`" for p in same[:MOST_STRANGERS]]
+            rest = len(same) - MOST_STRANGERS
+            message = f"unknown keys {', '.join(names)} and {rest} more"
+            problems = [p for p in problems if p is same[0] or p not in same]
+            problems[problems.index(same[0])] = replace(same[0], message=message)
+    return problems
 
 
 def _echo(finding: _Finding) -> bool:
@@ -244,9 +267,15 @@ def _mend(finding: _Finding) -> str:
         if numbers:
             in_list = isinstance(finding.path[-1], int)
             return mend_number(value, name, numbers[0].unit, in_list=in_list)
+        if "faults" in finding.path[-2:]:
+            return (
+                "one line is for `--fault`; here write `{target: gnss, kind: dropout, start: 20}`"
+            )
         for pattern in (o.pattern for o in finding.options if o.pattern):
             tidy = re.sub(r"[^a-z0-9]+", "_", value.lower()).strip("_")
             return f"write `{tidy}`" if re.match(pattern, tidy) else ""
+    elif finding.kind == "too_short" and name == "position":
+        return f"write {[*value, *[0] * (3 - len(value))]}: the third counts downwards"
     elif isinstance(value, dict) and tuple in bases:
         return "begin every entry of the list with `- `"
     elif isinstance(value, int | float):
@@ -302,11 +331,30 @@ def _unknown_key(finding: _Finding) -> Problem:
             mend=f"write `{name}`" if suffix == re.sub(r"\W+", "_", unit) else "",
         )
     return Problem(
-        f"unknown key `{given}`",
+        f"{_UNKNOWN}{given}`",
         finding.path,
         expected=f"one of the keys {keys}",
-        mend=did_you_mean(given, _free_keys(finding)),
+        mend=_mend_key(finding, given),
     )
+
+
+def _mend_key(finding: _Finding, given: str) -> str:
+    """Guess what the author meant by a key that is none."""
+    fields = finding.owner.model_fields
+    if guess := did_you_mean(given, _free_keys(finding)):
+        return guess
+    if "towards" in fields and given.removesuffix("_deg") in ("from", "direction", "heading"):
+        return "write `towards_deg`: where it goes to, which is 180° from where it comes from"
+    if "coefficients" in fields and re.match(r"[XYZKMN]_", given):
+        return "indent it under `coefficients:`"
+    if "position" in fields and given in ("north", "x", "latitude", "latitude_deg"):
+        return "write `position: [north, east, down]`, in metres from the world's `datum`"
+    holders = [
+        name
+        for name, field in fields.items()
+        if any(o.is_spec and given in o.type.accepted_keys() for o in declared(field))
+    ]
+    return f"write it inside `{holders[0]}`" if len(holders) == 1 else ""
 
 
 def _unknown_tag(finding: _Finding) -> Problem:
@@ -317,12 +365,25 @@ def _unknown_tag(finding: _Finding) -> Problem:
     path = (*finding.path, selector)
     expected = f"one of {', '.join(f'`{t}`' for t in tags)}"
     if finding.kind == "union_tag_not_found":
-        near = closest(selector, finding.value)
-        mend = f"did you mean `{selector}` by `{near}`?" if near else ""
+        mend = _mend_tag(selector, members, tags, finding.value)
         return Problem(f"missing key `{selector}`", path, expected=expected, mend=mend)
     value = _child(finding.value, selector)
     mend = did_you_mean(str(value), tags)
     return Problem(f"unknown {selector}", path, value, expected, mend)
+
+
+def _mend_tag(
+    selector: str, members: Sequence[type[Spec]], tags: Sequence[str], given: dict[str, Any]
+) -> str:
+    """Guess which of several forms a mapping has that does not say so."""
+    for key, value in given.items():
+        if key in tags or (isinstance(value, str) and value in tags):
+            return f"write `{selector}: {key if key in tags else value}`"
+    if near := closest(selector, given):
+        return f"did you mean `{selector}` by `{near}`?"
+    fitting = [m for m in members if set(given) <= set(m.accepted_keys())]
+    names = [str(v) for member in fitting for v in literals(member, selector)]
+    return f"add `{selector}: {names[0]}`" if given and len(names) == 1 else ""
 
 
 def _own_words(finding: _Finding) -> Problem:

@@ -18,7 +18,7 @@ from ruamel.yaml import YAML
 
 from seatrial.conventions import UNIT_SUFFIXES
 from seatrial.errors import Problem, SpecError
-from seatrial.spec.base import Spec, Unit, document_fields, unit_of
+from seatrial.spec.base import Source, Spec, Unit, document_fields, unit_of
 from seatrial.spec.library import library_file, library_names
 from seatrial.spec.loading import DOCUMENTS, load
 from seatrial.spec.reading import read_file
@@ -153,7 +153,7 @@ def explain(topic: str) -> str:
         given = default if field.is_required() else f"default {default}"
         told = "; ".join(fact for fact in (value, unit and f"in {unit}", given) if fact)
         lines += [key.replace("`", ""), *_indented(told), *_indented(meaning), ""]
-    example = _examples().get(spec)
+    example = _examples(spec).get(spec)
     if example is not None:
         lines += ["For example:", "", *(f"    {line}" for line in example.splitlines()), ""]
     return "\n".join(lines).replace("`", "").replace("\\^", "^")
@@ -240,13 +240,19 @@ def _text(words: str) -> str:
     return " ".join(words.split())
 
 
-def _examples() -> dict[type[Spec], str]:
-    """Of every class the place of the library that shows most of its keys and is not too long."""
+def _examples(only: type[Spec] | None = None) -> dict[type[Spec], str]:
+    """Of every class, or of one, the place of the library that shows most of its keys and is not
+    too long."""
     best: dict[type[Spec], tuple[int, int, str]] = {}
     for kind in DOCUMENTS:
         for name in library_names(kind):
+            built = load(name, DOCUMENTS[kind])  # quick; reading the file once more is not
+            if only is not None and not _holds(built, only, built._source):
+                continue
             data, _ = read_file(library_file(name, kind))
-            for spec, shown in _uses(load(name, DOCUMENTS[kind]), data):
+            for spec, shown in _uses(built, data):
+                if only not in (None, spec):
+                    continue
                 text = _yaml(shown)
                 lines = text.count("\n")
                 rank = (min(0, LONGEST_EXAMPLE - lines), len(shown), text)
@@ -254,8 +260,24 @@ def _examples() -> dict[type[Spec], str]:
                     best[spec] = rank
     given = read_file(FilePath(__file__).with_name("examples.yaml"))[0]
     return {
-        spec: _yaml(given[spec.__name__]) for spec in _reachable() if spec.__name__ in given
+        spec: _yaml(given[spec.__name__])
+        for spec in _reachable()
+        if spec.__name__ in given and only in (None, spec)
     } | {spec: text for spec, (_, _, text) in best.items()}
+
+
+def _holds(built: Any, wanted: type[Spec], top: Source | None) -> bool:
+    """Whether a description holds one of a class, but for what other files describe."""
+    if isinstance(built, Spec):
+        source = built._source
+        if source is not None and top is not None and source.file != top.file:
+            return False
+        inner = (getattr(built, name) for name in type(built).model_fields)
+        return type(built) is wanted or any(_holds(one, wanted, top) for one in inner)
+    if isinstance(built, tuple | dict):
+        entries = built.values() if isinstance(built, dict) else built
+        return any(_holds(one, wanted, top) for one in entries)
+    return False
 
 
 def _uses(built: Any, data: Any) -> Iterator[tuple[type[Spec], dict[str, Any]]]:

@@ -331,7 +331,7 @@ class Scenario(Spec):
             if ratio < 0.999 or abs(ratio - round(ratio)) > 1e-6 * max(1.0, ratio):
                 raise ValueError(
                     f"`{name}` ({period} s) must be a whole number of `{unit_name}` ({unit} s); "
-                    f"try {max(1, round(ratio)) * unit:g}"
+                    f"try `{unit_name}: {period / max(1, round(ratio)):.6g}`"
                 )
         if self.frame_period > self.duration:
             raise ValueError(

@@ -14,10 +14,43 @@ from pydantic.fields import FieldInfo
 from seatrial.conventions import UNIT_SUFFIXES
 from seatrial.spec.base import Spec, Unit
 
+SAME = {
+    "gps": "gnss",
+    "barometer": "pressure",
+    "depth_sensor": "pressure",
+    "propeller": "thruster",
+    "motor": "thruster",
+    "rudder": "fin",
+    "tank": "ballast",
+    "boat": "surface",
+    "ship": "surface",
+    "usv": "surface",
+    "asv": "surface",
+    "underwater": "submerged",
+    "auv": "submerged",
+    "rov": "submerged",
+    "waypoint": "goto",
+    "waypoints": "goto",
+    "transit": "goto",
+    "lawnmower": "survey",
+    "station_keeping": "hold",
+    "circle": "loiter",
+    "orbit": "loiter",
+    "ground_truth": "truth",
+    "tasks": "mission",
+    "orders": "commands",
+    "weight": "mass",
+    "width": "beam",
+    "draft": "draught",
+}
+"""What people elsewhere say -> the word that is used here."""
+
 
 def closest(word: str, options: Iterable[str]) -> str | None:
     """Return the option that `word` was probably meant to be."""
     by_folded = {option.casefold(): option for option in options}
+    if SAME.get(word.casefold()) in by_folded:
+        return by_folded[SAME[word.casefold()]]
     found = difflib.get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.6)
     return by_folded[found[0]] if found else None
 

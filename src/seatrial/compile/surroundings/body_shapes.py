@@ -14,6 +14,7 @@ from seatrial.geometry import mesh as meshes
 from seatrial.geometry import patterns
 from seatrial.geometry.bodies import Body, rotation_matrix
 from seatrial.geometry.mesh import Mesh
+from seatrial.geometry.mesh_files import load_mesh
 from seatrial.ocean import Ocean
 from seatrial.ocean import seabed as bottoms
 from seatrial.seeding import generator
@@ -123,8 +124,6 @@ def rock(radius: float, random: np.random.Generator) -> Mesh:
 
 def _from_file(body: spec.WorldBody, described: spec.MeshFile) -> Mesh:
     """A closed surface of triangles; refused with the reason where it is none."""
-    import trimesh
-
     home = FilePath(body._source.file).parent if body._source is not None else FilePath()
     path = home / described.file
 
@@ -140,7 +139,7 @@ def _from_file(body: spec.WorldBody, described: spec.MeshFile) -> Mesh:
             f"check its path, which counts from {home}",
         )
     try:
-        loaded: Any = trimesh.load(path, force="mesh")
+        loaded: Any = load_mesh(path)
     except Exception as error:  # a reader of foreign formats fails in any way it likes
         raise refuse(
             f"`{described.file}` cannot be read as a mesh ({error})",

@@ -9,11 +9,13 @@ import numpy as np
 
 from seatrial.compile.vehicles.actuators import channels_of, expand, limits_of
 from seatrial.compile.vehicles.limits import FALL, own_speed
+from seatrial.compile.vehicles.proportions import doubts_about_place, doubts_about_vehicle
 from seatrial.errors import Path, Problem, SpecError
 from seatrial.spatial.geodesy import to_ned
 from seatrial.spec.base import Spec
 from seatrial.spec.mission import Goto
 from seatrial.spec.scenario import Scenario
+from seatrial.spec.vehicle import Vehicle
 
 NEAR = 1.0
 """Degrees about the datum, and metres among waypoints, within which numbers are taken for degrees
@@ -84,9 +86,13 @@ def doubts_about(scenario: Scenario) -> Iterator[Problem]:
             ("world",),
             "no world is named, and the run is in deep, still water",
             expected="a world of the library, a file, or a description in place",
-            mend="write `world: calm` if that is meant; `seatrial list worlds` names the others",
+            mend="write `world: calm` if that is meant; `seatrial list` names the others",
         )
-    for index in range(len(scenario.vehicles)):
+    told: list[Vehicle] = []
+    for index, participant in enumerate(scenario.vehicles):
+        if participant.vehicle not in told:
+            told.append(participant.vehicle)
+            yield from doubts_about_vehicle(participant.vehicle)
         yield from _orders(scenario, index)
         yield from _starts(scenario, index)
         yield from _fittings(scenario, index)
@@ -134,21 +140,11 @@ def _starts(scenario: Scenario, index: int) -> Iterator[Problem]:
 
 
 def _fittings(scenario: Scenario, index: int) -> Iterator[Problem]:
-    """Sensors that are not on the vehicle."""
+    """Sensors of the scenario's own that are not on the vehicle."""
     participant = scenario.vehicles[index]
-    vehicle = participant.vehicle
-    most = 2.0 * max(vehicle.length, vehicle.beam, vehicle.height)
-    own = ("sensors",) if participant.sensors is not None else ("vehicle", "sensors")
-    for i, sensor in enumerate(participant.fitted):
-        if max(map(abs, sensor.position)) > most:
-            yield scenario.problem(
-                ("vehicles", index, *own, i, "position"),
-                f"`{sensor.name}` sits far outside `{vehicle.name}`, "
-                f"which is {vehicle.length:g} m long",
-                value=list(sensor.position),
-                expected=f"at most {most:.3g} m from the origin of the vehicle",
-                mend="places on a vehicle are in metres: forward, starboard, down",
-            )
+    for i, sensor in enumerate(participant.sensors or ()):
+        path = ("vehicles", index, "sensors", i)
+        yield from doubts_about_place(scenario, path, participant.vehicle, sensor)
 
 
 def _late(scenario: Scenario, index: int) -> Iterator[Problem]:

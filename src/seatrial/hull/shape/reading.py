@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from seatrial.errors import Problem, SpecError
 from seatrial.geometry.mesh import Mesh
+from seatrial.geometry.mesh_files import load_mesh
 from seatrial.hull.shape.collada import read_collada
 from seatrial.hull.shape.mending import mend, volume
 
@@ -104,7 +105,10 @@ def _read(path: Path) -> tuple[Mesh, Frame]:
         raise
     except OSError as error:
         raise SpecError(
-            Problem(f"{path}: the file cannot be read", mend=str(error.strerror or error))
+            Problem(
+                f"{path}: the file cannot be read ({error.strerror or error})",
+                mend="check its name",
+            )
         ) from None
     except Exception as error:  # readers raise whatever their parsers do
         raise SpecError(
@@ -137,13 +141,11 @@ def _check_corners(mesh: Mesh) -> None:
 
 
 def _by_trimesh(path: Path) -> tuple[Mesh, Frame]:
-    import trimesh
-
     if not path.is_file():
         raise FileNotFoundError(2, "No such file", str(path))
     if path.suffix.lower() == ".stl":
         _check_count(path)
-    loaded: Any = trimesh.load(path, force="mesh", process=False)
+    loaded: Any = load_mesh(path, process=False)
     mesh = Mesh(np.asarray(loaded.vertices, np.float64), np.asarray(loaded.faces, np.int64))
     if path.suffix.lower() in (".glb", ".gltf"):  # glTF 2.0, 3.4: +Y up, +Z forward, metres
         return mesh, Frame("y", "z", 1.0)
