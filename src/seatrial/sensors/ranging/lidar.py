@@ -151,13 +151,12 @@ class Lidar:
         distance = np.full(len(directions), np.inf, np.float32)
         signal = np.zeros(len(directions), np.float32)
         if self.errors is not None:
-            tilt = sum(water.normal[:, c] * directions[:, c].take(water.ray) for c in range(3))
             distance[water.ray] = water.distance
-            signal[water.ray] = glint(-np.asarray(tilt), self.errors.ripples)
+            signal[water.ray] = glint(water.cosine, self.errors.ripples)
         distance[hits.ray] = hits.distance
         signal[hits.ray] = hits.cosine * self.reflectance.take(hits.material)
         foggy = self.errors is not None and self.errors.extinction > 0.0
-        ray = np.arange(len(distance)) if foggy else np.flatnonzero(signal)
+        ray = np.arange(len(distance)) if foggy else np.flatnonzero(signal > 0.0)
         return Returns(ray, distance[ray], signal[ray])
 
     def _spread(self, divergence: float, random: np.random.Generator) -> NDArray[np.float32]:
