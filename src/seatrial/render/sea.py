@@ -41,7 +41,7 @@ class Crossing(NamedTuple):
     """(P,) m."""
     normal: Array
     """(P, 3) of the surface, up, unit, NED."""
-    cosine: Array
+    cosine: NDArray[np.floating[Any]]
     """(P,) of the incidence; positive from above, negative from below."""
 
     def part(self, some: NDArray[np.integer | np.bool_]) -> "Crossing":
@@ -88,10 +88,10 @@ class Sea:
         down, z = directions[:, 2], origins[:, 2]
         if self.height is None:
             # A ray that is as steep as this gets there; in each group by its own height.
-            steep = np.maximum(np.abs(z) / reach, LEVEL).astype(np.float32)
+            least = np.maximum(np.abs(z) / reach, LEVEL).astype(np.float32)
             side = np.where(z > 0.0, -1.0, 1.0).astype(down.dtype)
             towards = down.reshape(len(z), each) * side[:, None]
-            rays = np.flatnonzero(towards >= steep[:, None])
+            rays = np.flatnonzero(towards >= least[:, None])
             down = down.take(rays)
             straight = np.repeat(-z, shares(rays, len(z), each)) / down
             up = np.broadcast_to([0.0, 0.0, -1.0], (len(rays), 3))

@@ -39,7 +39,7 @@ axes as they were when each ray left.
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,7 @@ from seatrial.sensors.tap import Expanded, Views
 from seatrial.signals import PayloadInfo
 
 Array = NDArray[np.float64]
+Floats = NDArray[np.floating[Any]]
 
 FIELDS = ("x", "y", "z", "intensity", "ring", "time")
 THRESHOLD_SPREAD = 0.1
@@ -265,7 +266,7 @@ class Returns(NamedTuple):
         return Returns(self.ray[chosen], self.distance[chosen], self.intensity[chosen])
 
 
-def glint(cosine: Array, ripples: float) -> Array:
+def glint(cosine: Floats, ripples: float) -> Floats:
     """ρ cos θ of water with ripples of a mean square slope, met at a cosine of the incidence."""
     found = np.zeros_like(cosine)
     near = np.flatnonzero(cosine > 1.0 / math.sqrt(1.0 + FADED * ripples))
