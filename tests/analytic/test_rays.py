@@ -287,8 +287,10 @@ def test_samples_that_are_cast_together_each_see_their_own_instant(rough):
         assert np.concatenate(part).tobytes() == whole.tobytes()
 
 
-def test_no_ray_that_meets_what_moves_is_left_out(rough):
-    """Many small vessels, with rays in fans as sensors have them, beside the same ones moored."""
+@pytest.mark.parametrize("way", [0.0, 3.0])
+def test_no_ray_that_meets_what_moves_is_left_out(rough, way):
+    """Many small vessels, with rays in fans as sensors have them, beside the same ones moored; from
+    one place and from several along a way."""
     rng = np.random.default_rng(13)
     places = np.column_stack([rng.uniform(0, 60, (40, 2)), np.zeros(40)])
     azimuth, elevation = np.meshgrid(np.linspace(0, 6.2, 200), np.linspace(-0.4, 0.6, 24))
@@ -308,8 +310,8 @@ def test_no_ray_that_meets_what_moves_is_left_out(rough):
             )
             for i, place in enumerate(places)
         ]
-        origin = np.array([[30.0, 30.0, -1.0]])
-        found.append(RayScene(bodies, rough).cast(origin, directions.T.astype(np.float32)))
+        origins = [30.0, 30.0, -1.0] + way * np.linspace(0.0, 1.0, 24)[:, None] * [1.0, 0.5, 0.1]
+        found.append(RayScene(bodies, rough).cast(origins, directions.T.astype(np.float32)))
     moved, moored = found
     assert len(set(moored.body.tolist())) > 20
     np.testing.assert_array_equal(moved.ray, moored.ray)

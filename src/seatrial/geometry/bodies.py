@@ -9,6 +9,7 @@ A thing of several parts (a pier with piles, a pipe with flanges) is several bod
 begin with its own: `pier/deck`, `pier/pile 1`.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -72,6 +73,9 @@ class Ride:
 
     def at(self, t: float | Array) -> Array:
         """(..., 3) north, east and down from its place in a calm at times, m."""
+        if not len(self.omega):  # a calm
+            north, east = min(1.0, self.radius / max(math.hypot(*self.lean), TINY)) * self.lean
+            return np.full((*np.shape(t), 3), [north, east, 0.0])
         angle = self.omega * np.asarray(t)[..., None] + self.phase
         along = self.sway * np.sin(angle)
         north = self.lean[0] + np.sum(along * np.cos(self.direction), axis=-1)

@@ -1,4 +1,4 @@
-"""What bodies and bottoms are made of, by name: one table for sound, light, radio and friction.
+"""What bodies and bottoms are made of, by name: one table for sound, light and radio.
 
 Sources:
 
@@ -14,7 +14,6 @@ Sources:
 - Radar reflectivities are those of a smooth half-space at normal incidence by Fresnel, ((n − 1) /
   (n + 1))² with n = √ε and rounded permittivities near 10 GHz: 25 for wet mud, 20 wet sand, 6
   gravel, rock and concrete, 2 wood, 2.5 plastic, 3 rubber; metals reflect everything.
-- Friction is that of a wet hull that slides; rounded, an assumption.
 - Colours are shares of red, green and blue light (about 600, 530 and 450 nm) that are scattered
   diffusely, rounded, for wet and weathered surfaces; roughness as renderers mean it, from 0 of a
   mirror to 1. Both are assumptions, no measurement of a place.
@@ -33,7 +32,7 @@ MATERIAL_NAMES: tuple[str, ...] = get_args(MaterialName)
 
 
 class Material(NamedTuple):
-    """What sound of tens to hundreds of kilohertz, light, radio waves and hulls find."""
+    """What sound of tens to hundreds of kilohertz, light and radio waves find."""
 
     impedance: float
     """Density times sound speed, over those of the water."""
@@ -45,8 +44,6 @@ class Material(NamedTuple):
     """Share of light of 905 nm that is scattered back, diffusely by Lambert's law."""
     radar: float
     """Share of the power of radio waves near 10 GHz that a smooth piece reflects."""
-    friction: float
-    """Sliding, over the normal force."""
     colour: tuple[float, float, float]
     """Albedo in red, green and blue, linear."""
     roughness: float
@@ -67,7 +64,6 @@ MATERIALS: dict[str, Material] = {
         -32.0,
         reflectance=0.15,
         radar=0.45,
-        friction=0.2,
         colour=(0.16, 0.12, 0.08),
         roughness=0.9,
         emissivity=0.96,
@@ -78,7 +74,6 @@ MATERIALS: dict[str, Material] = {
         -22.0,
         reflectance=0.30,
         radar=0.40,
-        friction=0.4,
         colour=(0.42, 0.35, 0.24),
         roughness=0.9,
         emissivity=0.94,
@@ -89,7 +84,6 @@ MATERIALS: dict[str, Material] = {
         -17.0,
         reflectance=0.25,
         radar=0.18,
-        friction=0.5,
         colour=(0.3, 0.27, 0.23),
         roughness=0.9,
         emissivity=0.94,
@@ -100,7 +94,6 @@ MATERIALS: dict[str, Material] = {
         -12.0,
         reflectance=0.25,
         radar=0.18,
-        friction=0.6,
         colour=(0.17, 0.16, 0.145),
         roughness=0.9,
         emissivity=0.95,
@@ -111,7 +104,6 @@ MATERIALS: dict[str, Material] = {
         -20.0,
         reflectance=0.40,
         radar=0.18,
-        friction=0.6,
         colour=(0.4, 0.38, 0.35),
         roughness=0.85,
         emissivity=0.94,
@@ -122,7 +114,6 @@ MATERIALS: dict[str, Material] = {
         -25.0,
         reflectance=0.50,
         radar=1.0,
-        friction=0.2,
         colour=(0.3, 0.09, 0.06),
         roughness=0.45,
         emissivity=0.9,
@@ -133,7 +124,6 @@ MATERIALS: dict[str, Material] = {
         -25.0,
         reflectance=0.60,
         radar=1.0,
-        friction=0.3,
         colour=(0.62, 0.63, 0.65),
         roughness=0.35,
         emissivity=0.25,
@@ -144,7 +134,6 @@ MATERIALS: dict[str, Material] = {
         -25.0,
         reflectance=0.50,
         radar=0.03,
-        friction=0.3,
         colour=(0.27, 0.17, 0.09),
         roughness=0.8,
         emissivity=0.93,
@@ -155,7 +144,6 @@ MATERIALS: dict[str, Material] = {
         -28.0,
         reflectance=0.60,
         radar=0.05,
-        friction=0.2,
         colour=(0.75, 0.2, 0.03),
         roughness=0.4,
         emissivity=0.94,
@@ -166,7 +154,6 @@ MATERIALS: dict[str, Material] = {
         -30.0,
         reflectance=0.05,
         radar=0.07,
-        friction=0.7,
         colour=(0.03, 0.03, 0.03),
         roughness=0.7,
         emissivity=0.95,

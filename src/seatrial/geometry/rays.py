@@ -8,6 +8,7 @@ again. A flat bottom needs no triangles.
     hits = scene.cast(origins, directions, t)
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from copy import copy
 from threading import Lock
@@ -204,14 +205,16 @@ class RayScene:
         reach: float | Floats,
     ) -> Iterator[Hits]:
         """What moves: only rays that can reach the sphere around a body are moved into its axes."""
+        if not moving:
+            return
         low, high, farthest = origins.min(axis=0), origins.max(axis=0), float(np.max(reach))
         each = len(directions) // len(origins)
         sides = [side.reshape(len(origins), each) for side in directions.T]
-        for present in moving:
-            middle, radius = present.sphere()
-            away = middle - np.clip(middle, low, high)
-            if not np.any(np.linalg.norm(away, axis=1) - radius <= farthest):
-                continue
+        spheres = [present.sphere() for present in moving]
+        middles, sizes = (np.stack(parts) for parts in zip(*spheres, strict=True))
+        away = np.linalg.norm(middles - np.clip(middles, low, high), axis=2)
+        for i in np.flatnonzero(np.any(away - sizes <= farthest, axis=1)):
+            present, middle, radius = moving[i], middles[i], sizes[i]
             every = _reaching(origins, sides, reach, middle, radius)
             stretch = len(directions) // len(middle)
             edges = np.searchsorted(every, stretch * np.arange(len(middle) + 1))
@@ -277,8 +280,11 @@ class _Present(NamedTuple):
 
     def sphere(self) -> tuple[Array, Array]:
         """Middle (K, 3) and radius (K,) of a sphere around all of it."""
-        low, high = self.position.min(axis=1), self.position.max(axis=1)
         triangles = self.moving.triangles
+        if self.position.shape[1] == 1:
+            size = np.full(len(self.position), triangles.radius)
+            return self.position[:, 0] + self.matrix @ triangles.centre, size
+        low, high = self.position.min(axis=1), self.position.max(axis=1)
         middle = 0.5 * (low + high) + self.matrix @ triangles.centre
         return middle, triangles.radius + 0.5 * np.linalg.norm(high - low, axis=1)
 
@@ -292,6 +298,8 @@ def _reaching(
     With a from where a ray begins to the middle of the sphere, d its direction and ρ the radius,
     d·a ≥ √(a² − ρ²), unless it begins inside.
     """
+    if len(middle) == 1:
+        return _towards(origins, sides, middle[0], float(radius[0]))
     each = len(origins) // len(middle)
     away = np.repeat(middle, each, axis=0) - origins
     square, size = np.sum(away**2, axis=1), np.repeat(radius, each)
@@ -306,6 +314,21 @@ def _reaching(
     reaching = ahead >= least
     reaching &= np.reshape(reach, (len(origins), -1) if np.ndim(reach) else (1, 1)) >= nearest
     return np.flatnonzero(reaching)
+
+
+def _towards(origins: Array, sides: list[Floats], middle: Array, radius: float) -> Rows:
+    """Which rays of one sample point towards a sphere, as if all began amid their origins and the
+    sphere were larger by how far these lie apart: a few too many."""
+    low, high = origins.min(axis=0), origins.max(axis=0)
+    away, size = middle - 0.5 * (low + high), radius + 0.5 * float(np.linalg.norm(high - low))
+    far = float(np.linalg.norm(away))
+    if far <= size:
+        return np.arange(sides[0].size)
+    least = np.float32(math.sqrt(far**2 - size**2) - ROUNDING * far)
+    x, y, z = (np.float32(a) * side.reshape(-1) for a, side in zip(away, sides, strict=True))
+    x += y
+    x += z
+    return np.flatnonzero(x >= least)
 
 
 def _of_one(rays: Rows, met: Met, body: int, material: int) -> Hits:

@@ -7,13 +7,18 @@ Array = NDArray[np.float64]
 
 
 def turn(matrix: NDArray[np.float32], vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Vectors (3, ...) turned by a matrix (3, 3, ...), whose last axes broadcast with theirs.
+    """Vectors (3, ...) turned by a matrix (3, 3, ...), whose last axes broadcast to theirs.
 
     Term by term on long rows: a product of matrices of three columns is slower, and waits for
     threads of its own where several samples are expanded at once.
     """
     x, y, z = vectors
-    return np.stack([row[0] * x + row[1] * y + row[2] * z for row in matrix])
+    found = np.empty(vectors.shape, np.float32)
+    for row, side in zip(matrix, found, strict=True):
+        np.multiply(row[0], x, out=side)
+        side += row[1] * y
+        side += row[2] * z
+    return found
 
 
 def turns(rate: Array, times: Array) -> Array:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.geometry.triangles import shares
 from seatrial.ocean import Ocean
 
 Array = NDArray[np.float64]
@@ -27,6 +28,8 @@ WIDEST = 200.0
 STEPS = (4, 32)
 """Least and most in which a ray crosses the band of the waves; one per cell of the grid between."""
 SECANTS = 3
+LEVEL = 1e-30
+"""Slope of a ray that never reaches a level surface."""
 
 
 class Crossing(NamedTuple):
@@ -38,10 +41,12 @@ class Crossing(NamedTuple):
     """(P,) m."""
     normal: Array
     """(P, 3) of the surface, up, unit, NED."""
+    cosine: NDArray[np.floating[Any]]
+    """(P,) of the incidence; positive from above, negative from below."""
 
     def part(self, some: NDArray[np.integer | np.bool_]) -> "Crossing":
         """Some of them."""
-        return Crossing(self.ray[some], self.distance[some], self.normal[some])
+        return Crossing(*(part[some] for part in self))
 
 
 @dataclass(frozen=True)
@@ -82,12 +87,15 @@ class Sea:
         each = len(directions) // len(origins)
         down, z = directions[:, 2], origins[:, 2]
         if self.height is None:
-            high = np.repeat(-z, each) if len(z) > 1 else -z
-            towards = np.where(high >= 0.0, down, -down)
-            rays = np.flatnonzero((towards * reach >= np.abs(high)) & (towards > 0.0))
-            straight = high[rays if len(z) > 1 else 0] / down[rays]
-            level = np.broadcast_to([0.0, 0.0, -1.0], (len(rays), 3))
-            return Crossing(rays, straight, level)
+            # A ray that is as steep as this gets there; in each group by its own height.
+            least = np.maximum(np.abs(z) / reach, LEVEL).astype(np.float32)
+            side = np.where(z > 0.0, -1.0, 1.0).astype(down.dtype)
+            towards = down.reshape(len(z), each) * side[:, None]
+            rays = np.flatnonzero(towards >= least[:, None])
+            down = down.take(rays)
+            straight = np.repeat(-z, shares(rays, len(z), each)) / down
+            up = np.broadcast_to([0.0, 0.0, -1.0], (len(rays), 3))
+            return Crossing(rays, straight, up, down)
         z = np.repeat(z, each)
         top = float(np.abs(self.height).max())
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -143,7 +151,8 @@ class Sea:
         _, north, east = self.at(x[met] + at * dx[met], y[met] + at * dy[met])
         steep = np.column_stack([-north, -east, -np.ones(len(met))])
         steep /= np.linalg.norm(steep, axis=1, keepdims=True)
-        return Crossing(rays[met], at, steep)
+        cosine = -np.einsum("pc,pc->p", steep, along[met])
+        return Crossing(rays[met], at, steep, cosine)
 
 
 def sea_at(ocean: Ocean, place: Array, t: float, reach: float) -> Sea:

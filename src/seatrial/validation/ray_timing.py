@@ -184,7 +184,8 @@ def _raw(scene: RayScene, watched: Watched) -> list[Callable[[], Any]]:
 
     def job(origins: Array, directions: NDArray[np.floating[Any]], reach: float) -> Any:
         single = [np.ascontiguousarray(a, np.float32) for a in (origins, directions)]
-        return lambda: embree.run(*single, reach)
+        # With distance and normal, which every sensor needs.
+        return lambda: embree.run(*single, reach, output=1)
 
     return [job(*rays) for rays in watched.rays]
 

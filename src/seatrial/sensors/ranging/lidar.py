@@ -39,7 +39,7 @@ axes as they were when each ray left.
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,7 @@ from seatrial.sensors.tap import Expanded, Views
 from seatrial.signals import PayloadInfo
 
 Array = NDArray[np.float64]
+Floats = NDArray[np.floating[Any]]
 
 FIELDS = ("x", "y", "z", "intensity", "ring", "time")
 THRESHOLD_SPREAD = 0.1
@@ -151,13 +152,12 @@ class Lidar:
         distance = np.full(len(directions), np.inf, np.float32)
         signal = np.zeros(len(directions), np.float32)
         if self.errors is not None:
-            tilt = sum(water.normal[:, c] * directions[:, c].take(water.ray) for c in range(3))
             distance[water.ray] = water.distance
-            signal[water.ray] = glint(-np.asarray(tilt), self.errors.ripples)
+            signal[water.ray] = glint(water.cosine, self.errors.ripples)
         distance[hits.ray] = hits.distance
         signal[hits.ray] = hits.cosine * self.reflectance.take(hits.material)
         foggy = self.errors is not None and self.errors.extinction > 0.0
-        ray = np.arange(len(distance)) if foggy else np.flatnonzero(signal)
+        ray = np.arange(len(distance)) if foggy else np.flatnonzero(signal > 0.0)
         return Returns(ray, distance[ray], signal[ray])
 
     def _spread(self, divergence: float, random: np.random.Generator) -> NDArray[np.float32]:
@@ -266,7 +266,7 @@ class Returns(NamedTuple):
         return Returns(self.ray[chosen], self.distance[chosen], self.intensity[chosen])
 
 
-def glint(cosine: Array, ripples: float) -> Array:
+def glint(cosine: Floats, ripples: float) -> Floats:
     """ρ cos θ of water with ripples of a mean square slope, met at a cosine of the incidence."""
     found = np.zeros_like(cosine)
     near = np.flatnonzero(cosine > 1.0 / math.sqrt(1.0 + FADED * ripples))
