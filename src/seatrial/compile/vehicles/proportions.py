@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from seatrial.errors import Path, Problem
 from seatrial.spec.actuators import Actuator
 from seatrial.spec.base import Spec
-from seatrial.spec.sensors import Sensor
+from seatrial.spec.sensors import AnySensor
 from seatrial.spec.vehicle import SurfaceBuoyancy, Vehicle
 
 OUTSIDE = 2.0
@@ -34,7 +34,7 @@ def doubts_about_vehicle(vehicle: Vehicle) -> Iterator[Problem]:
 
 
 def doubts_about_place(
-    described: Spec, path: Path, vehicle: Vehicle, fitted: Actuator | Sensor
+    described: Spec, path: Path, vehicle: Vehicle, fitted: Actuator | AnySensor
 ) -> Iterator[Problem]:
     """Whether something is on the vehicle that it is fitted to."""
     most = OUTSIDE * max(vehicle.length, vehicle.beam, vehicle.height)
