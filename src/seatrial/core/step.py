@@ -91,28 +91,39 @@ def touched(
 ) -> Stepped:
     """A step that was free of contact, with what contact makes of its end."""
 
-    def answer() -> list[list[Scalar]]:
-        return answering(model.inertia, surroundings(model, ocean, before, t).wet)
-
     # As far as the integrator moves on by a constant acceleration: σ h of what it adds to ν.
     share = 0.5 if model.integrator == "rk4" else 1.0
-    moved = contact.Moved(
-        place=vec3(free.position),
-        turned=rotation(free.attitude),
-        velocity=Twist(*free.velocity),
-        before=Twist(*before.velocity),
-    )
     afloat = isinstance(model.restoring, restoring.SurfaceRestoring)
-    change, load = contact.pushed(hull, answer, ocean, moved, t + dt, dt, share, afloat)
-    added = jnp.stack([jnp.asarray(c) for c in change])
-    position, attitude = pose_rate(free.attitude, added)
-    after = replace(
-        free,
-        position=free.position + share * dt * position,
-        attitude=normalise(free.attitude + share * dt * attitude),
-        velocity=free.velocity + added,
-    )
-    return Stepped(after, rates + added / dt, load)
+
+    def pushed() -> Stepped:
+        moved = contact.Moved(
+            place=vec3(free.position),
+            turned=rotation(free.attitude),
+            velocity=Twist(*free.velocity),
+            before=Twist(*before.velocity),
+        )
+        response = answering(model.inertia, surroundings(model, ocean, before, t).wet)
+        change, load = contact.pushed(hull, response, ocean, moved, t + dt, dt, share, afloat)
+        added = jnp.stack([jnp.asarray(c) for c in change])
+        position, attitude = pose_rate(free.attitude, added)
+        after = replace(
+            free,
+            position=free.position + share * dt * position,
+            attitude=normalise(free.attitude + share * dt * attitude),
+            velocity=free.velocity + added,
+        )
+        return Stepped(after, rates + added / dt, load)
+
+    def missed() -> Stepped:
+        return Stepped(free, rates, contact.untouched(free.velocity[0]))
+
+    # What only a touch needs is computed inside its branch: what passes its border is written out.
+    place, turned = vec3(free.position), rotation(free.attitude)
+    near = contact.near(hull, ocean, place, turned, t + dt, afloat)
+    if near is None:
+        return missed()
+    found: Stepped = jax.lax.cond(near, pushed, missed)
+    return found
 
 
 def derivative(model: Model, ocean: Ocean, state: State, t: jax.Array) -> Rates:

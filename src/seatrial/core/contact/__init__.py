@@ -17,8 +17,8 @@ A ball touches at most one solid, the nearest, one other vehicle, and the bottom
 """
 
 from seatrial.core.contact.hull import BOTTOM, NOTHING, Contact
-from seatrial.core.contact.load import Load
-from seatrial.core.contact.solve import FRICTION, Moved, pushed
+from seatrial.core.contact.load import Load, untouched
+from seatrial.core.contact.solve import FRICTION, Moved, near, pushed
 from seatrial.core.contact.surfaces import outlines, penetration, within
 
 __all__ = [
@@ -28,8 +28,10 @@ __all__ = [
     "Contact",
     "Load",
     "Moved",
+    "near",
     "outlines",
     "penetration",
     "pushed",
+    "untouched",
     "within",
 ]

@@ -114,9 +114,32 @@ class _Law(NamedTuple):
     weight: Scalar
 
 
+def near(
+    model: Contact, ocean: Ocean, place: Vec3, turned: Rotation, t: jax.Array, afloat: bool
+) -> jax.Array | None:
+    """Whether any of the vehicles may touch anything; None where there is nothing to touch."""
+    found: list[jax.Array] = []
+    if ocean.seabed is not None:
+        depth = ocean.seabed.depth
+        if isinstance(depth, HeightGrid):
+            gap = bottom(model, ocean.seabed, balls(model, place, turned)).gap
+        else:
+            gap = depth - place[2] - model.reach
+        found.append(jnp.any(jnp.asarray(gap) < 0.0))
+    if ocean.solids is not None:
+        solids = shapes.underway(ocean.solids, t)
+        found.append(jnp.any(shapes.gaps(solids, place) < model.reach))
+    others = neighbours(model, place, turned, t, afloat)
+    if others is not None:
+        away = [q - p for p, q in zip(place, others.position, strict=True)]
+        apart = jnp.sqrt(sum(d * d for d in away))
+        found.append(jnp.any(apart < others.reach[0] + model.reach))
+    return jnp.any(jnp.stack(found)) if found else None
+
+
 def pushed(
     model: Contact,
-    answer: Callable[[], symmetric.Rows],
+    response: symmetric.Rows,
     ocean: Ocean,
     moved: Moved,
     t: jax.Array,
@@ -126,48 +149,24 @@ def pushed(
 ) -> tuple[list[Scalar], Load]:
     """What contact adds to the velocity by the end of the step, at `t`, and what was touched.
 
-    `answer` gives M⁻¹; little is computed while nothing is near.
+    `response` is M⁻¹.
     """
     place, turned = moved.place, moved.turned
-    like = jnp.asarray(moved.velocity.u)
-    near: list[jax.Array] = []
-    surfaces: list[Callable[[Vec3], Surface]] = []
+    at = balls(model, place, turned)
+    surfaces: list[Surface] = []
     if ocean.seabed is not None:
-        seabed = ocean.seabed
-        if isinstance(seabed.depth, HeightGrid):
-            gap = bottom(model, seabed, balls(model, place, turned)).gap
-        else:
-            gap = seabed.depth - place[2] - model.reach
-        near.append(jnp.any(jnp.asarray(gap) < 0.0))
-        surfaces.append(lambda at: bottom(model, seabed, at))
+        surfaces.append(bottom(model, ocean.seabed, at))
     if ocean.solids is not None:
-        solids = shapes.underway(ocean.solids, t)
-        near.append(jnp.any(shapes.gaps(solids, place) < model.reach))
-        surfaces.append(
-            lambda at: solid(model, shapes.near(shapes.riding(solids, t), place, CANDIDATES), at)
-        )
+        solids = shapes.riding(shapes.underway(ocean.solids, t), t)
+        surfaces.append(solid(model, shapes.near(solids, place, CANDIDATES), at))
     others = neighbours(model, place, turned, t, afloat)
     if others is not None:
-        away = [q - p for p, q in zip(place, others.position, strict=True)]
-        apart = jnp.sqrt(sum(d * d for d in away))
-        near.append(jnp.any(apart < others.reach[0] + model.reach))
-        surfaces.append(lambda at: solid(model, others, at, model.kin))
-
-    def touched() -> tuple[list[Scalar], Load]:
-        at = balls(model, place, turned)
-        touches = [_touch(model, moved, surface(at), dt, share, afloat) for surface in surfaces]
-        change, laws = _solved(symmetric.inverse(answer()), touches, moved, dt)
-        return [jnp.broadcast_to(c, like.shape).astype(like.dtype) for c in change], _load(
-            touches, laws, change, place, turned
-        )
-
-    def nothing() -> tuple[list[Scalar], Load]:
-        return [jnp.zeros_like(like)] * 6, untouched(like)
-
-    if not surfaces:
-        return nothing()
-    found: tuple[list[Scalar], Load] = jax.lax.cond(jnp.any(jnp.stack(near)), touched, nothing)
-    return found
+        surfaces.append(solid(model, others, at, model.kin))
+    touches = [_touch(model, moved, surface, dt, share, afloat) for surface in surfaces]
+    change, laws = _solved(symmetric.inverse(response), touches, moved, dt)
+    like = jnp.asarray(moved.velocity.u)
+    added: list[Scalar] = [jnp.broadcast_to(c, like.shape).astype(like.dtype) for c in change]
+    return added, _load(touches, laws, change, place, turned)
 
 
 def _touch(
