@@ -126,14 +126,13 @@ class Judged:
 
 def sail(vehicle: str, fidelity: str, seeds: range, duration: float) -> Sailed:
     """A vehicle of the library under every seed, by the truth, with sensors of one fidelity."""
+    scenario = _scenario(vehicle, fidelity, duration)
+    kept = [MemoryRecorder() for _ in seeds]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SpecWarning)
-        scenarios = [_scenario(vehicle, fidelity, seed, duration) for seed in seeds]
-        plans = [plan_of(scenario) for scenario in scenarios]
-    kept = [MemoryRecorder() for _ in plans]
-    run_batch(plans, [[one] for one in kept])
+        run_batch((plan_of(scenario, seed) for seed in seeds), [[one] for one in kept])
     recordings = [one.recording() for one in kept]
-    participant, header = scenarios[0].vehicles[0], recordings[0].header
+    participant, header = scenario.vehicles[0], recordings[0].header
     infos = tuple(header.vehicles[0].sensors)
     with jax.enable_x64(True):
         navigator = build_navigator(
@@ -141,7 +140,7 @@ def sail(vehicle: str, fidelity: str, seeds: range, duration: float) -> Sailed:
             participant.fitted,
             infos,
             participant.vehicle,
-            build_ocean(scenarios[0].world, seeds[0], np.dtype(np.float64)),
+            build_ocean(scenario.world, seeds[0], np.dtype(np.float64)),
             FRAME,
             0.0,
         )
@@ -155,12 +154,11 @@ def sail(vehicle: str, fidelity: str, seeds: range, duration: float) -> Sailed:
     return Sailed(navigator, names, measured, truth, tuple(seeds))
 
 
-def _scenario(vehicle: str, fidelity: str, seed: int, duration: float) -> Scenario:
+def _scenario(vehicle: str, fidelity: str, duration: float) -> Scenario:
     scenario = load_text(
         f"""
 kind: scenario
 name: consistency
-seed: {seed}
 duration: {duration}
 frame_period: {FRAME}
 stop_when_done: false
