@@ -125,6 +125,26 @@ def test_a_lost_link_sends_it_home_and_nobody_is_heard_until_it_is_back(boats):
     assert abs(np.degrees(own.euler.values[-1, 2])) < 5.0
 
 
+def test_the_link_may_be_lost_twice():
+    text = """
+kind: scenario
+name: twice
+duration: 30
+world: {name: bay, seabed: {depth: 30}}
+vehicles:
+  - vehicle: otter
+    feedback: truth
+    failsafes: {link: {after: 2}}
+    faults:
+      - {target: link, kind: lost, start: 5, duration: 4}
+      - {target: link, kind: lost, start: 20, duration: 4}
+    mission: [{do: goto, waypoints: [[80, 0]], speed: 1.0}]
+"""
+    run = st.run(load_text(text, st.Scenario))
+    came = [at for at, said in alarms(run.summary.vehicles["otter"]) if "link: return" in said]
+    np.testing.assert_allclose(came, [7.0, 22.0], atol=0.11)
+
+
 def test_water_in_the_hull_weighs_and_sends_it_home(boats):
     vehicles, data = boats
     ((at, text),) = alarms(vehicles["ingress"])

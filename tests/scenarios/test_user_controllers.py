@@ -380,10 +380,14 @@ def test_a_controller_is_refused_beside_a_manoeuvre_and_for_an_unknown_vehicle()
 
 def test_navigation_beside_a_controller_without_a_mission_is_refused(seatrial, tmp_path):
     file = trial(tmp_path, more=", navigation: {}")
-    status, _, err = seatrial("run", file, "--allow-code")
-    assert status == 2
-    assert "trial.yaml:7" in err
-    assert "without a `mission` is told what sensors measure" in err
+    for command in (("run", file, "--allow-code"), ("check", file)):
+        status, _, err = seatrial(*command)
+        assert status == 2
+        assert "trial.yaml:7" in err
+        assert "without a `mission` is told what sensors measure" in err
+    own = {"vehicle": "otter", "navigation": {}}
+    with pytest.raises(st.SpecError, match="without a `mission` is told what sensors measure"):
+        st.run(st.Scenario(vehicles=[own], duration=1.0), controllers={"otter": Returning({})})
 
 
 def test_every_vessel_of_a_swarm_has_a_controller_of_its_own(tmp_path):

@@ -107,9 +107,9 @@ class Failsafes:
     battery: int = static()
     """Row of what is heard; −1 without one. Likewise the altitude."""
     altimeter: int = static()
-    link: int = static()
-    """Row of the fault in `FaultState.since`; −1 without one. Likewise water in the hull."""
-    ingress: int = static()
+    link: tuple[int, ...] = static()
+    """Rows of the faults in `FaultState.since`. Likewise water in the hull."""
+    ingress: tuple[int, ...] = static()
 
 
 class FailsafeState(NamedTuple):
@@ -286,10 +286,11 @@ def watch(
     return after._replace(place=jnp.where(off_mission(after), state.place, believed.position))
 
 
-def _onset(since: jax.Array | None, row: int, nothing: jax.Array) -> jax.Array:
-    """When a fault set in, (N,); infinite for one that cannot."""
-    never = jnp.full(nothing.shape, jnp.inf)
-    return never if since is None or row < 0 else since[row]
+def _onset(since: jax.Array | None, rows: tuple[int, ...], nothing: jax.Array) -> jax.Array:
+    """When the first of some faults that are there set in, (N,); infinite while none is."""
+    if since is None or not rows:
+        return jnp.full(nothing.shape, jnp.inf)
+    return jnp.min(since[jnp.asarray(rows)], axis=0)
 
 
 def _counted(

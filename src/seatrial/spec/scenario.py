@@ -247,6 +247,11 @@ class Participant(Spec):
                     f"`{idle[0]}` is of a vehicle with a `mission` and would have no effect here: "
                     "give it a mission, or leave it out"
                 )
+            if self.controller is not None and self.navigation is not None:
+                raise ValueError(
+                    "`navigation` would have no effect: a controller without a `mission` is told "
+                    "what sensors measure, and nothing else; give it a mission, or leave it out"
+                )
             if any(isinstance(fault, LinkLoss) for fault in self.faults):
                 raise ValueError(
                     "the fault `link: lost` is of a vehicle with a `mission`, which is on its own "

@@ -115,8 +115,8 @@ def build_failsafes(
         ears=tuple((p, sensors.infos[p].components.index(c)) for p, c, _ in heard),
         battery=0 if battery >= 0 else -1,
         altimeter=-1 if altimeter < 0 else int(battery >= 0),
-        link=_row(first, faults.LinkLoss),
-        ingress=_row(first, faults.Ingress),
+        link=_rows(first, faults.LinkLoss),
+        ingress=_rows(first, faults.Ingress),
     )
 
 
@@ -178,9 +178,9 @@ def _place(participant: Participant, *types: str) -> int:
     return next((i for i, s in enumerate(participant.fitted) if s.type in types), -1)
 
 
-def _row(participant: Participant, kind: type[faults.FaultSpec]) -> int:
-    """Of the first fault of a kind; −1 without one."""
-    return next((i for i, f in enumerate(participant.faults) if isinstance(f, kind)), -1)
+def _rows(participant: Participant, kind: type[faults.FaultSpec]) -> tuple[int, ...]:
+    """Of all faults of a kind."""
+    return tuple(i for i, f in enumerate(participant.faults) if isinstance(f, kind))
 
 
 def _measured(participant: Participant, effectors: Effectors) -> list[tuple[int, str]]:

@@ -70,5 +70,5 @@ def _health(pilot: Pilot, since: jax.Array | None, t: jax.Array) -> jax.Array | 
 
 def link_lost(pilot: Pilot, since: jax.Array | None) -> jax.Array | bool:
     """(N,) whether nobody outside is heard."""
-    row = pilot.failsafes.link
-    return False if since is None or row < 0 else jnp.isfinite(since[row])
+    rows = pilot.failsafes.link
+    return False if since is None or not rows else jnp.isfinite(since[jnp.asarray(rows)]).any(0)

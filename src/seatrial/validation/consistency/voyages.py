@@ -43,6 +43,8 @@ LOOKS = 50
 """Inertial samples from one look at the errors to the next."""
 SETTLED = 60.0
 """From when on errors count, s."""
+SIDE_BY_SIDE = 32
+"""Vehicles whose filters run at once: each leaves 7 MB of covariances behind."""
 
 PARTS = {"position": (0, 1), "depth": (2,), "velocity": (3, 4, 5), "tilt": (6, 7), "heading": (8,)}
 """Rows of the error state."""
@@ -124,14 +126,13 @@ class Judged:
 
 def sail(vehicle: str, fidelity: str, seeds: range, duration: float) -> Sailed:
     """A vehicle of the library under every seed, by the truth, with sensors of one fidelity."""
+    scenario = _scenario(vehicle, fidelity, duration)
+    kept = [MemoryRecorder() for _ in seeds]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SpecWarning)
-        scenarios = [_scenario(vehicle, fidelity, seed, duration) for seed in seeds]
-        plans = [plan_of(scenario) for scenario in scenarios]
-    kept = [MemoryRecorder() for _ in plans]
-    run_batch(plans, [[one] for one in kept])
+        run_batch((plan_of(scenario, seed) for seed in seeds), [[one] for one in kept])
     recordings = [one.recording() for one in kept]
-    participant, header = scenarios[0].vehicles[0], recordings[0].header
+    participant, header = scenario.vehicles[0], recordings[0].header
     infos = tuple(header.vehicles[0].sensors)
     with jax.enable_x64(True):
         navigator = build_navigator(
@@ -139,7 +140,7 @@ def sail(vehicle: str, fidelity: str, seeds: range, duration: float) -> Sailed:
             participant.fitted,
             infos,
             participant.vehicle,
-            build_ocean(scenarios[0].world, seeds[0], np.dtype(np.float64)),
+            build_ocean(scenario.world, seeds[0], np.dtype(np.float64)),
             FRAME,
             0.0,
         )
@@ -153,12 +154,11 @@ def sail(vehicle: str, fidelity: str, seeds: range, duration: float) -> Sailed:
     return Sailed(navigator, names, measured, truth, tuple(seeds))
 
 
-def _scenario(vehicle: str, fidelity: str, seed: int, duration: float) -> Scenario:
+def _scenario(vehicle: str, fidelity: str, duration: float) -> Scenario:
     scenario = load_text(
         f"""
 kind: scenario
 name: consistency
-seed: {seed}
 duration: {duration}
 frame_period: {FRAME}
 stop_when_done: false
@@ -196,10 +196,58 @@ def judge(sailed: Sailed) -> Judged:
 
 
 def _judge(sailed: Sailed) -> Judged:
-    filter, truth = sailed.navigator.filter, sailed.truth
-    imu, *aids = sailed.measured
+    count = len(sailed.seeds)
+    groups = np.array_split(np.arange(count), -(-count // SIDE_BY_SIDE))
+    run = [_filtered(sailed, group) for group in groups]
+    errors, covariance, found = (
+        np.concatenate([getattr(one, what) for one in run], axis=-1)
+        for what in ("errors", "covariance", "found")
+    )
+    parts = {}
+    for name, rows in PARTS.items():
+        e, P = errors[:, rows], covariance[:, rows][:, :, rows]
+        nees = consistency.nees(e, P)
+        most = consistency.threshold(len(rows), 0.95)
+        stated = np.einsum("tiin->tin", P)
+        parts[name] = Spread(
+            float(nees.mean()) / len(rows),
+            float(np.mean(nees < most)),
+            float(np.sqrt(np.mean(e**2))),
+            float(np.sqrt(stated.mean())),
+        )
+    hours = count * float(run[0].time[-1] - SETTLED) / 3600.0
+    alarms = int(np.sum(found[0]) + np.sum(found[1:] & ~found[:-1]))
+    heard = zip(*(one.nis for one in run), strict=True)
+    nis = _nis(sailed, [np.concatenate(values, axis=-1) for values in heard])
+    known = {name: nis.pop(name) for name in sailed.navigator.known if name in nis}
+    return Judged(parts, nis, known, alarms, hours)
+
+
+class _Filtered(NamedTuple):
+    """What the filters of some vehicles say, once they have settled, beside the truth."""
+
+    time: Array
+    """(T,) of the looks, s."""
+    errors: Array
+    """(T, 9, N) true less believed."""
+    covariance: Array
+    """(T, 9, 9, N)."""
+    found: NDArray[np.bool_]
+    """(T, 1 + sensors, N) whether the IMU or a sensor is found wrong."""
+    nis: tuple[Array, ...]
+    """(S, G, N) of every aid."""
+
+
+def _filtered(sailed: Sailed, group: NDArray[np.intp]) -> _Filtered:
+    filter = sailed.navigator.filter
+    truth = {key: a if key == "time" else a[..., group] for key, a in sailed.truth.items()}
+    imu, *aids = (
+        Measurements(m.time, m.arrival[:, group], m.values[:, group], m.valid[:, group],
+                     m.fault[:, group])
+        for m in sailed.measured
+    )  # fmt: skip
     moving = np.concatenate([truth["velocity"][0], truth["angular_velocity"][0]])
-    names = tuple(f"craft_{seed}" for seed in sailed.seeds)
+    names = tuple(f"craft_{sailed.seeds[k]}" for k in group)
     start = first_estimate(
         Navigation(), truth["position"][0], truth["attitude"][0], moving, sailed.seeds[0], names
     )
@@ -212,26 +260,15 @@ def _judge(sailed: Sailed) -> Judged:
     looks = imu.time[LOOKS - 1 :: LOOKS][: len(track.state.position)]
     late = (looks > SETTLED) & (looks < truth["time"][-1])
     state = jax.tree.map(lambda a: np.asarray(a)[late], track.state)
-    errors = _errors(np.asarray(filter.arm), state, truth, looks[late])
-    parts = {}
-    for name, rows in PARTS.items():
-        e, P = errors[:, rows], state.covariance[:, rows][:, :, rows]
-        nees = consistency.nees(e, P)
-        most = consistency.threshold(len(rows), 0.95)
-        stated = np.einsum("tiin->tin", P)
-        parts[name] = Spread(
-            float(nees.mean()) / len(rows),
-            float(np.mean(nees < most)),
-            float(np.sqrt(np.mean(e**2))),
-            float(np.sqrt(stated.mean())),
-        )
     health = jax.jit(jax.vmap(lambda s: dispatch.health(filter, s)))(state)
-    found = np.asarray(health) >= REJECTED
-    hours = len(sailed.seeds) * float(looks[late][-1] - SETTLED) / 3600.0
-    alarms = int(np.sum(found[0]) + np.sum(found[1:] & ~found[:-1]))
-    nis = _nis(sailed, track.nis, imu.time > SETTLED)
-    known = {name: nis.pop(name) for name in sailed.navigator.known if name in nis}
-    return Judged(parts, nis, known, alarms, hours)
+    settled = imu.time > SETTLED
+    return _Filtered(
+        looks[late],
+        _errors(np.asarray(filter.arm), state, truth, looks[late]),
+        state.covariance[:, :9, :9].copy(),
+        np.asarray(health) >= REJECTED,
+        tuple(np.asarray(one)[settled[: len(one)]] for one in track.nis),
+    )
 
 
 def _errors(arm: Array, state: Any, truth: dict[str, Array], at: Array) -> Array:
@@ -265,14 +302,13 @@ def _errors(arm: Array, state: Any, truth: dict[str, Array], at: Array) -> Array
     )
 
 
-def _nis(sailed: Sailed, nis: tuple[Any, ...], late: NDArray[np.bool_]) -> dict[str, float]:
+def _nis(sailed: Sailed, nis: list[Array]) -> dict[str, float]:
     found = {}
     names = [*sailed.names[1:], *sailed.navigator.known]
     for name, values, sizes in zip(names, nis, sailed.navigator.freedom, strict=True):
         for group, freedom in enumerate(sizes):
             gate = consistency.threshold(freedom, Navigation().gate)
-            there = np.asarray(values)[late[: len(values)], group]
-            verdict = consistency.judge_nis(there, freedom, gate)
+            verdict = consistency.judge_nis(values[:, group], freedom, gate)
             if verdict is not None:
                 key = name if len(sizes) == 1 else f"{name} {group + 1}"
                 found[key] = verdict.mean / (0.5 * sum(verdict.band))
