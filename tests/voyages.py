@@ -207,6 +207,7 @@ def judged(gate: float, *groups: int, patience: int = 1000, **changed: float) ->
         "back": 5,
         "patience": patience,
         "haste": patience,
+        "few": 3,
         "unstated": 0.0,
         "still": NEVER,
         "stale": np.inf,

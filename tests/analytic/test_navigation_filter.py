@@ -9,6 +9,7 @@ import pytest
 from scipy.linalg import solve_discrete_lyapunov
 from scipy.stats import chi2
 
+from seatrial.compile.autonomy.belief import HOURS, in_a_row
 from seatrial.gnc.navigation import aiding, consistency, eskf, kalman, propagation, watching
 from seatrial.gnc.navigation.aiding import SIZE
 from seatrial.gnc.navigation.aids import directions, places
@@ -313,6 +314,27 @@ def test_echoes_now_and_then_do_not_isolate_a_sensor_that_is_right_between_them(
         group = Innovation([Component(jnp.asarray([off]), {0: 1.0}, 0.01)], True, 0)
         gate = kalman.absorb(jnp.ones((3, 3, 1)), [group], gate, test, jnp.ones(1, bool)).gate
         assert not gate.isolated[0, 0]
+
+
+@pytest.mark.parametrize(("few", "found"), [(3, True), (4, False)])
+def test_as_many_outliers_in_a_row_as_chance_does_not_make_isolate_a_sensor(few, found):
+    test = judged(0.999, 1, few=few)
+    gate = kalman.closed_gate(1, 1, 1)
+    for off in [0.3, 30.0, 30.0, 30.0]:
+        group = Innovation([Component(jnp.asarray([off]), {0: 1.0}, 0.01)], True, 0)
+        gate = kalman.absorb(jnp.ones((3, 3, 1)), [group], gate, test, jnp.ones(1, bool)).gate
+    assert bool(gate.isolated[0, 0]) == found
+
+
+def test_a_sensor_that_is_known_to_have_outliers_is_not_found_wrong_by_chance():
+    """Once in a thousand times ten hours at the most: p^n samples begin n in a row."""
+    rate = 10.0
+    for probability in (0.001, 0.01, 0.02, 0.3):
+        few = in_a_row(probability, rate)
+        chance = rate * 3600.0 * HOURS * probability**few
+        assert chance <= 1e-3
+        assert few == 3 or chance > 1e-3 * probability
+    assert in_a_row(0.0, rate) == 3
 
 
 def test_what_is_not_usable_leaves_the_state_alone_to_the_last_bit():

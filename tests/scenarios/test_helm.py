@@ -161,7 +161,21 @@ def test_azimuth_thrusters_do_not_fight_and_a_dock_is_approached_at_its_speed():
     assert 0.1 < speed.max() < 0.25
 
 
-def test_a_hold_ends_where_its_acceptance_is_less_than_the_length():
-    mission = [{"do": "hold", "position": [15, 8, 0], "duration": 10, "acceptance": 1.0}]
-    data, legs = sailed("otter", {"hold": mission}, 90)["hold"]
-    assert int(data["leg"].values[-1]) == len(legs)
+def test_hold_and_dock_end_for_a_craft_that_holds_neither_station_nor_heading():
+    """In a current across the berth, with less acceptance than it is long."""
+    ways = {
+        "hold": [{"do": "hold", "position": [15, 8, 0], "duration": 10, "acceptance": 1.0}],
+        "dock": [
+            {
+                "do": "dock",
+                "position": [40, 10, 0],
+                "heading_deg": 30,
+                "approach": 12,
+                "final_speed": 0.5,
+                "acceptance": 1.0,
+                "duration": 10,
+            }
+        ],
+    }
+    for name, (data, legs) in sailed("otter", ways, 150, current=CURRENT).items():
+        assert int(data["leg"].values[-1]) == len(legs), name

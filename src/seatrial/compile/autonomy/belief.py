@@ -25,7 +25,11 @@ SILENCE = (2.0, 3.0)
 """A sensor is silent when it was not heard for so many seconds and so many of its periods."""
 
 HOURS = 10.0
-"""Within which a sensor that is well is not to be found frozen but once in a thousand cases."""
+"""Within which a sensor that is well is not to be found frozen, or wrong by outliers that it is
+known to have, but once in a thousand cases."""
+
+FEW = 3
+"""Samples in a row, at the least, by which a sensor is found frozen or wrong."""
 
 NEVER = 2**30
 """Samples."""
@@ -48,8 +52,10 @@ class Belief:
     ) -> Test:
         """When a sensor is believed; noise is infinite where no two samples can be alike."""
         late = lateness(sensor)
+        outliers = getattr(sensor, "outlier_probability", 0.0)
         return Test(
             **self._judgement(groups, info.rate),
+            few=constant(in_a_row(outliers, info.rate), np.int32),
             still=constant(longest_repeat(noise, step, sum(groups), info.rate), np.int32),
             unstated=constant(unstated),
             stale=constant(late + 1.0 / info.rate),
@@ -59,6 +65,7 @@ class Belief:
     def knowledge(self, period: float, size: int) -> Test:
         """When it is believed what is known without a sensor."""
         never = {
+            "few": constant(FEW, np.int32),
             "still": constant(NEVER, np.int32),
             "stale": constant(math.inf),
             "unstated": constant(0.0),
@@ -88,7 +95,14 @@ def longest_repeat(noise: float, step: float, numbers: int, rate: float) -> int:
     if not noise:
         return NEVER
     alike = min(1.0, step / (2.0 * math.sqrt(math.pi) * noise)) ** numbers
-    if alike > 0.99:
+    return in_a_row(alike, rate)
+
+
+def in_a_row(probability: float, rate: float) -> int:
+    """How often in a row something of this probability happens to samples less than once in a
+    thousand times `HOURS`."""
+    if probability > 0.99:
         return NEVER
-    most = math.log(1e-3 / (3600.0 * HOURS * rate))
-    return max(3, math.ceil(most / math.log(alike))) if alike else 3
+    if not probability:
+        return FEW
+    return max(FEW, math.ceil(math.log(1e-3 / (3600.0 * HOURS * rate)) / math.log(probability)))

@@ -83,7 +83,7 @@ def legs_of(scenario: Scenario, participant: Participant, speed: float, holds: b
             stay = _stay(number, task, last, common, length)
             legs.append(stay if holds else replace(stay, heading=math.nan))
         elif isinstance(task, spec.Dock):
-            legs += _dock(task, common)
+            legs += _dock(task, common, holds)
         else:
             points = (
                 _along(scenario, participant, number, task, last)
@@ -203,8 +203,9 @@ def _stay(
     )
 
 
-def _dock(task: spec.Dock, common: dict[str, Any]) -> list[Leg]:
-    """To a line-up point and the gate at speed, then slowly in, and stay."""
+def _dock(task: spec.Dock, common: dict[str, Any], holds: bool) -> list[Leg]:
+    """To a line-up point and the gate at speed, then slowly in, and stay; one that `holds` no
+    station comes in on the heading of its berth, and is turned away from it by the current."""
     berth = _point(task.position, task.depth)
     approach = patterns.dock(
         berth,
@@ -221,5 +222,6 @@ def _dock(task: spec.Dock, common: dict[str, Any]) -> list[Leg]:
         for name, point in zip(names, approach.points[:2], strict=True)
     ]
     slow = common | {"speed": task.final_speed}
-    legs.append(Leg("dock", runtime.DOCK, berth, heading=task.heading, dwell=task.duration, **slow))
+    heading = task.heading if holds else math.nan
+    legs.append(Leg("dock", runtime.DOCK, berth, heading=heading, dwell=task.duration, **slow))
     return legs

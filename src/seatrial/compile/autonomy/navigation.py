@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.compile.autonomy.aids import KNOWN, Makers, matrix_of
-from seatrial.compile.autonomy.belief import NEVER, longest_repeat
+from seatrial.compile.autonomy.belief import FEW, NEVER, longest_repeat
 from seatrial.compile.autonomy.deviations import MEMORY, lasting
 from seatrial.compile.autonomy.knowledge import LULL, Knowledge, Sea
 from seatrial.compile.autonomy.twin import DynamicsTwin, build_twin
@@ -393,6 +393,7 @@ def _inertial_test(described: spec.Navigation) -> Test:
         lasting=constant([math.inf] * 2),
         fading=constant(0.0),
         unstated=constant(0.0),
+        few=constant(FEW, np.int32),
         back=constant(1, np.int32),
         patience=never,
         haste=never,

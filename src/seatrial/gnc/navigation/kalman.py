@@ -64,6 +64,8 @@ class Test:
     """(G,) largest square of the fading mean over its variance."""
     fading: jax.Array
     """Share a of the mean that stays from sample to sample."""
+    few: jax.Array
+    """Outliers in a row that isolate a group."""
     back: jax.Array
     """Samples that must fit one after another before an isolated group is believed again."""
     patience: jax.Array
@@ -87,9 +89,6 @@ AGAIN = 0.4
 """Share of its threshold below which the NIS of an isolated group counts as fitting: about two
 deviations in place of three or four. The deviations grow while a sensor is left out, and one that
 is as wrong as before must not fit them soon."""
-
-FEW = 3
-"""Outliers in a row that isolate a group."""
 
 WORST = 4.0
 """A normalised innovation counts in the fading mean as no more than this: one outlier is none of
@@ -192,7 +191,7 @@ def absorb(
         near = test.threshold[i] * jnp.where(isolated[i], AGAIN, 1.0)
         fitted = jnp.where(surprise <= near, gate.fitted[i] + 1, 0)
         # The innovations of a group that is left out are not white: only their size tells.
-        wrong = jnp.where(isolated[i], fitted < test.back, strange | (rejected >= FEW))
+        wrong = jnp.where(isolated[i], fitted < test.back, strange | (rejected >= test.few))
         trusted = gate.trusted[i] | (fitted >= test.back)
         # The way back begins anew with every isolation.
         fitted = jnp.where(wrong & ~isolated[i], 0, fitted)
