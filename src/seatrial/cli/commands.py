@@ -291,7 +291,7 @@ def show(name: Annotated[str, typer.Argument(help="A library name or a file.")])
     """Print a description with every default written out."""
     from seatrial.spec.loading import dump, load
 
-    typer.echo(dump(load(name)), nl=False)
+    typer.echo(dump(load(name), usual_units=True), nl=False)
 
 
 @app.command()
