@@ -100,7 +100,11 @@ DOUBTED = [
     ("[-0.3, 0.0, -0.5]", "[-0.3, 0.0, 0.5]", "antenna of `gnss` is 0.5 m under|0.0, -0.5]"),
     ("mass: 40.0", "mass: 30.0", "displace 40.01 kg of water and the vehicle weighs 30 kg|0.75"),
     ("[-0.7, -0.25, 0.1]", "[-0.7, -0.25, -0.1]", "`left` is 0.1 m above the water|-0.25, 0.1]"),
-    ("gyration: [0.25, 0.4, 0.4]", "moments: [0.25, 0.4, 0.4]", "in pitch, 0.1 m, is that of a needle|0.16 m"),
+    (
+        "gyration: [0.25, 0.4, 0.4]",
+        "moments: [0.25, 0.4, 0.4]",
+        "in pitch, 0.1 m, is that of a needle|0.16 m",
+    ),
 ]
 
 DIVER = """kind: vehicle
@@ -112,7 +116,7 @@ height: 0.2
 inertia: {mass: 44.0, centre_of_gravity: [0.0, 0.0, 0.015], gyration: [0.07, 0.48, 0.48]}
 buoyancy: {craft: submerged, volume: 0.0431}
 hydrodynamics:
-  coefficients: {X_ud: -1.1, Y_vd: -42, Z_wd: -42, K_pd: -0.05, M_qd: -8.5, N_rd: -8.5, X_u_au: -6.5}
+  coefficients: {X_ud: -1, Y_vd: -42, Z_wd: -42, K_pd: -0.05, M_qd: -8, N_rd: -8, X_u_au: -6.5}
 actuators:
   - kind: fin_set
     name: tail

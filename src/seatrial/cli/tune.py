@@ -57,8 +57,8 @@ def show_tuning(
     forces = ", ".join(number(w) if abs(w) > 1e-6 else "0" for w in trim.wrench)
     console.print(
         f"[bold]{tuning.vehicle}[/bold] at {number(trim.speed)} m/s: pitch "
-        f"{_degrees(trim.pitch)}°, roll {_degrees(trim.roll)}°, wrench \\[{forces}] N and N\u00a0m; "
-        f"control every {tuning.period:g} s",
+        f"{_degrees(trim.pitch)}°, roll {_degrees(trim.roll)}°, wrench \\[{forces}] N and "
+        f"N\u00a0m; control every {tuning.period:g} s",
         highlight=False,
     )
     rows = []

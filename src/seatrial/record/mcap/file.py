@@ -50,6 +50,7 @@ from seatrial.record.mcap.records import (
 if TYPE_CHECKING:
     from mcap.summary import Summary
 
+
 @dataclass(frozen=True)
 class Place:
     """Where a chunk is, and what the index says of it."""
@@ -348,5 +349,3 @@ def _take_attachment(contents: McapFile, opcode: int, body: bytes) -> None:
     if attachment.name in contents.attachments:
         raise DamagedError(f"the attachment {attachment.name} is there twice")
     contents.attachments[attachment.name] = attachment.data
-
-
