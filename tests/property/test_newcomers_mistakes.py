@@ -32,6 +32,7 @@ REFUSED = {
     "plover.yaml": [
         ("mass: 40.0", "mass: 40 kg", "write `mass: 40`: it is in kg already"),
         ("mass: 40.0", "mass: 40000", "39.02 m³ of water weigh as much"),
+        ("mass: 40.0", "mass: .nan", "inertia.mass: not a finite number"),
         ("mass: 40.0", "weight: 40", "did you mean `mass`?"),
         ("length: 1.6\n", "length: 160 cm\n", "write `length_cm: 160`"),
         ("beam: 0.7", "width: 0.7", "did you mean `beam`?"),
