@@ -88,7 +88,7 @@ def _power(case: MissionCase, battery: Battery, speeds: Array) -> Array:
 
 @jax.jit
 def _settled_power(
-    effectors: Effectors, battery: Battery, demand: Array, flow: Array, before: Array
+    effectors: Effectors, battery: Battery, demand: jax.Array, flow: jax.Array, before: jax.Array
 ) -> Any:
     # One program for all: outside of one, the loop of the allocator is compiled at every call.
     orders = allocate(effectors, demand, flow, before, SETTLED).orders
