@@ -32,6 +32,7 @@ REFUSED = {
     "plover.yaml": [
         ("mass: 40.0", "mass: 40 kg", "write `mass: 40`: it is in kg already"),
         ("mass: 40.0", "mass: 40000", "39.02 m³ of water weigh as much"),
+        ("mass: 40.0", "mass: .nan", "inertia.mass: not a finite number"),
         ("mass: 40.0", "weight: 40", "did you mean `mass`?"),
         ("length: 1.6\n", "length: 160 cm\n", "write `length_cm: 160`"),
         ("beam: 0.7", "width: 0.7", "did you mean `beam`?"),
@@ -51,6 +52,9 @@ REFUSED = {
         ("craft: surface", "craft: boat", "did you mean `surface`?"),
         ("draught: 0.0507", "draught: 0.507", "0.3904 m³ of blocks"),
         ("draught: 0.0507", "draft: 0.0507", "did you mean `draught`?"),
+        ("rate: 5,", "frequency: 5,", "did you mean `rate`?"),
+        ("actuators:", "thrusters:", "did you mean `actuators`?"),
+        ("type: compass", "type: depth", "did you mean `pressure`?"),
     ],
     "box.yaml": [
         ("plover.yaml", "plover", "write `plover.yaml` for the file of that name"),
@@ -70,11 +74,18 @@ REFUSED = {
         ("mission:", "feedback: ground_truth\n    mission:", "did you mean `truth`?"),
         ("mission:", "start: {position: [0, 0]}\n    mission:", "write [0, 0, 0]: the third"),
         ("mission:", "start: {latitude: 63}\n    mission:", "`position: [north, east, down]`"),
+        ("mission:", "start: {yaw_deg: 30}\n    mission:", "did you mean `heading_deg`?"),
+        ("mission:", "control: {gains: {heading: {Kp: 3}}}\n    mission:", "`proportional`?"),
+        ("mission:", "navigation: {filter: EKF}\n    mission:", "did you mean `error_state`?"),
+        ("mission:", "guidance: {law: LOS}\n    mission:", "did you mean `line_of_sight`?"),
+        ("mission:", "faults: [{target: gnss, kind: outage}]\n    mission:", "`dropout`?"),
     ],
     "bay.yaml": [
         ("spectrum: jonswap", "spectrum: jonswop", "did you mean `jonswap`?"),
         ("peak_period: 4.0", "peak_period: 0.4", "would break at a peak period of 0.4 s"),
         ("wind: {speed: 6.0, towards_deg: 0}", "wind: {speed: 6, from_deg: 180}", "`towards_deg`"),
+        ("significant_height: 0.5", "Hs: 0.5", "did you mean `significant_height`?"),
+        ("seabed:", "datum: {lat: 63, lon: 10}\nseabed:", "`latitude_deg`?|`longitude_deg`?"),
         (WAVES, "waves: {sea_state: 4}", "write `spectrum: sea_state`"),
         ("seabed: {depth: 20}", "seabed: {depth: -20}", "above 0"),
     ],
@@ -88,6 +99,40 @@ DOUBTED = [
     ("X_u_au: -16.0", "X_uu: -16.0", "whichever way it moves|write `X_u_au: -16`"),
     ("[-0.7, -0.25, 0.1]", "[-70, -25, 10]", "`left` sits far outside|at most 3.2 m"),
     ("[-0.3, 0.0, -0.5]", "[-0.3, 0.0, 0.5]", "antenna of `gnss` is 0.5 m under|0.0, -0.5]"),
+    ("mass: 40.0", "mass: 30.0", "displace 40.01 kg of water and the vehicle weighs 30 kg|0.75"),
+    ("[-0.7, -0.25, 0.1]", "[-0.7, -0.25, -0.1]", "`left` is 0.1 m above the water|-0.25, 0.1]"),
+    (
+        "gyration: [0.25, 0.4, 0.4]",
+        "moments: [0.25, 0.4, 0.4]",
+        "in pitch, 0.1 m, is that of a needle|0.16 m",
+    ),
+]
+
+DIVER = """kind: vehicle
+name: diver
+source: a spheroid
+length: 2.0
+beam: 0.2
+height: 0.2
+inertia: {mass: 44.0, centre_of_gravity: [0.0, 0.0, 0.015], gyration: [0.07, 0.48, 0.48]}
+buoyancy: {craft: submerged, volume: 0.0431}
+hydrodynamics:
+  coefficients: {X_ud: -1, Y_vd: -42, Z_wd: -42, K_pd: -0.05, M_qd: -8, N_rd: -8, X_u_au: -6.5}
+actuators:
+  - kind: fin_set
+    name: tail
+    arrangement: x
+    position: [-0.9, 0, 0]
+    radius: 0.15
+    angle_limit_deg: 25
+    lift: {area: 0.012, aspect_ratio: 2.0}
+"""
+
+DOUBTED_DIVERS = [
+    ("volume: 0.0431", "volume: 0.431", "displaces 441.8 kg|weighs 44 kg: it shoots up|0.04293"),
+    ("volume: 0.0431", "force: 44.0", "sinks like a stone|about 431.5 N|`trim: neutral`"),
+    ("X_u_au: -6.5", "X_u_au: -0.065", "so little drag|-1.3 kg/m"),
+    ("area: 0.012", "area: 120", "`tail` is larger than the vehicle|at most 1.2"),
 ]
 
 
@@ -117,6 +162,19 @@ def test_numbers_that_do_not_fit_each_other_are_doubted(tmp_path, good, bad, wor
     path = changed(tmp_path, "plover.yaml", good, bad)
     with pytest.warns(SpecWarning) as doubts:
         check_description(str(path))
+    text = "\n".join(str(doubt.message) for doubt in doubts)
+    assert all(word in text for word in words.split("|")), text
+
+
+@pytest.mark.parametrize(("good", "bad", "words"), DOUBTED_DIVERS)
+def test_numbers_of_divers_that_do_not_fit_are_doubted(tmp_path, good, bad, words):
+    (tmp_path / "diver.yaml").write_text(DIVER)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SpecWarning)
+        check_description(str(tmp_path / "diver.yaml"))
+    (tmp_path / "diver.yaml").write_text(DIVER.replace(good, bad))
+    with pytest.warns(SpecWarning) as doubts:
+        check_description(str(tmp_path / "diver.yaml"))
     text = "\n".join(str(doubt.message) for doubt in doubts)
     assert all(word in text for word in words.split("|")), text
 

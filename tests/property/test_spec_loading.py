@@ -14,7 +14,7 @@ from seatrial.spec.base import Spec
 from seatrial.spec.library import FOLDERS, library_file, library_names
 from seatrial.spec.loading import dump, load, load_text
 from seatrial.spec.reading import read_text
-from seatrial.spec.scenario import Scenario
+from seatrial.spec.scenario import Scenario, Start
 from seatrial.spec.vehicle import Vehicle
 from seatrial.spec.world import World
 
@@ -313,6 +313,7 @@ def test_a_dump_loads_again_and_is_equal(name: str):
     again = load_text(text)
     assert _same(again, spec)
     assert dump(again) == text
+    assert _same(load_text(dump(spec, usual_units=True)), spec)
 
 
 numbers = st.floats(allow_nan=False, allow_infinity=False, width=64)
@@ -349,6 +350,23 @@ def test_any_description_survives_writing_and_loading(
     data["hydrodynamics"]["coefficients"] = coefficients
     spec = Vehicle.model_validate(data)
     assert _same(load_text(dump(spec)), spec)
+    assert _same(load_text(dump(spec, usual_units=True)), spec)
+
+
+@given(heading=st.floats(-math.tau, math.tau), speed=st.floats(-30.0, 30.0))
+def test_any_angle_and_speed_survives_being_written_in_usual_units(heading, speed):
+    start = Start(heading=heading, speed=speed)
+    text = dump(start, usual_units=True)
+    assert Start(**read_text(text, "start.yaml")[0]) == start
+
+
+def test_angles_are_shown_in_degrees_and_endless_numbers_in_the_unit_they_were_written_in():
+    world = dump(load("sea-state-4"), usual_units=True)
+    assert "  towards_deg: " in world
+    assert "towards: " not in world
+    assert "  speed_kn: 17.5\n" in world
+    assert "  peak_period: 13.0\n" in world, "what is short in SI stays so"
+    assert "speed_limits_rpm: [-971.5, 992.5]\n" in dump(load("otter"), usual_units=True)
 
 
 def test_a_dump_is_readable():

@@ -338,3 +338,20 @@ def test_commands_that_take_long_show_a_bar_on_a_terminal_and_nowhere_else(
                 patched.setattr(sys, "stderr", screen)
                 json.loads(seatrial(*words, "--json")[1])
             assert screen.getvalue() == ""
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("seatrial ru", {"run"}),
+        ("seatrial run otter-s", {n for n in st.library_names("scenario") if n[:7] == "otter-s"}),
+        ("seatrial tune remus", {n for n in st.library_names("vehicle") if n[:5] == "remus"}),
+        ("seatrial show sea-st", {"sea-state-4"}),
+        ("seatrial run nothing-like-it", set()),
+    ],
+)
+def test_a_shell_completes_commands_and_names_of_the_library(typed, offered):
+    words = {"COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
+    asked = os.environ | words | {"_SEATRIAL_COMPLETE": "complete_bash"}
+    done = subprocess.run([SEATRIAL], env=asked, capture_output=True, text=True)
+    assert set(done.stdout.split()) == offered, done.stderr

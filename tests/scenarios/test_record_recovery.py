@@ -126,3 +126,46 @@ def test_store_needs_no_recovery_and_says_so(tmp_path, seatrial):
     code, _, err = seatrial("recover", path)
     assert code == 2
     assert "use the store as it is" in err
+
+
+def test_seconds_that_a_lost_chunk_held_are_named(whole, tmp_path):
+    places = open_file(whole).places
+    data, lost = whole.read_bytes(), places[1]
+    torn = tmp_path / "torn.mcap"
+    torn.write_bytes(data[: lost.offset] + data[lost.offset + lost.length :])
+    missing = f"{places[0].end / 1e9:.1f} s to {places[2].start / 1e9:.1f} s are missing"
+    with pytest.raises(RecordingError, match=missing):
+        read(torn)
+
+
+def test_seconds_that_a_changed_chunk_held_are_named(whole, tmp_path):
+    place = open_file(whole).places[2]
+    torn = damaged(whole, place, tmp_path)
+    missing = f"{place.start / 1e9:.1f} s to {place.end / 1e9:.1f} s are missing"
+    with pytest.raises(RecordingError, match=missing):
+        read(torn).dataset.load()
+
+
+@pytest.mark.parametrize("number", [2, 3])
+def test_what_comes_before_the_damage_is_recovered(number, whole, tmp_path, seatrial):
+    place = open_file(whole).places[number]
+    torn, out = damaged(whole, place, tmp_path), tmp_path / "out.mcap"
+    code, text, _ = seatrial("recover", torn, "--out", out)
+    assert code == 0
+    assert "missing: what came after" in text
+    found, right = read(out), read(whole).dataset.load()
+    assert not found.complete
+    kept = found.dataset.load()
+    assert 0 < kept.sizes["time"] < right.sizes["time"]
+    assert float(kept.time[-1]) <= place.start / 1e9
+    xarray.testing.assert_equal(kept, right.isel(time=slice(0, kept.sizes["time"]))[list(kept)])
+    all_messages(out)
+
+
+def damaged(whole, place, folder):
+    """A copy with one bit of a chunk's content changed."""
+    data = bytearray(whole.read_bytes())
+    data[place.offset + place.length - 5] ^= 4
+    path = folder / "torn.mcap"
+    path.write_bytes(data)
+    return path

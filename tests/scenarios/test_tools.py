@@ -94,6 +94,12 @@ def test_tune_prints_the_loops_that_a_mission_would_use(seatrial):
         assert found[name]["bandwidth"] == pytest.approx(loop.bandwidth)
         assert found[name]["margins"]["phase"] == pytest.approx(loop.margins.phase)
         assert loop.margins.phase > 30.0  # the least that textbooks ask for (Franklin et al.)
+    least = max(designed.values(), key=lambda loop: loop.margins.sensitivity)
+    document = json.loads(out)
+    assert document["fit"] is True
+    assert document["verdict"].startswith(f"fit; the {least.name} loop limits it")
+    slowest = max(mode["growth"] for mode in document["modes"])
+    assert f"falls to a third in {-1.0 / slowest:.3g} s" in document["verdict"]
 
 
 def test_tune_fails_with_the_reason_where_a_design_falls_short(seatrial):
@@ -102,6 +108,8 @@ def test_tune_fails_with_the_reason_where_a_design_falls_short(seatrial):
     document = json.loads(out)
     assert any("sensitivity" in reason for reason in document["failures"])
     assert any(mode["growth"] > 0.0 for mode in document["modes"])
+    assert document["fit"] is False
+    assert document["verdict"].startswith("not fit.")
 
 
 def test_a_fault_from_the_command_line_takes_the_samples_or_is_refused_with_its_grammar(seatrial):

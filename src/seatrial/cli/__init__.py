@@ -26,6 +26,8 @@ _interrupted = threading.Event()
 def main() -> None:
     """Entry point: errors that a person can mend go to stderr with exit code 2, no stack trace."""
     signal.signal(signal.SIGINT, _interrupt)
+    # XLA would tell of a slow compile on a slow machine as of a fault; what fails, it raises.
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     quicken()
     try:
         _obey()

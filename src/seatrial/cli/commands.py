@@ -8,7 +8,7 @@ import typer
 
 from seatrial import __version__
 from seatrial.cli import groups, recordings
-from seatrial.cli.arguments import JsonOption, ScenarioArgument
+from seatrial.cli.arguments import JsonOption, ScenarioArgument, VehicleArgument, library
 from seatrial.cli.bridges import (
     ArduPilotOption,
     Asked,
@@ -161,7 +161,9 @@ def view(
     what: Annotated[
         str,
         typer.Argument(
-            metavar="SCENARIO|RUN", help="A scenario to run live, or a recording to play back."
+            metavar="SCENARIO|RUN",
+            help="A scenario to run live, or a recording to play back.",
+            autocompletion=library("scenario"),
         ),
     ],
     seed: Annotated[int | None, typer.Option(help="Another seed than the file's.")] = None,
@@ -287,11 +289,15 @@ def cache(
 
 
 @app.command()
-def show(name: Annotated[str, typer.Argument(help="A library name or a file.")]) -> None:
+def show(
+    name: Annotated[
+        str, typer.Argument(help="A library name or a file.", autocompletion=library())
+    ],
+) -> None:
     """Print a description with every default written out."""
     from seatrial.spec.loading import dump, load
 
-    typer.echo(dump(load(name)), nl=False)
+    typer.echo(dump(load(name), usual_units=True), nl=False)
 
 
 @app.command()
@@ -328,7 +334,7 @@ for command, name in (
 
 @app.command()
 def tune(
-    vehicle: Annotated[str, typer.Argument(help="A vehicle file, or a library name.")],
+    vehicle: VehicleArgument,
     speed: Annotated[float | None, typer.Option(help="Design speed, m/s.")] = None,
     period: Annotated[float, typer.Option(help="Control period, s.", min=1e-3)] = 0.1,
     wave_frequency: Annotated[

@@ -5,9 +5,11 @@ from typing import Annotated, Literal, cast
 
 import typer
 
+from seatrial.cli.arguments import VehicleArgument
+
 
 def export_fmu(
-    vehicle: Annotated[str, typer.Argument(help="A vehicle file, or a library name.")],
+    vehicle: VehicleArgument,
     world: Annotated[str, typer.Option(help="A world file, or a library name.")] = "calm",
     out: Annotated[Path | None, typer.Option(help="Unit to write; VEHICLE.fmu by default.")] = None,
     fmi: Annotated[int, typer.Option(help="Version of FMI.", min=2, max=3)] = 2,

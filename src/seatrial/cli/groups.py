@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from seatrial.cli.arguments import JsonOption
+from seatrial.cli.arguments import JsonOption, VehicleArgument
 
 bench_app = typer.Typer(help="Measure speed on this machine.", no_args_is_help=True)
 waves_app = typer.Typer(help="Prepare seas for use elsewhere.", no_args_is_help=True)
@@ -116,7 +116,7 @@ def bench_gym(
 
 @sensors_app.command("check")
 def sensors_check(
-    vehicle: Annotated[str, typer.Argument(help="A vehicle file, or a library name.")],
+    vehicle: VehicleArgument,
     out: Annotated[
         Path | None, typer.Option(help="Picture to write; VEHICLE-sensors.png by default.")
     ] = None,
@@ -144,7 +144,7 @@ def sensors_gallery(
 
 @sensors_app.command("document")
 def sensors_document(
-    vehicle: Annotated[str, typer.Argument(help="A vehicle file, or a library name.")],
+    vehicle: VehicleArgument,
     out: Annotated[
         Path | None, typer.Option(help="Page to write (.md); printed without it.")
     ] = None,

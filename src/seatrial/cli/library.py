@@ -6,8 +6,7 @@ from typing import Any
 
 import typer
 
-from seatrial.spec.library import library_names
-from seatrial.spec.loading import load
+from seatrial.spec.library import description_in, library_file, library_names
 
 KINDS = ("vehicle", "world", "scenario", "imu", "lidar")
 
@@ -15,7 +14,7 @@ KINDS = ("vehicle", "world", "scenario", "imu", "lidar")
 def show_library(as_json: bool) -> None:
     """Names and one-line descriptions of everything that ships."""
     entries = {
-        kind: {name: getattr(load(name), "description", "") for name in library_names(kind)}
+        kind: {name: description_in(library_file(name, kind)) for name in library_names(kind)}
         for kind in KINDS
     }
     if as_json:

@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from seatrial.cli.progress import working
+from seatrial.cli.tables import number
 from seatrial.compile.autonomy.tuning import design
 from seatrial.design.tuning import Tuning
 from seatrial.errors import Problem, SpecError
@@ -49,15 +50,15 @@ def show_tuning(
         raise typer.Exit(1 if tuning.failures else 0)
     from rich.console import Console
 
-    from seatrial.cli.tables import number, show_table
+    from seatrial.cli.tables import show_table
 
     console = Console()
     trim = tuning.trim
     forces = ", ".join(number(w) if abs(w) > 1e-6 else "0" for w in trim.wrench)
     console.print(
         f"[bold]{tuning.vehicle}[/bold] at {number(trim.speed)} m/s: pitch "
-        f"{_degrees(trim.pitch)}°, roll {_degrees(trim.roll)}°, wrench \\[{forces}] N, N m; "
-        f"control every {tuning.period:g} s",
+        f"{_degrees(trim.pitch)}°, roll {_degrees(trim.roll)}°, wrench \\[{forces}] N and "
+        f"N\u00a0m; control every {tuning.period:g} s",
         highlight=False,
     )
     rows = []
@@ -82,12 +83,30 @@ def show_tuning(
     console.print(f"Gains for {speeds} m/s; slowest poles {poles}.", highlight=False)
     for reason in tuning.failures:
         console.print(f"[bold red]falls short[/bold red]: {reason}")
+    console.print(f"Verdict: {_verdict(tuning)}", highlight=False)
     if tuning.failures:
-        console.print(
-            "An autopilot like this is not to be trusted at these speeds: give the vehicle quicker "
-            "or stronger actuators, a shorter `--period`, or another `--speed`."
-        )
         raise typer.Exit(1)
+
+
+def _verdict(tuning: Tuning) -> str:
+    """Whether the loops are fit to steer, and which of them limits the vehicle."""
+    if tuning.failures:
+        return (
+            "not fit. An autopilot like this is not to be trusted at these speeds: give the "
+            "vehicle quicker or stronger actuators, other gains, a shorter `--period`, or another "
+            "`--speed`."
+        )
+    said = ["fit"]
+    if tuning.loops:
+        least = max(tuning.loops, key=lambda loop: loop.margins.sensitivity)
+        said.append(
+            f"the {least.name} loop limits it, with a phase margin of {least.margins.phase:.0f}° "
+            f"and a sensitivity of {least.margins.sensitivity:.2f}"
+        )
+    if found := _slowest(tuning):
+        mode, growth = max(found.items(), key=lambda one: one[1])
+        said.append(f"the slowest upset falls to a third in {number(-1.0 / growth)} s ({mode})")
+    return "; ".join(said) + "."
 
 
 def _own(text: str) -> tuple[str, dict[str, float]]:
@@ -142,5 +161,7 @@ def _document(tuning: Tuning) -> dict[str, Any]:
         "lookahead": list(tuning.lookahead),
         "fastest": tuning.fastest,
         "sideways": tuning.sideways,
+        "fit": not tuning.failures,
+        "verdict": _verdict(tuning),
         "failures": list(tuning.failures),
     }

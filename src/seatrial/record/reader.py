@@ -145,14 +145,15 @@ def read(path: str | Path) -> Recording:
     if path.is_dir() or path.suffix == ".zarr":
         return Recording(path, *read_store(path))
     file = open_file(path)
-    header, namespaces, summary, scene = _read_description(file)
+    header, namespaces, summary, scene = read_description(file)
     source = McapSource(file, header, namespaces)
     return Recording(path, header, summary, scene, file.complete, source)
 
 
-def _read_description(
+def read_description(
     file: McapFile,
 ) -> tuple[RunHeader, dict[str, str], RunSummary | None, Scene | None]:
+    """What the attachments of a file tell: header, namespaces, summary, scene."""
     found = file.attachments
     try:
         header, namespaces = description.read_header(

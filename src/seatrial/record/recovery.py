@@ -1,9 +1,10 @@
-"""A whole MCAP file out of one that a kill cut short.
+"""A whole MCAP file out of one that a kill cut short, or that was damaged.
 
 The file of a killed run has its chunks but perhaps the last, and neither index nor end: our reader
 takes it as it is, other programs refuse it. Here its whole chunks go over, message by message with
 the numbers and times that they have, into a file that is closed as it should be. What never
-reached the disk stays missing, also the summary, which is written at the end of a run.
+reached the disk stays missing, also the summary, which is written at the end of a run. Of a damaged
+file, in which a chunk was changed, lost or moved, what comes before the damage goes over.
 """
 
 import os
@@ -12,8 +13,8 @@ from pathlib import Path
 from seatrial.errors import RecordingError
 from seatrial.record.mcap import description
 from seatrial.record.mcap.copying import Copy
-from seatrial.record.mcap.file import McapFile, open_file
-from seatrial.record.reader import read
+from seatrial.record.mcap.file import McapFile, open_file, open_whole_part
+from seatrial.record.reader import read_description
 
 
 def recover(path: Path, out: Path, overwrite: bool = False) -> bool:
@@ -27,10 +28,10 @@ def recover(path: Path, out: Path, overwrite: bool = False) -> bool:
             "  expected: an MCAP file\n"
             "  to mend:  use the store as it is"
         )
-    found = open_file(path)
-    if found.indexed:
+    found = _usable_part(path)
+    if found is None:
         return False
-    header = read(path).header
+    header = read_description(found)[0]
     if out.exists() and not overwrite:
         raise RecordingError(
             f"{out}: exists already\n"
@@ -50,6 +51,19 @@ def recover(path: Path, out: Path, overwrite: bool = False) -> bool:
     finally:
         partial.unlink(missing_ok=True)
     return True
+
+
+def _usable_part(path: Path) -> McapFile | None:
+    """What can go over; None where everything is as it should be."""
+    try:
+        found = open_file(path)
+        for place in found.places if found.indexed else ():
+            found.read(place, set())
+    except RecordingError:
+        found = open_whole_part(path)
+        if not found.places:
+            raise
+    return None if found.indexed else found
 
 
 def _rewrite(found: McapFile, metadata: dict[str, str], target: Path) -> None:

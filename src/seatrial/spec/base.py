@@ -146,7 +146,7 @@ class Spec(BaseModel, metaclass=_Described):
             name, factor = split
             if name in data:
                 raise ValueError(f"give either `{name}` or `{key}`, not both")
-            converted[name] = _scale(converted.pop(key), factor)
+            converted[name] = scale(converted.pop(key), factor)
         return converted
 
     @classmethod
@@ -216,7 +216,7 @@ def _annotations(annotation: Any) -> Iterator[Any]:
         yield from _annotations(arg)
 
 
-def _scale(value: Any, factor: float) -> Any:
+def scale(value: Any, factor: float) -> Any:
     """Multiply the numbers in a value; anything else is left for the type check to refuse."""
     if isinstance(value, bool):
         return value
@@ -226,5 +226,5 @@ def _scale(value: Any, factor: float) -> Any:
         except OverflowError:  # an integer of hundreds of digits; refused as not finite
             return math.inf
     if isinstance(value, list | tuple):
-        return [_scale(v, factor) for v in value]
+        return [scale(v, factor) for v in value]
     return value

@@ -1,9 +1,11 @@
 """Find the vehicles, worlds, scenarios and sensors that ship with the package."""
 
+import re
 from importlib.resources import files
 from pathlib import Path as FilePath
 
 from seatrial.errors import Problem, SpecError
+from seatrial.spec.reading import read_text
 from seatrial.spec.wording import did_you_mean
 
 FOLDERS = {
@@ -53,6 +55,13 @@ def library_file(name: str, kind: str | None = None) -> FilePath:
             mend=mend,
         )
     )
+
+
+def description_in(file: FilePath) -> str:
+    """What a file of the library says of itself; only that part of it is read as YAML."""
+    text = file.read_text(encoding="utf-8")
+    part = re.search(r"^description:.*\n(?:[ \t].*\n|\n)*", text, re.MULTILINE)
+    return "" if part is None else str(read_text(part[0], str(file))[0]["description"])
 
 
 def _folder(kind: str) -> FilePath:

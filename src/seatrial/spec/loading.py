@@ -17,9 +17,10 @@ from ruamel.yaml import YAML
 from ruamel.yaml.nodes import ScalarNode, SequenceNode
 from ruamel.yaml.representer import SafeRepresenter
 
+from seatrial.conventions import UNIT_SUFFIXES
 from seatrial.errors import Path, Problem, SpecError
 from seatrial.spec import kept
-from seatrial.spec.base import Source, Spec
+from seatrial.spec.base import Source, Spec, scale, unit_of
 from seatrial.spec.library import library_file
 from seatrial.spec.messages import Unloadable, problems_from
 from seatrial.spec.reading import is_plain_text, read_file, read_text
@@ -240,10 +241,12 @@ def _sources_in(spec: Spec) -> Iterator[Source]:
             yield from _sources_in(inner)
 
 
-def dump(spec: Spec) -> str:
+def dump(spec: Spec, *, usual_units: bool = False) -> str:
     """Write a description as YAML, every default and every reference written out.
 
-    Numbers are in SI units and exact: loading the text gives an equal description.
+    Numbers are in SI units and exact: loading the text gives an equal description. With
+    `usual_units` so it does, but angles are in degrees (`heading_deg`), and what was written in
+    rpm or knots is so again.
     """
     yaml: Any = YAML(typ="safe", pure=True)
     yaml.Representer = _Representer
@@ -252,8 +255,40 @@ def dump(spec: Spec) -> str:
     yaml.allow_unicode = True
     yaml.width = sys.maxsize  # a folded line would lose one of two spaces in a row
     stream = io.StringIO()
-    yaml.dump(spec.model_dump(), stream)
+    yaml.dump(_as_people_write(spec) if usual_units else spec.model_dump(), stream)
     return stream.getvalue()
+
+
+def _as_people_write(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_as_people_write(v) for v in value)
+    if isinstance(value, dict):
+        return {k: _as_people_write(v) for k, v in value.items()}
+    if not isinstance(value, Spec):
+        return value
+    content = {}
+    for name, field in type(value).model_fields.items():
+        suffix, held = _usual_unit(getattr(value, name), unit_of(field))
+        content[name + suffix] = _as_people_write(held)
+    return content
+
+
+def _usual_unit(value: Any, unit: str) -> tuple[str, Any]:
+    """Degrees, or the unit in which a number that is endless in SI is a short one: 972.5 rpm."""
+    exact = scale(value, 1.0)
+    if value is not None and (unit in ("rad", "rad/s") or _rounded(exact) != exact):
+        for suffix, factor in UNIT_SUFFIXES.get(unit, {}).items():
+            other = _rounded(scale(value, 1.0 / factor))
+            if scale(other, factor) == exact:
+                return f"_{suffix}", other
+    return "", value
+
+
+def _rounded(value: Any) -> Any:
+    """Without the last digits that a change of units brings: 120.0 for 119.99999999999999."""
+    if isinstance(value, list):
+        return [_rounded(v) for v in value]
+    return round(value, 9) if isinstance(value, float) else value
 
 
 class _Representer(SafeRepresenter):

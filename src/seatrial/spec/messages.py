@@ -231,7 +231,7 @@ def _problem(finding: _Finding) -> Problem:
         case "greater_than" | "greater_than_equal" | "less_than" | "less_than_equal":
             message = "out of range"
         case "finite_number":
-            message = "the number is too large"
+            message = "not a finite number" if value != value else "the number is too large"
         case "literal_error":
             message = "not an accepted value"
         case "string_pattern_mismatch" | "string_too_long" | "string_too_short":

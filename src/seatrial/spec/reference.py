@@ -22,7 +22,7 @@ from seatrial.spec.base import Source, Spec, Unit, document_fields, unit_of
 from seatrial.spec.library import library_file, library_names
 from seatrial.spec.loading import DOCUMENTS, load
 from seatrial.spec.reading import read_file
-from seatrial.spec.wording import Declared, Key, accepted, declared, did_you_mean
+from seatrial.spec.wording import Declared, Key, accepted, declared, did_you_mean, literals
 
 PAGES = {
     "scenario": ("Scenarios", ("scenario",)),
@@ -241,15 +241,20 @@ def _text(words: str) -> str:
 
 
 def _examples(only: type[Spec] | None = None) -> dict[type[Spec], str]:
-    """Of every class, or of one, the place of the library that shows most of its keys and is not
-    too long."""
+    """Of every class the place of the library that shows most of its keys and is not too long; of
+    one alone the first that is not too long."""
     best: dict[type[Spec], tuple[int, int, str]] = {}
     for kind in DOCUMENTS:
         for name in library_names(kind):
+            if only in best and best[only][0] == 0:
+                break
+            file = library_file(name, kind)
+            if only is not None and not _may_hold(file, only):
+                continue
             built = load(name, DOCUMENTS[kind])  # quick; reading the file once more is not
             if only is not None and not _holds(built, only, built._source):
                 continue
-            data, _ = read_file(library_file(name, kind))
+            data, _ = read_file(file)
             for spec, shown in _uses(built, data):
                 if only not in (None, spec):
                     continue
@@ -264,6 +269,13 @@ def _examples(only: type[Spec] | None = None) -> dict[type[Spec], str]:
         for spec in _reachable()
         if spec.__name__ in given and only in (None, spec)
     } | {spec: text for spec, (_, _, text) in best.items()}
+
+
+def _may_hold(file: FilePath, wanted: type[Spec]) -> bool:
+    """Whether a file has the words by which a class is told from others, such as `thruster`."""
+    text = file.read_text(encoding="utf-8")
+    words = [literals(wanted, name) for name, f in wanted.model_fields.items() if f.is_required()]
+    return all(str(found[0]) in text for found in words if len(found) == 1)
 
 
 def _holds(built: Any, wanted: type[Spec], top: Source | None) -> bool:

@@ -3,15 +3,16 @@
 import math
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from seatrial.compile.autonomy.failsafes import deviation_of
 from seatrial.compile.autonomy.mission_case import Array, MissionCase
 from seatrial.errors import Problem
-from seatrial.gnc.allocation import allocate
+from seatrial.gnc.allocation import Effectors, allocate
+from seatrial.programs import outcome
 from seatrial.sensors.machinery.battery import Battery
 from seatrial.signals import SensorInfo
 from seatrial.spec.navigation import Navigation
@@ -78,11 +79,20 @@ def _power(case: MissionCase, battery: Battery, speeds: Array) -> Array:
     channels = 1 + max(*effectors.channels, *(load.channel for load in battery.loads), 0)
     if effectors.azimuths is not None:
         channels = max(channels, 1 + max(effectors.azimuths.channels))
+    flow = np.zeros((6, len(speeds)))
+    flow[0] = speeds
     with jax.enable_x64(True):
-        flow = jnp.zeros((6, len(speeds))).at[0].set(speeds)
-        none = jnp.zeros((channels, len(speeds)))
-        orders = allocate(effectors, jnp.asarray(demand), flow, none, SETTLED).orders
-        return np.asarray(battery.power(orders), np.float64)
+        none = np.zeros((channels, len(speeds)))
+        return np.asarray(outcome(_settled_power, effectors, battery, demand, flow, none))
+
+
+@jax.jit
+def _settled_power(
+    effectors: Effectors, battery: Battery, demand: jax.Array, flow: jax.Array, before: jax.Array
+) -> Any:
+    # One program for all: outside of one, the loop of the allocator is compiled at every call.
+    orders = allocate(effectors, demand, flow, before, SETTLED).orders
+    return battery.power(orders).astype(np.float64)
 
 
 def position(case: MissionCase) -> Iterator[Problem]:

@@ -4,11 +4,13 @@ forgotten, a coefficient under the name that another notation gives it."""
 import math
 from collections.abc import Iterator
 
+from seatrial.compile.vehicles.limits import STREAMLINED
+from seatrial.conventions import GRAVITY
 from seatrial.errors import Path, Problem
-from seatrial.spec.actuators import Actuator
+from seatrial.spec.actuators import Actuator, Fin, FinSet, Thruster
 from seatrial.spec.base import Spec
 from seatrial.spec.sensors import AnySensor
-from seatrial.spec.vehicle import SurfaceBuoyancy, Vehicle
+from seatrial.spec.vehicle import SubmergedBuoyancy, SurfaceBuoyancy, Vehicle
 
 OUTSIDE = 2.0
 """Sizes of a vehicle from its origin, beyond which nothing is fitted to it."""
@@ -16,6 +18,14 @@ SHORTEST, LONGEST = 0.3, 1.2
 """Of the blocks under the waterline, compared with the vehicle's own length and beam."""
 STEEPEST = math.radians(5.0)
 """List or trim at rest up to which it may be meant."""
+AFLOAT, SUBMERGED = 0.1, 0.2
+"""How far buoyancy may be from the weight, of the weight: more is a number of another boat."""
+SLENDER = 0.1
+"""Least radius of gyration over the size across its axis: a rod's is 0.29."""
+FIN = 3.0
+"""Largest area of a fin over length times beam: the wings of a glider have 0.7."""
+
+RADII = "a hull has about 0.35 of its beam in roll, a quarter of its length in pitch and yaw"
 
 _MOTIONS = {"X": "u", "Y": "v", "Z": "w", "K": "p", "M": "q", "N": "r"}
 _RADIO = ("gnss", "uwb")
@@ -24,10 +34,15 @@ _RADIO = ("gnss", "uwb")
 def doubts_about_vehicle(vehicle: Vehicle) -> Iterator[Problem]:
     """What is unlikely to be meant, each with its number."""
     yield from _coefficients(vehicle)
+    yield from _surge(vehicle)
     yield from _inertia(vehicle)
+    yield from _fins(vehicle)
     if isinstance(vehicle.buoyancy, SurfaceBuoyancy):
         yield from _blocks(vehicle, vehicle.buoyancy)
         yield from _antennas(vehicle, vehicle.buoyancy)
+        yield from _propellers(vehicle, vehicle.buoyancy)
+    else:
+        yield from _buoyancy(vehicle, vehicle.buoyancy)
     for key in ("actuators", "sensors"):
         for i, fitted in enumerate(getattr(vehicle, key)):
             yield from doubts_about_place(vehicle, (key, i), vehicle, fitted)
@@ -77,8 +92,60 @@ def _coefficients(vehicle: Vehicle) -> Iterator[Problem]:
                 )
 
 
+def _surge(vehicle: Vehicle) -> Iterator[Problem]:
+    """Less drag ahead than the most streamlined body of the same displacement has."""
+    water = vehicle.hydrodynamics
+    drag = -water.coefficients.get("X_u_au", 0.0)
+    volume = vehicle.inertia.mass / water.reference_density
+    least = 0.5 * water.reference_density * STREAMLINED * volume ** (2.0 / 3.0)
+    if 0.0 < drag < least and water.nondimensional is None and "X_u" not in water.coefficients:
+        yield vehicle.problem(
+            ("hydrodynamics", "coefficients", "X_u_au"),
+            f"no body that displaces {volume:.3g} m³ has so little drag",
+            value=-drag,
+            expected=f"{-least:.2g} kg/m or more against the motion",
+            mend="thrust over the square of the speed that it makes is a good number",
+        )
+
+
+def _fins(vehicle: Vehicle) -> Iterator[Problem]:
+    """Square centimetres among square metres."""
+    most = FIN * vehicle.length * max(vehicle.beam, vehicle.height)
+    for i, fin in enumerate(vehicle.actuators):
+        if not isinstance(fin, Fin | FinSet):
+            continue
+        for key in ("lift", "table"):
+            shape = getattr(fin, key, None)
+            if shape is not None and shape.area > most:
+                yield vehicle.problem(
+                    ("actuators", i, key, "area"),
+                    f"`{fin.name}` is larger than the vehicle that carries it",
+                    value=shape.area,
+                    expected=f"m², at most {most:.3g} by the vehicle's length, beam and height",
+                    mend="100 cm² are 0.01 m²",
+                )
+
+
+def _buoyancy(vehicle: Vehicle, submerged: SubmergedBuoyancy) -> Iterator[Problem]:
+    """A craft that shoots up, or sinks like a stone."""
+    mass, density = vehicle.inertia.mass, vehicle.hydrodynamics.reference_density
+    key = "force" if submerged.force is not None else "volume"
+    given = getattr(submerged, key)
+    displaced = given and (given / GRAVITY if key == "force" else given * density)
+    if displaced and abs(displaced - mass) > SUBMERGED * mass:
+        neutral = mass * GRAVITY if key == "force" else mass / density
+        yield vehicle.problem(
+            ("buoyancy", key),
+            f"it displaces {displaced:.4g} kg of water and weighs {mass:.4g} kg: it "
+            + ("shoots up" if displaced > mass else "sinks like a stone"),
+            value=given,
+            expected=f"about {neutral:.4g} {'N' if key == 'force' else 'm³'}",
+            mend="write `trim: neutral` for a craft that is ballasted to hover",
+        )
+
+
 def _inertia(vehicle: Vehicle) -> Iterator[Problem]:
-    """Radii of gyration that reach out of the vehicle."""
+    """Radii of gyration that reach out of the vehicle, or that only a needle has."""
     inertia = vehicle.inertia
     key = "gyration" if inertia.gyration else "moments"
     given = inertia.gyration or inertia.moments or ()
@@ -94,8 +161,16 @@ def _inertia(vehicle: Vehicle) -> Iterator[Problem]:
                 f"the radius of gyration in {axis}, {radius:.3g} m, reaches out of the vehicle",
                 value=list(given),
                 expected=f"at most {most:.3g} m by its length, beam and height",
-                mend="a hull has about 0.35 of its beam in roll, a quarter of its length in pitch "
-                "and yaw",
+                mend=RADII,
+            )
+            return
+        if radius < SLENDER * max(a, b):
+            yield vehicle.problem(
+                ("inertia", key),
+                f"the radius of gyration in {axis}, {radius:.3g} m, is that of a needle",
+                value=list(given),
+                expected=f"at least {SLENDER * max(a, b):.3g} m by its length, beam and height",
+                mend=f"`gyration` is in m, `moments` in kg m²; {RADII}",
             )
             return
 
@@ -121,6 +196,15 @@ def _blocks(vehicle: Vehicle, afloat: SurfaceBuoyancy) -> Iterator[Problem]:
         for b in afloat.blocks
     ]
     total = sum(volumes)
+    displaced, mass = total * vehicle.hydrodynamics.reference_density, vehicle.inertia.mass
+    if abs(displaced - mass) > AFLOAT * mass:
+        yield vehicle.problem(
+            ("buoyancy", "blocks"),
+            f"the blocks displace {displaced:.4g} kg of water and the vehicle weighs {mass:.4g} kg",
+            expected="blocks that displace its weight",
+            mend=f"their draught times {mass / displaced:.3g} would; a hull that is finer below is "
+            "a block with less draught",
+        )
     for axis, (key, word) in enumerate({"length": "trim", "beam": "list"}.items()):
         centre = sum(v * b.at[axis] for v, b in zip(volumes, afloat.blocks, strict=True)) / total
         stiffness = 0.0  # second moment of the waterplane about the centre
@@ -151,4 +235,18 @@ def _antennas(vehicle: Vehicle, afloat: SurfaceBuoyancy) -> Iterator[Problem]:
                 value=list(sensor.position),
                 expected=f"a third number of at most {afloat.waterline:g}: it counts downwards",
                 mend=f"write {[*sensor.position[:2], -abs(sensor.position[2])]}",
+            )
+
+
+def _propellers(vehicle: Vehicle, afloat: SurfaceBuoyancy) -> Iterator[Problem]:
+    """Propellers in the air, where they push nothing."""
+    for i, thruster in enumerate(vehicle.actuators):
+        above = isinstance(thruster, Thruster) and afloat.waterline - thruster.position[2]
+        if above and above > 0.0:
+            yield vehicle.problem(
+                ("actuators", i, "position"),
+                f"`{thruster.name}` is {above:.2g} m above the water, where it pushes nothing",
+                value=list(thruster.position),
+                expected=f"a third number above {afloat.waterline:g}: it counts downwards",
+                mend=f"write {[*thruster.position[:2], abs(thruster.position[2])]}",
             )
