@@ -66,7 +66,7 @@ def motion(
 
 
 def bottom_under(ocean: Ocean, x: Scalar, y: Scalar) -> jax.Array | None:
-    """Depth of the bottom that the waves feel at places, m; None where it is the same everywhere."""
+    """Depth of the bottom that waves feel at places, m; None where it is the same everywhere."""
     if ocean.seabed is None or ocean.waves is None or ocean.waves.by_depth is None:
         return None
     return seabed.sample(ocean.seabed, x, y)

@@ -25,9 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.conventions import GRAVITY
+from seatrial.ocean.dispersion import depth_table
 from seatrial.ocean.integrals import cumulative
 from seatrial.ocean.spectra import Spectrum
-from seatrial.ocean.dispersion import depth_table
 from seatrial.ocean.spreading import Spreading
 from seatrial.ocean.waves import Waves
 from seatrial.pytree import constant

@@ -197,7 +197,9 @@ def _raw(
         # With distance and normal, which every sensor needs.
         return lambda: embree.run(*single, reach, output=1)
 
-    far = [job(origins, directions, float(ends.max())) for origins, directions, ends in watched.rays]
+    far = [
+        job(origins, directions, float(ends.max())) for origins, directions, ends in watched.rays
+    ]
     return far, [job(*rays) for rays in watched.rays]
 
 

@@ -125,9 +125,7 @@ def _by_heading(
     first, weights = _place(heading.reshape(-1), table.shape[0] - 3)
     ratios = () if steeper is None else (steeper.reshape(columns // 2, -1).T,)
 
-    def one(
-        first: jax.Array, weights: jax.Array, field: jax.Array, *ratio: jax.Array
-    ) -> jax.Array:
+    def one(first: jax.Array, weights: jax.Array, field: jax.Array, *ratio: jax.Array) -> jax.Array:
         start = (first, jnp.zeros_like(first), jnp.zeros_like(first))
         rows = jax.lax.dynamic_slice(table, start, (3, outputs, columns))
         a, b, c = (w * row for w, row in zip(weights, rows, strict=True))

@@ -10,8 +10,6 @@ Picture = NDArray[np.float32]
 
 FINE = 12
 """Bits of a bin: places are told to 1/4096 of it."""
-PATCHES = 1 << 14
-"""That are spread at once."""
 LEAST_EXTENT = 41
 """Of a patch, in 4096ths of a bin: what is met squarely lies at one range."""
 LEAST_SLOPE = 2.0**-70
@@ -28,16 +26,6 @@ def spread(near: Picture, far: Picture, echo: Picture, bins: int) -> Picture:
     The running sum of an even spread is a ramp, whose second differences are four numbers; so a
     picture is one pass over the patches and a running sum, however long the patches are.
     """
-    together = max(1, PATCHES // near.shape[1])
-    found = np.empty((len(near), bins), np.float32)
-    for first in range(0, len(near), together):
-        rows = slice(first, first + together)
-        found[rows] = _spread(near[rows], far[rows], echo[rows], bins)
-    return found
-
-
-def _spread(near: Picture, far: Picture, echo: Picture, bins: int) -> Picture:
-    """The same for so few patches that all of them stay in the cache."""
     rows, wide = len(near), bins + 2
     start, end = ((place * np.float32(1 << FINE)).astype(np.int32) for place in (near, far))
     np.maximum(end, start + LEAST_EXTENT, out=end)
