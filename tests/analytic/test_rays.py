@@ -334,9 +334,7 @@ def test_every_material_has_its_row():
 
 @pytest.mark.parametrize("cores", [1, 2, 16])
 @pytest.mark.parametrize("count", [1, 2, 20, 40, 64, 65, 200])
-def test_small_samples_are_shared_out_evenly_large_ones_one_by_one(
-    monkeypatch, cores, count
-):
+def test_small_samples_are_shared_out_evenly_large_ones_one_by_one(monkeypatch, cores, count):
     """Forty pings in portions of 32 and 8 would leave one of two cores idle most of the time."""
     monkeypatch.setattr("os.cpu_count", lambda: cores)
     small, large = (
