@@ -211,3 +211,28 @@ def test_a_sea_that_changes_takes_its_wavenumbers_along():
     for t, whole in ((10.0, old), (change.end, new)):
         found = between(change.mix(t), change, old.waves, new.waves)
         assert np.array_equal(found.by_depth.wavenumber, whole.waves.by_depth.wavenumber)
+
+
+@pytest.mark.parametrize("shape", ["box", "ellipse"])
+def test_craft_of_a_batch_each_feel_the_depth_under_them(shape):
+    """Long ones by their heading, and round ones, whose table has one row."""
+    ocean = sloping(SEA)
+    beam = 2.0 if shape == "ellipse" else 1.0
+    model = craft.compiled(craft.barge(length=2.0, beam=beam, shape=shape), ocean)
+    assert (model.excitation.table.shape[0] == 1) == (shape == "ellipse")
+    north = np.array([north_of(h) for h in (2.2, 6.0, 70.0)])
+    heading = np.array([0.3, -1.0, 2.2])
+    zero = np.zeros(3)
+
+    @jax.jit
+    def felt(model, ocean, at):
+        found = surroundings(model, ocean, at, jnp.float64(3.0))
+        parts = (*found.excitation, *found.relative, found.elevation)
+        return jnp.stack([jnp.broadcast_to(v, at.position.shape[1:]) for v in parts])
+
+    together = craft.state(model, (north, zero, zero), (zero, zero, heading), np.zeros((6, 3)), ())
+    whole = np.array(felt(model, ocean, together))
+    for i in range(3):
+        alone = craft.state(model, (north[i], 0.0, 0.0), (0.0, 0.0, heading[i]))
+        one = np.array(felt(model, ocean, alone))
+        assert np.allclose(whole[:, i], one, rtol=1e-5, atol=1e-6 * np.abs(whole).max())
