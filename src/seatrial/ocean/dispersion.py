@@ -12,6 +12,7 @@ and with it the surface that is drawn, stays one field over the whole map, with 
 its mean depth: crests keep their distance and height over shoals (`docs/theory/ocean.md`).
 """
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -53,11 +54,11 @@ def depth_table(
     solve: Callable[[float], Array], shallowest: float, deepest: float, dtype: type[np.floating]
 ) -> DepthTable:
     """A table between two depths; `solve` gives the wavenumbers (C,) at one."""
-    ends = np.log([shallowest, max(deepest, 2.0 * shallowest)])
-    depths = np.exp(np.linspace(*ends, ROWS))
+    first, last = math.log(shallowest), math.log(max(deepest, 2.0 * shallowest))
+    depths = np.exp(np.linspace(first, last, ROWS))
     return DepthTable(
-        first=constant(ends[0], dtype),
-        per_row=constant((ends[1] - ends[0]) / (ROWS - 1), dtype),
+        first=constant(first, dtype),
+        per_row=constant((last - first) / (ROWS - 1), dtype),
         wavenumber=constant(np.stack([solve(h) for h in depths]), dtype),
     )
 

@@ -182,13 +182,16 @@ def sample(
         # Above the mean level C and S do not follow the theory, nor do their slopes.
         slopes: Vec3 = (0.0, 0.0, 0.0)
         if waves.stretching == "linear":
-            ratio = 1.0 if here is None else number / column
-            across = sums(jnp.stack([-speed * kx, -speed * ky]), ratio * cos)
+            tilted = jnp.stack([-speed * kx, -speed * ky])
             if here is None:
                 steep = speed * k if waves.depth is None else speed * k / jnp.tanh(k * waves.depth)
-                fall = sums(steep[None], sin)[0]
+                across, fall = sums(tilted, cos), sums(steep[None], sin)[0]
             else:
-                fall = sums(speed[None], number / jnp.tanh(number * depth) * sin)[0]
+                steep = number / jnp.tanh(number * here.depth)
+                across, fall = (
+                    sums(tilted, number / column * cos),
+                    sums(speed[None], steep * sin)[0],
+                )
             slopes = (across[0], across[1], -fall)
         return _with_slopes_above(z, found, slopes)
 

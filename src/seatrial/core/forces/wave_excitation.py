@@ -123,7 +123,9 @@ def _by_heading(
     outputs, columns = table.shape[1:]
     field = jnp.concatenate([cosine, sine]).reshape(columns, -1).T
     first, weights = _place(heading.reshape(-1), table.shape[0] - 3)
-    ratios = () if steeper is None else (steeper.reshape(columns // 2, -1).T,)
+    ratios: tuple[jax.Array, ...] = ()
+    if steeper is not None:
+        ratios = (steeper.reshape(columns // 2, -1).T,)
 
     def one(first: jax.Array, weights: jax.Array, field: jax.Array, *ratio: jax.Array) -> jax.Array:
         start = (first, jnp.zeros_like(first), jnp.zeros_like(first))

@@ -199,7 +199,7 @@ class FanSonar:
                 (later.reshape(rows, -1)[some], heard.reshape(rows, -1)[some])
                 for later, heard in detours
             ]
-            filled[some] = self._spread(fan, Echoes(*(part[some] for part in echoes)), late)
+            filled[some] = self._spread(fan, echoes.at(some), late)
         return filled.reshape(pings, -1, self.bins)
 
     def _spread(self, fan: Fan, echoes: Echoes, detours: list[tuple[Picture, Picture]]) -> Picture:
