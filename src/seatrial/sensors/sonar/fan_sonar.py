@@ -54,8 +54,6 @@ Array = NDArray[np.float64]
 RAYS = 1 << 17
 """Rays that are cast at once, of as many pings as that makes: long loops for NumPy, short enough
 for the cache."""
-PATCHES = 1 << 14
-"""Echoes that are spread over range at once, for the same reason."""
 CELLS = 1 << 16
 """Cells of a picture that are finished at once: all that is done to them stays in the cache."""
 FARTHEST_FACTOR = 2.0
@@ -183,30 +181,8 @@ class FanSonar:
             views.others,
             self.range,
         )
-        detours: list[tuple[Picture, Picture]] = []
-        if self.multipath:
-            whole = echoes.shaped(pings, azimuths, elevations)
-            for mirror in self._mirrors(views.position, ocean):
-                detours.append(_detour(mirror, fan, rotation, views.position, directions, whole))
-        # A row is what ends up in the same bins: a ping of a single beam, or else an azimuth.
-        rows, each = (pings, azimuths) if len(fan.receive) == 1 else (pings * azimuths, 1)
-        echoes = echoes.shaped(rows, each, elevations)
-        filled = np.empty((rows, self.bins), np.float32)
-        together = max(PATCHES // (each * elevations), 1)
-        for first in range(0, rows, together):
-            some = slice(first, first + together)
-            late = [
-                (later.reshape(rows, -1)[some], heard.reshape(rows, -1)[some])
-                for later, heard in detours
-            ]
-            filled[some] = self._spread(fan, echoes.at(some), late)
-        return filled.reshape(pings, -1, self.bins)
-
-    def _spread(self, fan: Fan, echoes: Echoes, detours: list[tuple[Picture, Picture]]) -> Picture:
-        """(rows, bins) of echoes (rows, azimuths, elevations), and how much later and how well they
-        are heard by detours."""
-        rows = len(echoes.distance)
-        near, far = (part.reshape(rows, -1) for part in _extent(fan, echoes))
+        echoes = echoes.shaped(pings, azimuths, elevations)
+        near, far = _extent(fan, echoes)
         width = np.float32(self.bins / self.range)
         # What a patch sends back, of sound that was sent towards it as on the axis and is heard as
         # on the axis.
@@ -214,14 +190,17 @@ class FanSonar:
         strength *= fan.cell * fan.sent
         if len(fan.receive) == 1:
             strength *= fan.receive[0][:, None]
-        filled = spread(
-            width * near, width * far, (strength * fan.sent).reshape(rows, -1), self.bins
-        )
-        strength = strength.reshape(rows, -1)
-        for later, heard in detours:
-            there = width * (near + later), width * (far + later)
-            filled += spread(*there, strength * heard, self.bins)
-        return filled
+        rows = pings if len(fan.receive) == 1 else pings * azimuths
+        near, far, strength = (part.reshape(rows, -1) for part in (near, far, strength))
+        sent = np.tile(fan.sent, strength.shape[1] // elevations)
+        filled = spread(width * near, width * far, strength * sent, self.bins)
+        if self.multipath:
+            for mirror in self._mirrors(views.position, ocean):
+                detour = _detour(mirror, fan, rotation, views.position, directions, echoes)
+                later, heard = (part.reshape(rows, -1) for part in detour)
+                there = width * (near + later), width * (far + later)
+                filled += spread(*there, strength * heard, self.bins)
+        return filled.reshape(pings, -1, self.bins)
 
     def _mirrors(self, place: Array, ocean: Ocean) -> list["Mirror"]:
         found = [Mirror(np.zeros(len(place)), 1.0)]

@@ -33,10 +33,6 @@ class Echoes(NamedTuple):
         distance, cosine, rise = (part.reshape(shape) for part in self[:3])
         return Echoes(distance, cosine, rise, self.material.reshape(shape))
 
-    def at(self, rows: slice) -> "Echoes":
-        """Some along the first axis."""
-        return Echoes(self.distance[rows], self.cosine[rows], self.rise[rows], self.material[rows])
-
 
 def met_under_water(
     scene: RayScene,
