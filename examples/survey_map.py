@@ -20,7 +20,7 @@ survey = load("remus100-seabed-survey", st.Scenario)
 (sounder,) = (sensor for sensor in remus.fitted if sensor.type == "multibeam")
 quiet = sounder.model_copy(update={"fidelity": "ideal"})
 remus = remus.model_copy(update={"sensors": (quiet,), "feedback": "truth"})
-run = st.run(survey.model_copy(update={"vehicles": (remus,), "duration": 330.0}))
+run = st.run(survey.model_copy(update={"vehicles": (remus,), "duration": 360.0}))
 
 frames, pings = run.recording.vehicle("remus"), run.recording.samples("remus", "multibeam")
 clouds = run.recording.payload("remus", "multibeam")

@@ -1,14 +1,18 @@
 """Rays against plane geometry, against triangles one by one, and against themselves elsewhere."""
 
+from types import SimpleNamespace
+
 import jax
 import numpy as np
 import pytest
 
+from seatrial.engine.exchange import taps
 from seatrial.geometry import mesh, rays
 from seatrial.geometry.bodies import Body, Timetable
 from seatrial.geometry.grid import facet, height_grid
 from seatrial.geometry.materials import MATERIAL_NAMES, MATERIALS, material_column
 from seatrial.geometry.rays import BOTTOM, RayScene
+from seatrial.signals import PayloadInfo
 from seatrial.validation import ray_timing
 
 NORTH, EAST, DOWN = np.eye(3)
@@ -328,6 +332,23 @@ def test_every_material_has_its_row():
         assert 0.0 < material.radar <= 1.0
 
 
+@pytest.mark.parametrize("cores", [1, 2, 16])
+@pytest.mark.parametrize("count", [1, 2, 20, 40, 64, 65, 200])
+def test_small_samples_are_shared_out_evenly_large_ones_one_by_one(monkeypatch, cores, count):
+    """Forty pings in portions of 32 and 8 would leave one of two cores idle most of the time."""
+    monkeypatch.setattr("os.cpu_count", lambda: cores)
+    small, large = (
+        SimpleNamespace(payload=PayloadInfo("cloud", (beams, 6), "float32", "1"))
+        for beams in (512, 65536)
+    )
+    size = taps.samples_together(small, count)
+    parts = [min(size, count - first) for first in range(0, count, size)]
+    assert max(parts) <= taps.PART
+    busiest = max(sum(parts[core::cores]) for core in range(cores))
+    assert busiest <= -(-count // cores) + len(parts) / cores  # as even as whole samples allow
+    assert taps.samples_together(large, count) == 1
+
+
 @pytest.mark.rest
 def test_the_bench_times_every_sensor_beside_embree(monkeypatch):
     """Shares and factors are left to a quiet machine; rays are counted exactly."""
@@ -342,3 +363,4 @@ def test_the_bench_times_every_sensor_beside_embree(monkeypatch):
     for row in rows.values():
         assert 2.0 * row["rays_per_s"] == pytest.approx(row["rays"] * row["real_time_factor"])
         assert row["share_of_raw"] == pytest.approx(row["rays_per_s"] / row["raw_rays_per_s"])
+        assert row["share_of_ended"] > 0.0

@@ -235,6 +235,21 @@ def test_the_sign_is_found_and_said(tmp_path):
     assert other.report.land_share == 1.0
 
 
+def test_soundings_above_the_water_are_counted_with_their_first_line(tmp_path):
+    """Half of a survey with the other sign would else be an archipelago that nobody asked for."""
+    path = write_xyz(tmp_path / "mixed.xyz")
+    lines = path.read_text().splitlines()
+    for i in range(2, len(lines), 2):
+        x, y, z = lines[i].split(",")
+        lines[i] = f"{x},{y},{-float(z)}"
+    path.write_text("\n".join(lines))
+    said = "\n".join(imported(path).report.notes)
+    count = len(range(2, len(lines), 2))
+    assert f"{count:,} of {len(lines):,} soundings lie above the water" in said
+    assert "the first in line 3" in said
+    assert "above the water" not in "\n".join(imported(write_xyz(tmp_path / "a.xyz")).report.notes)
+
+
 def test_an_offset_lowers_the_bottom(tmp_path):
     path = write_xyz(tmp_path / "a.xyz")
     moved = imported(path, offset=1.25).terrain.depth - imported(path).terrain.depth

@@ -40,7 +40,14 @@ def signed(source: Source, choices: Choices, notes: list[str]) -> Source:
     if isinstance(source, Surface):
         vertices = source.vertices * [1.0, 1.0, sign] + [0.0, 0.0, choices.offset]
         return replace(source, vertices=vertices, positive="down")
-    return replace(source, z=sign * source.z + choices.offset, positive="down")
+    depth = sign * source.z + choices.offset
+    if isinstance(source, Soundings) and (dry := np.flatnonzero(depth < 0.0)).size:
+        line = int(dry[0]) + 1 if source.lines is None else int(source.lines[dry[0]])
+        notes.append(
+            f"{source.file.name}: {dry.size:,} of {depth.size:,} soundings lie above the water "
+            f"(land, or another sign?), the first in line {line}"
+        )
+    return replace(source, z=depth, positive="down")
 
 
 def without_strays(sources: list[Source], notes: list[str]) -> list[Source]:

@@ -40,8 +40,9 @@ def show_rays(as_json: bool) -> None:
 
     _show(
         ray_rows(),
-        f"{'sensor':>24}  rays/s of all cores  of raw Embree  × real time",
-        "{sensor:>24}{rays_per_s:>21,.0f}{share_of_raw:>15.0%}{real_time_factor:>13,.2f}",
+        f"{'sensor':>24}  rays/s of all cores  of raw Embree  with the same ends  × real time",
+        "{sensor:>24}{rays_per_s:>21,.0f}{share_of_raw:>15.0%}{share_of_ended:>20.0%}"
+        "{real_time_factor:>13,.2f}",
         as_json,
     )
 

@@ -9,7 +9,7 @@ from seatrial.core.forces import hull_loads, restoring, wave_excitation
 from seatrial.core.surroundings import Surroundings
 from seatrial.core.types import Model, State
 from seatrial.ocean import Ocean, water
-from seatrial.ocean.motion import drift, motion
+from seatrial.ocean.motion import bottom_under, drift, motion
 from seatrial.spatial.rotations import Rotation, rotation
 from seatrial.spatial.vectors import (
     STILL,
@@ -87,8 +87,9 @@ def _at_surface(
     slope: tuple[Scalar, Scalar] = (0.0, 0.0)
     excitation = None
     motion, orbital = STILL, None
+    bottom = bottom_under(ocean, x, y)
     if model.excitation is not None and ocean.waves is not None:
-        loads = wave_excitation.evaluate(model.excitation, ocean.waves, x, y, turned, t)
+        loads = wave_excitation.evaluate(model.excitation, ocean.waves, x, y, turned, t, bottom)
         elevation, slope, excitation = loads.elevation, loads.slope, loads.wrench
         motion = _at_depth(loads.motion, turned, depth)
         orbital = turned.to_world(motion.linear)
@@ -102,7 +103,9 @@ def _at_surface(
         linear = velocity.linear if carried is None else subtract(velocity.linear, carried)
         through = Twist(*linear, *velocity.angular)
         density = water.density(ocean.water, jnp.zeros_like(jnp.asarray(z)))
-        wetted = hull_loads.evaluate(model.hull, ocean.waves, position, turned, through, density, t)
+        wetted = hull_loads.evaluate(
+            model.hull, ocean.waves, position, turned, through, density, t, bottom
+        )
         on_hull = wetted.wrench
         if model.hull.holds:
             volume_ratio = wetted.volume / hull.volume

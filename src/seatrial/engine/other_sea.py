@@ -98,9 +98,12 @@ def _waves(mix: Mix, change: SeaChange, old: Waves | None, new: Waves | None) ->
     if new is None:
         return None
     now, dtype = change.scene_waves(mix), np.asarray(new.amplitude).dtype
-    omega = np.asarray(new.omega)
+    omega, by_depth = np.asarray(new.omega), new.by_depth
     if old is not None:
         omega = np.where(mix.fresh, omega, np.asarray(old.omega))
+    if by_depth is not None and old is not None and old.by_depth is not None:
+        numbers = _chosen(mix.fresh, by_depth.wavenumber, old.by_depth.wavenumber)
+        by_depth = replace(by_depth, wavenumber=numbers)
     return replace(
         new,
         amplitude=constant(now.amplitude, dtype),
@@ -109,6 +112,7 @@ def _waves(mix: Mix, change: SeaChange, old: Waves | None, new: Waves | None) ->
         direction=constant(now.direction, dtype),
         phase=constant(now.phase, dtype),
         observed=constant(now.omega, np.float64),
+        by_depth=by_depth,
     )
 
 

@@ -366,8 +366,11 @@ def _nearest(found: list[Hits]) -> Hits:
     if known.all():
         return first
     fresh = np.flatnonzero(~known)
+    count = len(first.ray)
+    order = np.insert(np.arange(count), place[fresh], count + np.arange(len(fresh)))
     # Normals lie component by component.
-    return Hits(*(np.insert(old.T, place[fresh], new[fresh].T, axis=-1).T for old, new in pairs))
+    joined = (np.concatenate([old.T, new[fresh].T], axis=-1) for old, new in pairs)
+    return Hits(*(part.take(order, axis=-1).T for part in joined))
 
 
 def material_of(body: Body) -> int:

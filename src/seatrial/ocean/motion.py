@@ -18,7 +18,7 @@ import jax
 import jax.numpy as jnp
 
 from seatrial.conventions import SEAWATER_DENSITY
-from seatrial.ocean import Ocean, current, turbulence, waves
+from seatrial.ocean import Ocean, current, seabed, turbulence, waves
 from seatrial.spatial.vectors import Scalar, Vec3, add, dot
 
 
@@ -48,7 +48,7 @@ def motion(
     if ocean.waves is None:
         velocity, acceleration = drift(ocean, place, t)
         return Motion(velocity, velocity, None, acceleration, 0.0, (0.0, 0.0), 0.0)
-    wave = waves.sample(ocean.waves, place, t, density)
+    wave = waves.sample(ocean.waves, place, t, density, bottom_under(ocean, place[0], place[1]))
     carried, changing = drift(ocean, place, t, wave.velocity)
     velocity = wave.velocity if carried is None else add(carried, wave.velocity)
     u, v, w = wave.gradient
@@ -63,6 +63,13 @@ def motion(
         slope=wave.slope,
         pressure=wave.pressure,
     )
+
+
+def bottom_under(ocean: Ocean, x: Scalar, y: Scalar) -> jax.Array | None:
+    """Depth of the bottom that waves feel at places, m; None where it is the same everywhere."""
+    if ocean.seabed is None or ocean.waves is None or ocean.waves.by_depth is None:
+        return None
+    return seabed.sample(ocean.seabed, x, y)
 
 
 def drift(

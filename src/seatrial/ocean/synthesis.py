@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.conventions import GRAVITY
+from seatrial.ocean.dispersion import depth_table
 from seatrial.ocean.integrals import cumulative
 from seatrial.ocean.spectra import Spectrum
 from seatrial.ocean.spreading import Spreading
@@ -110,10 +111,12 @@ def waves_from(
     stretching: str,
     dtype: Any,
     current: tuple[float, float] = (0.0, 0.0),
+    depths: tuple[float, float] | None = None,
 ) -> Waves:
     """Put the components of all systems together, with their wavenumbers at this water depth.
 
-    `current` north and east carries the waves: frequencies are those that the water sees.
+    `current` north and east carries the waves: frequencies are those that the water sees. `depths`
+    are the least and the greatest of a bottom that is a map.
     """
     bands = [s.omega if s.band is None else s.band for s in systems]
     columns = zip(*(s[:4] for s in systems), strict=True)
@@ -130,6 +133,9 @@ def waves_from(
         band=constant(np.concatenate(bands), np.float64),
         depth=None if depth is None else constant(depth, dtype),
         stretching=stretching,
+        by_depth=None
+        if depths is None
+        else depth_table(lambda h: wavenumber(joined.omega, h), *depths, dtype),
     )
 
 

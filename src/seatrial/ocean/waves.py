@@ -21,6 +21,7 @@ import jax.numpy as jnp
 
 from seatrial.conventions import GRAVITY, SEAWATER_DENSITY
 from seatrial.ocean.blocks import in_blocks, sums
+from seatrial.ocean.dispersion import DepthTable, local
 from seatrial.pytree import pytree, static
 from seatrial.spatial.trig import sincos, wrap
 from seatrial.spatial.vectors import Scalar, Vec3, add, scale
@@ -55,9 +56,11 @@ class Waves:
     band: jax.Array
     """(C,) middle of the frequency band that a component was drawn from, rad/s: of every seed."""
     depth: jax.Array | None = None
-    """Water depth, m; None for deep water."""
+    """Water depth, m, that the wavenumbers belong to; None for deep water."""
     stretching: str = static(default="constant")
     """One of `STRETCHING`."""
+    by_depth: DepthTable | None = None
+    """Wavenumbers at other depths, over a bottom that is a map."""
 
 
 Gradient = tuple[Vec3, Vec3, Vec3]
@@ -117,9 +120,17 @@ def slope(waves: Waves, x: Scalar, y: Scalar, t: jax.Array | float) -> tuple[jax
 
 
 def sample(
-    waves: Waves, position: Vec3, t: jax.Array | float, density: Scalar = SEAWATER_DENSITY
+    waves: Waves,
+    position: Vec3,
+    t: jax.Array | float,
+    density: Scalar = SEAWATER_DENSITY,
+    bottom: Scalar | None = None,
 ) -> WaveSample:
-    """Everything at once; what a compiled program does not use of it costs nothing."""
+    """Everything at once; what a compiled program does not use of it costs nothing.
+
+    With the depth of the `bottom` under the points, the motion under the surface is that of waves
+    of the same height and frequency in water of that depth; elevation and slope are the same.
+    """
     now = time_phase(waves, t)
     kx, ky = _wavevector(waves)
     amplitude, k = waves.amplitude, waves.wavenumber
@@ -138,15 +149,25 @@ def sample(
     )
     rising_rows = jnp.stack([rate, -speed * kx, -speed * ky])
 
-    def at(x: jax.Array, y: jax.Array, z: jax.Array) -> WaveSample:
+    def at(x: jax.Array, y: jax.Array, z: jax.Array, *under: jax.Array) -> WaveSample:
         sin, cos = _sincos_theta(now, kx, ky, x, y)
         zeta = sums(level, cos)[0]
         slope_x, slope_y = sums(tilt, sin)
-        horizontal, vertical, pressure = _decay(waves, z, zeta)
+        column = k.reshape(-1, *(1,) * zeta.ndim)
+        here = local(waves.by_depth, under[0]) if under and waves.by_depth is not None else None
+        depth, number = (waves.depth, column) if here is None else here
+        horizontal, vertical, pressure = _decay(waves.stretching, depth, number, z, zeta)
         u, v = sums(moving, horizontal * cos)
         w = sums(sinking, vertical * sin)[0]
-        ut, vt, ux, uy, vy = sums(behind_rows, horizontal * sin)
-        wt, wx, wy = sums(rising_rows, vertical * cos)
+        if here is None:
+            ut, vt, ux, uy, vy = sums(behind_rows, horizontal * sin)
+            wt, wx, wy = sums(rising_rows, vertical * cos)
+        else:
+            ratio = number / column
+            ut, vt = sums(behind_rows[:2], horizontal * sin)
+            ux, uy, vy = sums(behind_rows[2:], ratio * horizontal * sin)
+            wt = sums(rising_rows[:1], vertical * cos)[0]
+            wx, wy = sums(rising_rows[1:], ratio * vertical * cos)
         found = WaveSample(
             elevation=zeta,
             slope=(slope_x, slope_y),
@@ -157,16 +178,25 @@ def sample(
             pressure=GRAVITY * sums(level, pressure * cos)[0],
         )
         if waves.stretching == "wheeler":
-            return _with_moving_depth(waves, z, found, -sums((amplitude * observed)[None], sin)[0])
+            return _with_moving_depth(depth, z, found, -sums((amplitude * observed)[None], sin)[0])
         # Above the mean level C and S do not follow the theory, nor do their slopes.
         slopes: Vec3 = (0.0, 0.0, 0.0)
         if waves.stretching == "linear":
-            steep = speed * k if waves.depth is None else speed * k / jnp.tanh(k * waves.depth)
-            across = sums(jnp.stack([-speed * kx, -speed * ky]), cos)
-            slopes = (across[0], across[1], -sums(steep[None], sin)[0])
+            tilted = jnp.stack([-speed * kx, -speed * ky])
+            if here is None:
+                steep = speed * k if waves.depth is None else speed * k / jnp.tanh(k * waves.depth)
+                across, fall = sums(tilted, cos), sums(steep[None], sin)[0]
+            else:
+                steep = number / jnp.tanh(number * here.depth)
+                across, fall = (
+                    sums(tilted, number / column * cos),
+                    sums(speed[None], steep * sin)[0],
+                )
+            slopes = (across[0], across[1], -fall)
         return _with_slopes_above(z, found, slopes)
 
-    found = in_blocks(at, *position)
+    by_place = waves.by_depth is not None and bottom is not None
+    found = in_blocks(at, *position, *((bottom,) if by_place else ()))
     return found._replace(pressure=density * found.pressure)
 
 
@@ -179,13 +209,15 @@ def _with_slopes_above(z: jax.Array, wave: WaveSample, slopes: Vec3) -> WaveSamp
     return wave._replace(gradient=(u, v, w))
 
 
-def _with_moving_depth(waves: Waves, z: jax.Array, wave: WaveSample, rise: jax.Array) -> WaveSample:
+def _with_moving_depth(
+    h: jax.Array | None, z: jax.Array, wave: WaveSample, rise: jax.Array
+) -> WaveSample:
     """The sample with the derivatives that come from reading C and S at Wheeler's depth z'.
 
     z' moves with the surface, whose rate is `rise`: ∂v/∂t gains (∂v/∂z')(∂z'/∂ζ) ∂ζ/∂t, and the
     gradient likewise. Above the surface the factors are held.
     """
-    h, zeta = waves.depth, wave.elevation
+    zeta = wave.elevation
     with_z: Scalar = 1.0 if h is None else h / (h + zeta)
     with_zeta: Scalar = 1.0 if h is None else h * (h - z) / (h + zeta) ** 2
     wet = z + zeta >= 0.0
@@ -213,14 +245,14 @@ def _sincos_theta(
     return sincos(now.reshape(column) - kx.reshape(column) * x - ky.reshape(column) * y)
 
 
-def _decay(waves: Waves, z: jax.Array, zeta: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Factors C, S and P at depth z, (C, ...), stretched above the mean level."""
-    h = waves.depth
-    if waves.stretching == "wheeler":
+def _decay(
+    stretching: str, h: jax.Array | None, k: jax.Array, z: jax.Array, zeta: jax.Array
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Factors C, S and P at depth z in water h deep, (C, ...), stretched above the mean level."""
+    if stretching == "wheeler":
         z = z + zeta if h is None else h * (z + zeta) / (h + zeta)
-    k = waves.wavenumber.reshape(-1, *(1,) * zeta.ndim)
     below = jnp.maximum(z, 0.0)
-    above = jnp.maximum(-z, 0.0) if waves.stretching == "linear" else None
+    above = jnp.maximum(-z, 0.0) if stretching == "linear" else None
     if h is None:
         down = jnp.exp(-k * below)
         if above is not None:

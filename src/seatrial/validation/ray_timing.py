@@ -1,7 +1,8 @@
 """How fast sensors that cast rays are, beside Embree itself with the same rays in the same run.
 
 Samples are expanded as a run does it: large ones one by one, small ones some at once, on all cores.
-Embree gets the rays in the same portions.
+Embree gets the rays in the same portions, once to the range of the sensor and once as short as the
+sensor makes them, where it knows that the water ends them.
 """
 
 import dataclasses
@@ -68,12 +69,12 @@ REPEATS = 5
 
 
 class Watched(RayScene):
-    """A scene that notes the rays that are cast against it, and how far the farthest goes."""
+    """A scene that notes the rays that are cast against it, and how far they go."""
 
     def __init__(self, scene: RayScene) -> None:
         super().__init__(scene.bodies)
         self._watched = scene
-        self.rays: list[tuple[Array, NDArray[np.floating[Any]], float]] = []
+        self.rays: list[tuple[Array, NDArray[np.floating[Any]], NDArray[np.floating[Any]]]] = []
 
     def cast(
         self,
@@ -85,7 +86,8 @@ class Watched(RayScene):
     ) -> Hits:
         """As the scene that is watched."""
         each = len(directions) // len(origins)
-        self.rays.append((np.repeat(origins, each, axis=0), directions, float(np.max(reach))))
+        ends = np.array(np.broadcast_to(reach, len(directions)), np.float32)
+        self.rays.append((np.repeat(origins, each, axis=0), directions, ends))
         return self._watched.cast(origins, directions, t, others, reach)
 
 
@@ -94,7 +96,9 @@ class Stretch(NamedTuple):
 
     jobs: list[Callable[[], Any]]
     raw: list[Callable[[], Any]]
-    """The same rays, with Embree alone."""
+    """The same rays, with Embree alone, all to the range of the farthest."""
+    ended: list[Callable[[], Any]]
+    """The same, as short as the sensor makes them."""
     rays: int
 
 
@@ -116,6 +120,7 @@ def ray_rows() -> Iterator[Row]:
         together = Stretch(
             [job for stretch in some for job in stretch.jobs],
             [job for stretch in some for job in stretch.raw],
+            [job for stretch in some for job in stretch.ended],
             sum(stretch.rays for stretch in some),
         )
         yield _row("together", together, pool)
@@ -146,30 +151,35 @@ def stretch_of(dense: DenseSensor, views: Views, ocean: Ocean) -> Stretch:
     )
     watched = Watched(scene)
     seen: Any = dataclasses.replace(held, **{name: watched})
-    size = samples_together(dense)
+    size = samples_together(dense, len(views.number))
     parts = [views.part(slice(i, i + size)) for i in range(0, len(views.number), size)]
     for part in parts:
         seen.expand(part, ocean)
     rays = sum(len(directions) for _, directions, _ in watched.rays)
-    return Stretch([_job(dense, part, ocean) for part in parts], _raw(scene, watched), rays)
+    return Stretch([_job(dense, part, ocean) for part in parts], *_raw(scene, watched), rays)
 
 
 def _row(name: str, stretch: Stretch, pool: Executor) -> Row:
     # By turns, so that what else the machine does strikes both.
-    turns = [(timed(stretch.jobs, pool), timed(stretch.raw, pool)) for _ in range(REPEATS)]
-    wall, raw = (min(times) for times in zip(*turns, strict=True))
+    what = (stretch.jobs, stretch.raw, stretch.ended)
+    turns = [[timed(jobs, pool) for jobs in what] for _ in range(REPEATS)]
+    wall, raw, ended = (min(times) for times in zip(*turns, strict=True))
     return {
         "sensor": name,
         "rays": stretch.rays,
         "rays_per_s": stretch.rays / wall,
         "raw_rays_per_s": stretch.rays / raw,
         "share_of_raw": raw / wall,
+        "share_of_ended": ended / wall,
         "real_time_factor": SECONDS / wall,
     }
 
 
-def _raw(scene: RayScene, watched: Watched) -> list[Callable[[], Any]]:
-    """The same rays cast with Embree alone, against all that stands still as one structure."""
+def _raw(
+    scene: RayScene, watched: Watched
+) -> tuple[list[Callable[[], Any]], list[Callable[[], Any]]]:
+    """The same rays cast with Embree alone, against all that stands still as one structure: to the
+    range of the farthest, and to where each ends."""
     from embreex.mesh_construction import TriangleMesh
     from embreex.rtcore_scene import EmbreeScene
 
@@ -182,12 +192,15 @@ def _raw(scene: RayScene, watched: Watched) -> list[Callable[[], Any]]:
     TriangleMesh(embree, whole.vertices.astype(np.float32), whole.faces.astype(np.int32))
     embree.run(np.zeros((1, 3), np.float32), np.ones((1, 3), np.float32))
 
-    def job(origins: Array, directions: NDArray[np.floating[Any]], reach: float) -> Any:
+    def job(origins: Array, directions: NDArray[np.floating[Any]], reach: Any) -> Any:
         single = [np.ascontiguousarray(a, np.float32) for a in (origins, directions)]
         # With distance and normal, which every sensor needs.
         return lambda: embree.run(*single, reach, output=1)
 
-    return [job(*rays) for rays in watched.rays]
+    far = [
+        job(origins, directions, float(ends.max())) for origins, directions, ends in watched.rays
+    ]
+    return far, [job(*rays) for rays in watched.rays]
 
 
 def _job(dense: DenseSensor, view: Views, ocean: Ocean) -> Callable[[], Any]:

@@ -18,8 +18,10 @@ from seatrial.compile.surroundings.body_shapes import (
     place_of,
     product,
 )
+from seatrial.compile.surroundings.seabed import SHALLOWEST
 from seatrial.geometry.bodies import Body, Fender, Ride, Timetable, rotation_matrix
-from seatrial.ocean import Ocean
+from seatrial.ocean import Ocean, seabed
+from seatrial.ocean.synthesis import wavenumber
 from seatrial.ocean.waves import Waves
 from seatrial.seeding import generator
 from seatrial.spec import bodies as spec
@@ -177,7 +179,11 @@ def _ride(ocean: Ocean, place: tuple[float, float], radius: float) -> Ride:
     amplitude, k, direction, phase, omega = _plain(waves)
     horizontal = amplitude
     if waves.depth is not None:
-        horizontal = amplitude / np.tanh(np.maximum(k * float(waves.depth), 1e-9))
+        depth, number = float(waves.depth), k
+        if waves.by_depth is not None and ocean.seabed is not None:
+            depth = max(float(seabed.under(ocean.seabed, north, east)), SHALLOWEST)
+            number = wavenumber(np.asarray(waves.omega, np.float64), depth)
+        horizontal = amplitude / np.tanh(np.maximum(number * depth, 1e-9))
     here = phase - k * (np.cos(direction) * north + np.sin(direction) * east)
     return Ride(
         amplitude=amplitude,

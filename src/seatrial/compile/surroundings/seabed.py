@@ -52,7 +52,7 @@ class Bottom(NamedTuple):
     depth: float | Terrain
     """Of a flat one, m, or over a grid."""
     for_waves: float
-    """The one depth that its waves feel, m."""
+    """That crests of its waves are spaced by, m; motion and loads follow the depth under them."""
 
     @property
     def deepest(self) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.compile.padding import room_for
-from seatrial.compile.surroundings.seabed import Bottom, bottom_of
+from seatrial.compile.surroundings.seabed import SHALLOWEST, Bottom, bottom_of
 from seatrial.geometry.terrain import Terrain
 from seatrial.ocean import (
     Current,
@@ -58,7 +58,7 @@ def build_ocean(world: World, seed: int, dtype: Dtype, bottom: Bottom | None = N
     bottom = bottom or bottom_of(world, seed)
     return Ocean(
         water=_water(world, bottom, dtype),
-        waves=_waves(world, None if bottom is None else bottom.for_waves, seed, dtype),
+        waves=_waves(world, bottom, seed, dtype),
         current=_current(world.current, dtype),
         wind=_wind(world.wind, seed, dtype),
         turbulence=_turbulence(world, seed, dtype),
@@ -73,7 +73,7 @@ def _seabed(bottom: Bottom | None, dtype: Dtype) -> Seabed | None:
     return Seabed(depth.grid() if isinstance(depth, Terrain) else constant(depth, dtype))
 
 
-def _waves(world: World, depth: float | None, seed: int, dtype: Dtype) -> Waves | None:
+def _waves(world: World, bottom: Bottom | None, seed: int, dtype: Dtype) -> Waves | None:
     sea = world.waves
     if sea is None:
         return None
@@ -94,9 +94,13 @@ def _waves(world: World, depth: float | None, seed: int, dtype: Dtype) -> Waves 
             _check_swell(world, spectrum, swell)
             shape = spectra.jonswap(swell.significant_height, swell.peak_period, swell.gamma)
             systems.append(_components(shape, swell, seed, "waves/swell"))
-    if depth is not None:
-        _check_depth(world, systems, depth)
-    return waves_from(systems, depth, sea.stretching, dtype, _carrying(world.current))
+    carrying = _carrying(world.current)
+    if bottom is None:
+        return waves_from(systems, None, sea.stretching, dtype, carrying)
+    _check_depth(world, systems, bottom.for_waves)
+    mapped = isinstance(bottom.depth, Terrain)
+    depths = (SHALLOWEST, bottom.deepest) if mapped else None
+    return waves_from(systems, bottom.for_waves, sea.stretching, dtype, carrying, depths)
 
 
 def _carrying(current: world_spec.Current | None) -> tuple[float, float]:

@@ -41,17 +41,20 @@ def evaluate(
     through: Twist,
     density: Scalar,
     t: jax.Array,
+    bottom: jax.Array | None = None,
 ) -> WetLoads:
-    """Loads on all vehicles; `through` is their velocity through water without its waves."""
+    """Loads on all vehicles; `through` is their velocity through water without its waves, `bottom`
+    the depth under them where it is a map."""
     now = time_phase(waves, t) if waves is not None and model.patch is not None else None
-    arrays = jnp.broadcast_arrays(*position, *turned, *through, jnp.asarray(density))
+    under = () if bottom is None else (bottom,)
+    arrays = jnp.broadcast_arrays(*position, *turned, *through, jnp.asarray(density), *under)
 
     def one(values: tuple[jax.Array, ...]) -> jax.Array:
         place, pose = values[:3], Rotation(*values[3:12])
         moving, density = Twist(*values[12:18]), values[18]
         sea = None
         if now is not None and model.patch is not None and waves is not None:
-            sea = wave_patch.sample(model.patch, waves, place[0], place[1], pose, now)
+            sea = wave_patch.sample(model.patch, waves, place[0], place[1], pose, now, *values[19:])
         found: list[WetLoads] = []
         if model.voxels is not None:
             found.append(voxels.loads(model.voxels, sea, place[2], pose, density))

@@ -12,6 +12,13 @@ drift of Newman (1974, Second-order, slowly-varying forces on vessels in irregul
 
     F(t) = Re[S₀* S_D] = Σ_i Σ_j a_i a_j ½ (D_i + D_j) cos(φ_i − φ_j),   mean Σ a² D.
 
+Over a bottom that is a map the wavenumber k_h under the hull is not the k of the table. What is a
+derivative of the wave along the level grows with k_h/k: horizontal forces, the moments of roll and
+pitch, horizontal velocity and turning of the water once, the moment of yaw twice. What the surface
+and the frequency alone decide (elevation, heave, vertical velocity) does not. That is exact for
+hulls that are small against the waves that feel the bottom; drift, the averaging over a longer hull
+and the decay of vertical motion over its draught stay those of the mean depth.
+
 Encounter effects follow from the moving position; there is no table of encounter frequencies.
 The idea of two stages is ASVLite's (Thomas, Bossens and Tarapore 2021, section III-B).
 """
@@ -22,6 +29,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
+from seatrial.ocean.dispersion import local
 from seatrial.ocean.waves import Waves, time_phase
 from seatrial.pytree import pytree
 from seatrial.spatial.rotations import Rotation
@@ -33,6 +41,9 @@ OUTPUTS = ("X", "Y", "Z", "K", "M", "N", "elevation", "slope_x", "slope_y", *"uv
 slopes), then the mean motion of the water around the hull; all in NED axes."""
 DRIFT_OUTPUTS = 8
 """More of them, of a hull whose mean drift is known."""
+STEEPNESS = (1, 1, 0, 1, 1, 2, 0, 0, 0, 1, 1, 0, 1, 1)
+"""With which power of k_h/k each output goes; drift with none. The slopes are those of the surface
+that is drawn."""
 
 
 @pytree
@@ -62,9 +73,15 @@ class WaveLoads(NamedTuple):
 
 
 def evaluate(
-    model: WaveExcitation, waves: Waves, x: Scalar, y: Scalar, rotation: Rotation, t: jax.Array
+    model: WaveExcitation,
+    waves: Waves,
+    x: Scalar,
+    y: Scalar,
+    rotation: Rotation,
+    t: jax.Array,
+    bottom: jax.Array | None = None,
 ) -> WaveLoads:
-    """Loads on vehicles at (x, y).
+    """Loads on vehicles at (x, y), where the `bottom` is so deep if it is a map.
 
     The pressures push horizontally and vertically however the craft leans, so the vectors are
     turned from level axes into the body's. Taking one for the other would be right to first
@@ -73,12 +90,15 @@ def evaluate(
     column = (slice(None), *(None for _ in jnp.shape(x)))
     phase = time_phase(waves, t)[column] - model.north[column] * x - model.east[column] * y
     sine, cosine = sincos(phase)
+    steeper = None
+    if bottom is not None and waves.by_depth is not None:
+        steeper = local(waves.by_depth, bottom).wavenumber / waves.wavenumber[column]
     if model.table.shape[0] == 1:
-        sums = _by_one_row(model.table[0], cosine, sine)
+        sums = _by_one_row(model.table[0], cosine, sine, steeper)
     else:
         # At a pitch of ±90° there is no heading; the small number keeps its derivative finite.
         heading = jnp.arctan2(rotation.r10, rotation.r00 + 1e-12)
-        sums = _by_heading(model.table, heading, cosine, sine)
+        sums = _by_heading(model.table, heading, cosine, sine, steeper)
     X, Y, Z, K, M, N, elevation, north, east, u, v, w, p, q = sums[: len(OUTPUTS)]
     if len(sums) > len(OUTPUTS):
         a, b = sums[len(OUTPUTS) :: 2], sums[len(OUTPUTS) + 1 :: 2]
@@ -92,28 +112,53 @@ def evaluate(
 
 
 def _by_heading(
-    table: jax.Array, heading: jax.Array, cosine: jax.Array, sine: jax.Array
+    table: jax.Array,
+    heading: jax.Array,
+    cosine: jax.Array,
+    sine: jax.Array,
+    steeper: jax.Array | None,
 ) -> jax.Array:
     """(O, ...) outputs of vehicles with headings of their own."""
     table = jnp.asarray(table)
-    field = jnp.concatenate([cosine, sine]).reshape(table.shape[2], -1).T
+    outputs, columns = table.shape[1:]
+    field = jnp.concatenate([cosine, sine]).reshape(columns, -1).T
     first, weights = _place(heading.reshape(-1), table.shape[0] - 3)
+    ratios: tuple[jax.Array, ...] = ()
+    if steeper is not None:
+        ratios = (steeper.reshape(columns // 2, -1).T,)
 
-    def one(first: jax.Array, weights: jax.Array, field: jax.Array) -> jax.Array:
+    def one(first: jax.Array, weights: jax.Array, field: jax.Array, *ratio: jax.Array) -> jax.Array:
         start = (first, jnp.zeros_like(first), jnp.zeros_like(first))
-        rows = jax.lax.dynamic_slice(table, start, (3, *table.shape[1:]))
+        rows = jax.lax.dynamic_slice(table, start, (3, outputs, columns))
         a, b, c = (w * row for w, row in zip(weights, rows, strict=True))
-        return jnp.matmul(a + b + c, field, precision=jax.lax.Precision.HIGHEST)
+        blended = a + b + c
+        if ratio:
+            blended = blended * _steepened(jnp.tile(ratio[0], 2), outputs)
+        return jnp.matmul(blended, field, precision=jax.lax.Precision.HIGHEST)
 
     if len(field) == 1:
-        sums = one(first[0], weights[0], field[0])[:, None]
+        sums = one(first[0], weights[0], field[0], *(r[0] for r in ratios))[:, None]
     elif jax.default_backend() == "cpu":
         # One after the other the rows stay in the cache; gathered for all they would not fit.
-        sums = jax.lax.map(lambda each: one(*each), (first, weights, field)).T
+        sums = jax.lax.map(lambda each: one(*each), (first, weights, field, *ratios)).T
     else:
         a, b, c = (weights[:, j, None, None] * table[first + j] for j in range(3))
-        sums = jnp.sum((a + b + c) * field[:, None], axis=2).T
+        blended = a + b + c
+        if steeper is not None:
+            doubled = jnp.tile(ratios[0], (1, 2))
+            blended = blended * jax.vmap(lambda ratio: _steepened(ratio, outputs))(doubled)
+        sums = jnp.sum(blended * field[:, None], axis=2).T
     return sums.reshape(-1, *heading.shape)
+
+
+def _steepened(ratio: jax.Array, outputs: int) -> jax.Array:
+    """(O, 2C) factors of the amplitudes for ratios (2C,) of wavenumbers."""
+    powers = jnp.stack([jnp.ones_like(ratio), ratio, ratio * ratio])
+    return powers[jnp.asarray(_powers(outputs))]
+
+
+def _powers(outputs: int) -> list[int]:
+    return [*STEEPNESS, *(0,) * (outputs - len(STEEPNESS))]
 
 
 def _place(heading: jax.Array, count: int) -> tuple[jax.Array, jax.Array]:
@@ -129,8 +174,16 @@ def _place(heading: jax.Array, count: int) -> tuple[jax.Array, jax.Array]:
     return first.astype(jnp.int32), weights
 
 
-def _by_one_row(amplitudes: jax.Array, cosine: jax.Array, sine: jax.Array) -> jax.Array:
+def _by_one_row(
+    amplitudes: jax.Array, cosine: jax.Array, sine: jax.Array, steeper: jax.Array | None = None
+) -> jax.Array:
     """(O, 2C) times the field of all vehicles, in full precision."""
+    if steeper is not None:
+        fields = [(cosine, sine)]
+        while len(fields) <= max(STEEPNESS):
+            fields.append((steeper * fields[-1][0], steeper * fields[-1][1]))
+        by_power = [_by_one_row(amplitudes, *field) for field in fields]
+        return jnp.stack([by_power[p][i] for i, p in enumerate(_powers(amplitudes.shape[0]))])
     columns = [field.reshape(field.shape[0], -1) for field in (cosine, sine)]
     precise: jax.lax.Precision | jax.lax.DotAlgorithmPreset = jax.lax.Precision.HIGHEST
     if cosine.dtype == jnp.float32:

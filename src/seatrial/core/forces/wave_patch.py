@@ -22,6 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.ocean.dispersion import local
 from seatrial.ocean.waves import Waves
 from seatrial.pytree import pytree, static
 from seatrial.spatial.rotations import Rotation
@@ -83,18 +84,32 @@ def basis(count: int, x: jax.Array) -> list[jax.Array]:
 
 
 def sample(
-    patch: WavePatch, waves: Waves, x: Scalar, y: Scalar, turned: Rotation, now: jax.Array
+    patch: WavePatch,
+    waves: Waves,
+    x: Scalar,
+    y: Scalar,
+    turned: Rotation,
+    now: jax.Array,
+    bottom: jax.Array | None = None,
 ) -> LocalSea:
-    """The sea around one vehicle; `now` is the phase of every component at the origin, (C,)."""
+    """The sea around one vehicle; `now` is the phase of every component at the origin, (C,).
+
+    Where the `bottom` is a map, the waves around the vehicle have the length that belongs to the
+    depth under it.
+    """
     kind = patch.half.dtype
     level = jnp.sqrt(turned.r00**2 + turned.r10**2 + 1e-24)
     c, s = turned.r00 / level, turned.r10 / level
     direction_sin, direction_cos = sincos(waves.direction)
     k = waves.wavenumber
     kx, ky = k * direction_cos, k * direction_sin
+    phase = now - kx * x - ky * y
+    h = waves.depth
+    if bottom is not None and waves.by_depth is not None:
+        h, k = local(waves.by_depth, bottom)
+        kx, ky = k * direction_cos, k * direction_sin
     along, across = (kx * c + ky * s) * patch.half[0], (ky * c - kx * s) * patch.half[1]
     rows, columns = (jnp.asarray(nodes(n), kind) for n in patch.nodes)
-    phase = now - kx * x - ky * y
     row_sin, row_cos = sincos(phase[None] - along[None] * rows[:, None])
     column_sin, column_cos = sincos(across[None] * columns[:, None])
     # cos(φ − b η) and sin(φ − b η) as sums over both halves of the components' axis
@@ -103,8 +118,8 @@ def sample(
     sine = jnp.concatenate([row_sin, -row_cos], axis=1)
 
     layer = 0.5 * patch.reach * (1.0 + jnp.asarray(nodes(LAYERS), kind))
-    shares = _lost(waves, layer[:, None]) / layer[:, None]
-    level_decay, fall_decay = _decay(waves, patch.mid_depth)
+    shares = _lost(k, h, layer[:, None]) / layer[:, None]
+    level_decay, fall_decay = _decay(k, h, patch.mid_depth)
     speed = waves.omega.astype(kind) * patch.amplitude
     level_rows = jnp.concatenate([jnp.ones_like(k)[None], shares]) * patch.amplitude
     moving = speed * level_decay * jnp.stack([direction_cos, direction_sin])
@@ -127,22 +142,20 @@ def sample(
     return LocalSea(c, s, patch.half, patch.reach, coefficients)
 
 
-def _lost(waves: Waves, depth: jax.Array) -> jax.Array:
+def _lost(k: jax.Array, h: jax.Array | None, depth: jax.Array) -> jax.Array:
     """1 − P: what is missing of a component's pressure at a depth; P as in `ocean.waves`."""
-    k = waves.wavenumber
-    if waves.depth is None:
+    if h is None:
         return -jnp.expm1(-k * depth)
-    reflected = jnp.exp(-k * (2.0 * waves.depth - depth))
-    return 1.0 - (jnp.exp(-k * depth) + reflected) / (1.0 + jnp.exp(-2.0 * k * waves.depth))
+    reflected = jnp.exp(-k * (2.0 * h - depth))
+    return 1.0 - (jnp.exp(-k * depth) + reflected) / (1.0 + jnp.exp(-2.0 * k * h))
 
 
-def _decay(waves: Waves, depth: jax.Array) -> tuple[jax.Array, jax.Array]:
+def _decay(k: jax.Array, h: jax.Array | None, depth: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Factors C and S of level and vertical velocity, as in `ocean.waves`."""
-    k = waves.wavenumber
     down = jnp.exp(-k * depth)
-    if waves.depth is None:
+    if h is None:
         return down, down
-    up, twice = jnp.exp(-k * (2.0 * waves.depth - depth)), jnp.exp(-2.0 * k * waves.depth)
+    up, twice = jnp.exp(-k * (2.0 * h - depth)), jnp.exp(-2.0 * k * h)
     return (down + up) / (1.0 - twice), (down - up) / (1.0 - twice)
 
 

@@ -4,6 +4,7 @@ The same function serves a run, block by block, and whoever steers by a dense se
 sample. A sample depends on its own tap alone, so neither blocks nor cores change a byte.
 """
 
+import math
 import os
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
@@ -18,7 +19,7 @@ from seatrial.sensors.tap import DenseSensor, Expanded, Tap
 from seatrial.signals import Measurements
 
 PART = 32
-"""Samples that are expanded together: long loops for NumPy, short enough for the cache."""
+"""Most samples that are expanded together: long loops for NumPy, short enough for the cache."""
 LARGE = 1 << 17
 """Bytes of a sample that is long enough a loop alone."""
 
@@ -33,10 +34,14 @@ def weight(dense: DenseSensor) -> int:
     return 1 + size // USUAL_SAMPLE
 
 
-def samples_together(dense: DenseSensor) -> int:
-    """How many samples are expanded at once."""
+def samples_together(dense: DenseSensor, count: int) -> int:
+    """How many samples of so many are expanded at once: as many parts for each core."""
     info = dense.payload
-    return PART if np.dtype(info.dtype).itemsize * int(np.prod(info.shape)) < LARGE else 1
+    if np.dtype(info.dtype).itemsize * int(np.prod(info.shape)) >= LARGE:
+        return 1
+    cores = os.cpu_count() or 1
+    rounds = max(1, math.ceil(count / (PART * cores)))
+    return max(1, math.ceil(count / (rounds * cores)))
 
 
 def expand(
@@ -56,7 +61,7 @@ def expand(
     valid = np.zeros(len(flat), np.bool_)
     payload: NDArray[Any] = np.zeros((len(flat), *info.shape), info.dtype)
 
-    together = samples_together(dense)
+    together = samples_together(dense, len(chosen))
 
     def fill(first: int) -> None:
         part = slice(first, first + together)
