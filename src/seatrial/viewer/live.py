@@ -280,6 +280,7 @@ class Live(Stage):
         self._engine.reset(plan)
         self._plan = plan
         self.run += 1
+        self.events.clear()  # they are of the run before
         self._begin()
         self._moving = [b for b in drawn_bodies(plan.scene) if b.moves]
         self.hello = self._hello()
