@@ -12,7 +12,8 @@ import { Labels } from "./labels";
 import { airLoss, CLEAR_AIR, patchFog, skyDome, sunAt } from "./light";
 import { plans } from "./plan";
 import { SensorRays } from "./rays";
-import { Bodies, colourOf, Fleet, Trail } from "./vehicles";
+import { type Trail, trailsOf } from "./trails";
+import { Bodies, Fleet } from "./vehicles";
 import { Wakes } from "./wakes";
 import { Sea, Water, type WaterQuality } from "./water";
 
@@ -30,7 +31,6 @@ export const QUALITIES: Quality[] = [
   { name: "lowest", rings: 44, sectors: 64, fine: false, pixels: 0.5 },
 ];
 const SLOW = 45;
-const MOST_TRAILS = 400;
 
 export const SUNS: Record<string, [number, number]> = {
   low: [9, 235],
@@ -38,8 +38,20 @@ export const SUNS: Record<string, [number, number]> = {
   noon: [70, 180],
 };
 
+function rendererOn(canvas: HTMLCanvasElement): THREE.WebGLRenderer | null {
+  try {
+    const made = new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
+    made.toneMapping = THREE.ACESFilmicToneMapping;
+    made.toneMappingExposure = 1.05;
+    return made;
+  } catch {
+    return null;
+  }
+}
+
 export class World {
-  readonly renderer: THREE.WebGLRenderer;
+  /** Null where the browser has no WebGL: everything but the picture goes on. */
+  readonly renderer: THREE.WebGLRenderer | null;
   readonly scene = new THREE.Scene();
   readonly cameras: Cameras;
   readonly water: Water;
@@ -80,9 +92,7 @@ export class World {
     private readonly onQuality: (name: string, steppedDown: boolean) => void,
   ) {
     patchFog();
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
-    this.renderer.toneMapping = THREE.ACESFilmicToneMapping;
-    this.renderer.toneMappingExposure = 1.05;
+    this.renderer = rendererOn(canvas);
     this.cameras = new Cameras(canvas);
     this.scene.fog = new THREE.Fog(0xb8bcc0, 1, 0);
     this.sea = new Sea(hello.waves);
@@ -91,9 +101,7 @@ export class World {
     this.bottom = new Bottom(hello.water_depth, hello.bottom);
     this.fleet = new Fleet(hello, layout);
     this.bodies = new Bodies(hello, layout);
-    this.trails = hello.vehicles
-      .slice(0, MOST_TRAILS)
-      .map((v, i) => new Trail(colourOf(i), Math.max(0.25 * v.length, 0.2)));
+    this.trails = trailsOf(hello, this.sea);
     this.marker = new THREE.Mesh(
       new THREE.TorusGeometry(1.5, 0.12, 8, 40).rotateX(Math.PI / 2),
       new THREE.MeshBasicMaterial({ color: 0xffffff }),
@@ -148,8 +156,8 @@ export class World {
   resize(): void {
     const { clientWidth: w, clientHeight: h } = this.canvas;
     const most = QUALITIES[this.quality]!.pixels;
-    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio * Math.min(most, 1), most));
-    this.renderer.setSize(w, h, false);
+    this.renderer?.setPixelRatio(Math.min(window.devicePixelRatio * Math.min(most, 1), most));
+    this.renderer?.setSize(w, h, false);
     this.cameras.camera.aspect = w / Math.max(h, 1);
     this.cameras.camera.updateProjectionMatrix();
   }
@@ -212,13 +220,14 @@ export class World {
     const centre = map || this.cameras.eye.kind === "free" ? eye : eye.clone().lerp(p, 0.6);
     this.water.update(centre.x, centre.z, time, map && this.bottom.mesh !== null);
     this.wakes.update(this.water.mesh.position, places, turns, time);
+    for (const trail of this.trails) trail.update(this.water.mesh.position);
     this.shared.eyeDepth.value = this.sea.elevation(eye.x, eye.z, time) - eye.y;
     this.wakes.mesh.visible = this.shared.eyeDepth.value < 0;
     const keel = card.craft === "surface" ? 0.5 * (card.height || 0.5) : 0;
     (this.scene.fog as THREE.Fog).near = this.sea.elevation(p.x, p.z, time) - keel;
     this.bottom.update(time, eye.x, eye.z, map);
     this.sunlight.target.position.set(0, 0, 0);
-    this.renderer.render(this.scene, this.cameras.camera);
+    this.renderer?.render(this.scene, this.cameras.camera);
     const { clientWidth, clientHeight } = this.canvas;
     this.labels.update(this.cameras.camera, this.fleet.places, selected, clientWidth, clientHeight);
     this.judge();
