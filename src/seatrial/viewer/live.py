@@ -271,7 +271,7 @@ class Live(Stage):
         if self._gatherer is not None:
             self._gatherer.note(act)
         if act.what in ("fault", "weather", "reset"):  # steering is told when it begins
-            self.tell(vehicle, act.text, act.time, kind="act", who=act.who)
+            self.tell(vehicle, act.deed, act.time, kind="act", who=act.who)
 
     def _restart(self, plan: Plan) -> None:
         self._close_recording()
