@@ -134,6 +134,9 @@ def test_a_plot_holds_the_measurement_and_the_truth_beside_it(live, browser):
 
 
 def test_beams_of_a_dvl_reach_as_far_as_it_measured(live, browser):
+    run = browser.js(f"{PAGE}.buffer.last.run")
+    browser("push", selector="#reset")  # far from the walls, however slow the machine is
+    browser.until(f"{PAGE}.buffer.last.run > {run}")
     browser("push", selector="[data-sensor=dvl]")
     browser.until(f"{PAGE}.world.rays.values.get('dvl')")
     ends = browser.until(
