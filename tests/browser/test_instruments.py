@@ -69,6 +69,10 @@ def test_a_recording_has_whole_charts_that_zoom(plan, browser, tmp_path):
         wide = browser.js("[document.documentElement.scrollWidth, innerWidth]", "p")
         assert wide[0] <= wide[1]
         browser("push", "p", selector="#panel-toggle")
+        view = "document.querySelector('#view')"  # what is looked at is not behind the panel
+        assert browser.js(f"{view}.getBoundingClientRect().bottom", "p") < 0.56 * 780
+        aspect = browser.js(f"{view}.clientWidth / {view}.clientHeight", "p")
+        assert browser.js(f"{PAGE}.world.cameras.camera.aspect", "p") == pytest.approx(aspect)
         browser.until(f"{PAGE}.panel.charts[0].chart.times.length === {len(frames.time)}", "p")
         surge = browser.js(f"{PAGE}.panel.charts[0].chart.data[1]", "p")
         assert np.allclose(surge, frames.velocity.values[:, 0], atol=1e-5)

@@ -172,6 +172,7 @@ class Page {
   showPanel(on: boolean): void {
     document.body.classList.toggle("alone", !on);
     this.bar.showPanel(on);
+    this.world.resize(); // on a phone the picture makes room
   }
 
   private get suite(): SensorCard[] {

@@ -10,6 +10,7 @@ import { Bottom } from "./bottom";
 import { Cameras, type Surroundings } from "./cameras";
 import { Labels } from "./labels";
 import { airLoss, CLEAR_AIR, patchFog, skyDome, sunAt } from "./light";
+import { Pace } from "./pace";
 import { plans } from "./plan";
 import { SensorRays } from "./rays";
 import { type Trail, trailsOf } from "./trails";
@@ -30,7 +31,6 @@ export const QUALITIES: Quality[] = [
   { name: "low", rings: 72, sectors: 96, fine: false, pixels: 0.75 },
   { name: "lowest", rings: 44, sectors: 64, fine: false, pixels: 0.5 },
 ];
-const SLOW = 45;
 
 export const SUNS: Record<string, [number, number]> = {
   low: [9, 235],
@@ -80,8 +80,7 @@ export class World {
   private readonly skylight = new THREE.HemisphereLight(0xc8daf0, 0x4a6068, 3);
   private readonly dome: THREE.Mesh;
   readonly marker: THREE.Mesh;
-  private slow = 0;
-  private frames = 0;
+  private readonly pace = new Pace();
   private drawn = 0;
 
   constructor(
@@ -148,7 +147,6 @@ export class World {
     this.quality = Math.min(Math.max(index, 0), QUALITIES.length - 1);
     const quality = QUALITIES[this.quality]!;
     this.water.build(quality);
-    this.slow = this.frames = 0;
     this.resize();
     this.onQuality(quality.name, steppedDown);
   }
@@ -233,15 +231,11 @@ export class World {
     this.judge();
   }
 
-  /** Step down when frames take long; the first ones compile shaders and do not count. */
+  /** Step down when frames take long. */
   private judge(): void {
     const now = performance.now();
-    const took = now - this.drawn;
+    const slow = this.pace.isSlow(now - this.drawn);
     this.drawn = now;
-    if (++this.frames < 6 || took > 2000) return;
-    this.slow += took > SLOW ? 1 : this.slow > 0 ? -1 : 0;
-    if (this.slow >= 8 && !this.fixed && this.quality < QUALITIES.length - 1) {
-      this.setQuality(this.quality + 1, true);
-    }
+    if (slow && !this.fixed && this.quality < QUALITIES.length - 1) this.setQuality(this.quality + 1, true);
   }
 }
