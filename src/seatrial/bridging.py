@@ -111,6 +111,8 @@ class Bridged:
         self._paced_by = [b for b in bridges if lock_step or b.paces]
         for bridge in bridges:  # one that cannot serve refuses before anything is compiled
             bridge.open(setting_of(plan))
+        if lock_step:
+            _require_somebody(self._paced_by, [v.name for v in plan.header.vehicles])
         self._plan, self._engine = plan, Engine(plan, stepped=True)
         self._failure: ControllerError | None = None
         self._paused, self._steps = False, 0
@@ -299,6 +301,29 @@ class Bridged:
             for lost in self._outlets.close(summary):
                 raise lost.error
         return summary
+
+
+def _require_somebody(bridges: Sequence[Bridge], names: Sequence[str]) -> None:
+    """A lock-step that waits for nobody would be none, and nobody would notice."""
+    driven = {name for bridge in bridges for name in bridge.drives()}
+    if not driven:
+        raise SpecError(
+            Problem(
+                "none of these bridges steers a vehicle",
+                value="--lock-step",
+                expected="one whose peers give orders",
+                mend="add `--ros2`, `--rosbridge PORT` or `--nmea PLACE`, or leave --lock-step out",
+            )
+        )
+    for stranger in sorted(driven - set(names)):
+        raise SpecError(
+            Problem(
+                f"there is no vehicle `{stranger}` in this scenario",
+                value=stranger,
+                expected=f"one of {', '.join(names[:20])}",
+                mend=f"name one of these, as in `--drive {names[0]}`",
+            )
+        )
 
 
 def setting_of(plan: Plan) -> Setting:

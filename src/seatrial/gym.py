@@ -66,10 +66,10 @@ class _Player:
             elif self.episodes is not None:
                 self.key = self.episodes.key
             self.episodes, seen = call(_reset, self.environment, self.key)
-        return np.asarray(seen)
+        return np.array(seen)
 
     def step(self, action: Any) -> Outcome:
-        """One period; NumPy's arrays."""
+        """One period; arrays of NumPy's that whoever gets them may write to, as PyTorch asks."""
         if self.episodes is None:
             raise gymnasium.error.ResetNeeded("call `reset` before `step`")
         asked = np.asarray(action, np.float32).reshape(-1, self.environment.actions)
@@ -78,7 +78,7 @@ class _Player:
             # Found once: every episode has the same shapes, and the search takes as long as a step.
             self._step = self._step or compile_program(_step, *given)
             self.episodes, outcome = self._step(*given)
-        return Outcome(*(np.asarray(part) for part in outcome))  # type: ignore[arg-type]
+        return Outcome(*(np.array(part) for part in outcome))  # type: ignore[arg-type]
 
 
 class Single(gymnasium.Env[Floats, Floats]):

@@ -30,6 +30,11 @@ def typed(monkeypatch, capsys, *arguments):
         (["--ardupilot", "otter@0:rudder=1"], "no channel `rudder`"),
         (["--mavlink", "ghost@0"], "there is no vehicle `ghost`"),
         (["--nmea", "pty:", "--out", "run.txt"], "run.txt"),
+        (["--rosbridge", "0", "--drive", "otter"], "only a run in lock-step waits"),
+        (["--rosbridge", "0", "--lock-step", "--drive", "ghost"], "there is no vehicle `ghost`"),
+        (["--nmea2000", "pty:", "--lock-step"], "none of these bridges steers"),
+        (["--nmea", "udp://127.0.0.1:9", "--lock-step"], "none of these bridges steers"),
+        (["--nmea", "tcp://no-such-host.invalid:10110"], "no-such-host.invalid:10110"),
     ],
 )
 def test_mistakes_end_with_2_and_a_reason(monkeypatch, capsys, arguments, told):

@@ -21,9 +21,10 @@ const browser = await engine.launch({
 const pages = new Map();
 
 const verbs = {
-  async open({ page, url, width, height }) {
+  async open({ page, url, width, height, before }) {
     const viewport = { width: width ?? 640, height: height ?? 400 };
     const context = await browser.newContext({ viewport, locale: "en-GB" });
+    if (before) await context.addInitScript(before);
     const made = await context.newPage();
     const kept = { page: made, errors: [], requests: [] };
     made.on("console", (m) => m.type() === "error" && kept.errors.push(m.text()));
@@ -35,6 +36,9 @@ const verbs = {
     return answer?.status() ?? 0;
   },
   evaluate: ({ page, script }) => pages.get(page).page.evaluate(script),
+  reload: async ({ page }) => {
+    await pages.get(page).page.reload();
+  },
   down: ({ page, key }) => pages.get(page).page.keyboard.down(key),
   up: ({ page, key }) => pages.get(page).page.keyboard.up(key),
   press: ({ page, key }) => pages.get(page).page.keyboard.press(key),

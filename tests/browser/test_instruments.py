@@ -69,6 +69,10 @@ def test_a_recording_has_whole_charts_that_zoom(plan, browser, tmp_path):
         wide = browser.js("[document.documentElement.scrollWidth, innerWidth]", "p")
         assert wide[0] <= wide[1]
         browser("push", "p", selector="#panel-toggle")
+        view = "document.querySelector('#view')"  # what is looked at is not behind the panel
+        assert browser.js(f"{view}.getBoundingClientRect().bottom", "p") < 0.56 * 780
+        aspect = browser.js(f"{view}.clientWidth / {view}.clientHeight", "p")
+        assert browser.js(f"{PAGE}.world.cameras.camera.aspect", "p") == pytest.approx(aspect)
         browser.until(f"{PAGE}.panel.charts[0].chart.times.length === {len(frames.time)}", "p")
         surge = browser.js(f"{PAGE}.panel.charts[0].chart.data[1]", "p")
         assert np.allclose(surge, frames.velocity.values[:, 0], atol=1e-5)
@@ -134,6 +138,9 @@ def test_a_plot_holds_the_measurement_and_the_truth_beside_it(live, browser):
 
 
 def test_beams_of_a_dvl_reach_as_far_as_it_measured(live, browser):
+    run = browser.js(f"{PAGE}.buffer.last.run")
+    browser("push", selector="#reset")  # far from the walls, however slow the machine is
+    browser.until(f"{PAGE}.buffer.last.run > {run}")
     browser("push", selector="[data-sensor=dvl]")
     browser.until(f"{PAGE}.world.rays.values.get('dvl')")
     ends = browser.until(

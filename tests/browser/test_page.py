@@ -146,6 +146,156 @@ def test_a_lost_connection_is_told_and_comes_back(opened, browser):
     assert browser.js("document.querySelector('#notice').hidden")
 
 
+def ahead(stage):
+    """What the stick orders at last: the left channel's share of its limit."""
+    _, told = numbers(stage.latest[1])
+    layout, at = stage.hello.vehicles[0], 0
+    for part in layout.fields:
+        if part.name == "command":
+            return told[at] / layout.channels[0].high
+        at += part.size
+    raise AssertionError
+
+
+def waited(true, seconds=20.0):
+    end = time.monotonic() + seconds
+    while not true() and time.monotonic() < end:
+        time.sleep(0.05)
+    return true()
+
+
+def test_a_page_that_is_loaded_again_under_way_lets_the_stick_go(opened, browser):
+    browser("down", key="KeyW")
+    assert waited(lambda: ahead(opened.stage) > 0.99)
+    browser("reload")  # the key is still down, and nobody will tell that it goes up
+    browser.ready()
+    assert waited(lambda: abs(ahead(opened.stage)) < 1e-6)
+    told = browser.until("document.querySelector('#events').textContent")
+    assert "steered by stick from the page" in told
+    browser("up", key="KeyW")
+
+
+def test_keys_released_while_the_connection_is_lost_are_released(opened, browser):
+    browser("down", key="KeyW")
+    assert waited(lambda: ahead(opened.stage) > 0.99)
+    browser.js("seatrial.connection.drop()")
+    browser.until("document.body.classList.contains('lost')")
+    browser("up", key="KeyW")
+    browser.until("!document.body.classList.contains('lost')")
+    assert waited(lambda: abs(ahead(opened.stage)) < 1e-6)
+
+
+def test_a_free_camera_takes_the_keys_and_lets_the_vessel_go(opened, browser):
+    browser("down", key="KeyW")
+    assert waited(lambda: ahead(opened.stage) > 0.99)
+    browser("choose", selector="#camera", value="free")
+    assert waited(lambda: abs(ahead(opened.stage)) < 1e-6)
+    browser("up", key="KeyW")
+
+
+def test_who_points_at_a_control_drives_on_by_keys(opened, browser):
+    """A mouse leaves the focus in a list or on a button; keys would choose another camera."""
+    focus = "document.activeElement.id"
+    box = browser.js(
+        "(({x, y}) => [x + 5, y + 5])(document.querySelector('#release').getBoundingClientRect())"
+    )
+    browser("click", x=box[0], y=box[1])
+    assert browser.js(focus) != "release"
+    browser.js(
+        "(() => { const s = document.querySelector('#camera'); s.focus();"
+        "window.dispatchEvent(new PointerEvent('pointerdown'));"
+        "s.value = 'orbit'; s.dispatchEvent(new Event('change', {bubbles: true})); })()"
+    )
+    assert browser.js(focus) != "camera"
+    browser("down", key="KeyW")
+    assert waited(lambda: ahead(opened.stage) > 0.99)
+    browser("up", key="KeyW")
+    assert browser.js("seatrial.page().world.cameras.eye.kind") == "orbit"
+
+
+def test_who_has_no_mouse_presses_a_button_with_space(opened, browser):
+    browser.js("document.querySelector('#panel-toggle').focus()")
+    browser("press", key="Space")
+    assert browser.js("document.body.classList.contains('alone')")
+    assert opened.stage.playing
+    browser.js("document.activeElement.blur()")
+    browser("press", key="Space")
+    assert waited(lambda: not opened.stage.playing)
+
+
+def test_events_of_a_run_are_forgotten_with_it(opened, browser):
+    browser("press", key="KeyG")
+    browser("down", key="KeyW")
+    browser.until("document.querySelector('#events').textContent.includes('steered by stick')")
+    browser("up", key="KeyW")
+    browser("push", selector="#reset")
+    told = "document.querySelector('#events').textContent"
+    browser.until(f"{told}.includes('reset') && !{told}.includes('steered')")
+    browser("open", "b", url=opened.url + COARSE)
+    try:
+        browser.ready("b")
+        assert browser.until(told, "b") == browser.js(told)
+    finally:
+        browser("close", "b")
+
+
+def test_a_picture_that_the_driver_drops_comes_back(opened, browser):
+    loses = "seatrial.page().world.renderer.getContext().getExtension('WEBGL_lose_context')"
+    notice = "document.querySelector('#notice')"
+    browser.js(f"(window.loses = {loses}).loseContext()")
+    browser.until(f"{notice}.textContent.includes('dropped the picture')")
+    browser.js("loses.restoreContext()")
+    browser.until(f"{notice}.textContent.includes('is back')")
+    before = browser.js("seatrial.page().world.time")
+    browser.until(f"seatrial.page().world.time > {before} + 0.5")
+    colours = browser.js(
+        "(() => { const c = document.querySelector('#view'), d = document.createElement('canvas');"
+        "d.width = 32; d.height = 20; const g = d.getContext('2d'); g.drawImage(c, 0, 0, 32, 20);"
+        "return [...g.getImageData(0, 0, 32, 20).data]; })()"
+    )
+    assert np.std(np.reshape(colours, (-1, 4))[:, :3]) > 10.0  # sky and water, not one colour
+
+
+def test_without_webgl_there_are_instruments_and_it_says_so(live, browser):
+    refuse = (
+        "const get = HTMLCanvasElement.prototype.getContext;"
+        "HTMLCanvasElement.prototype.getContext = function (kind, ...more) {"
+        "return kind.startsWith('webgl') ? null : get.call(this, kind, ...more); };"
+    )
+    browser("open", "n", url=live.url, before=refuse)
+    try:
+        browser.ready("n")
+        assert "no WebGL" in browser.js("document.querySelector('#notice').textContent", "n")
+        assert not browser.js("document.querySelector('#notice').hidden", "n")
+        browser.until("document.querySelector('[data-value=speed]').textContent !== ''", "n")
+        browser("down", "n", key="KeyW")
+        assert waited(lambda: ahead(live.stage) > 0.99)
+        browser("up", "n", key="KeyW")
+        assert waited(lambda: abs(ahead(live.stage)) < 1e-6)
+    finally:
+        browser("close", "n")
+
+
+def test_another_seed_while_driving_keeps_the_view(plan, browser):
+    with serving(stage_of(plan)) as served:
+        browser("open", "s", url=f"{served.url}{COARSE}#camera=orbit&distance=33", width=1000)
+        browser.ready("s")
+        browser("choose", "s", selector="#camera", value="map")
+        browser("down", "s", key="KeyW")
+        assert waited(lambda: ahead(served.stage) > 0.99)
+        browser.js(
+            "(() => { document.querySelector('#seed').value = '77';"
+            "[...document.querySelectorAll('#weather button')].at(-1).click(); })()",
+            "s",
+        )
+        browser.until("seatrial.page()?.hello.seed === 77", "s", seconds=120.0)
+        browser.ready("s")
+        assert browser.js("seatrial.page().world.cameras.eye.kind", "s") == "map"
+        assert served.stage.hello.seed == 77
+        browser("up", "s", key="KeyW")
+        browser("close", "s")
+
+
 def test_two_pages_see_the_same(opened, browser):
     browser("open", "b", url=opened.url + COARSE)
     try:

@@ -194,6 +194,56 @@ def test_the_run_goes_on_without_anybody(counter):
         assert stage.steps >= before + 3
 
 
+def held(stage):
+    """What of the stick was obeyed: who, and how far ahead."""
+    return [(who, asked.ahead) for who, asked in stage.obeyed if asked.type == "stick"]
+
+
+def test_the_stick_of_a_page_that_goes_springs_back(counter):
+    """Reloaded, closed or cut off with a key held down: nobody else would let it go."""
+    stage = counter()
+    ahead = {"type": "stick", "vehicle": "a", "ahead": 1, "starboard": 0}
+    with serving(stage) as served:
+        asyncio.run(spoken(served.url, ahead, seconds=0.2))
+        deadline = time.monotonic() + 10.0
+        while len(held(stage)) < 2 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert held(stage) == [("operator", 1.0), ("operator", 0.0)]
+
+
+@pytest.mark.parametrize(
+    "since",
+    [
+        {"type": "stick", "vehicle": "a", "ahead": 0, "starboard": 0},
+        {"type": "release", "vehicle": "a"},
+        {"type": "waypoint", "vehicle": "a", "north": 1, "east": 2, "surge": 1},
+        {"type": "channels", "vehicle": "a", "values": {"left": 1}},
+        {"type": "reset"},
+    ],
+    ids=lambda request: request["type"],
+)
+@pytest.mark.parametrize("by_another", [False, True])
+def test_a_stick_that_nobody_holds_any_more_is_left_alone(counter, since, by_another):
+    """Let go, given back or taken over meanwhile, by the page itself or by another one."""
+    stage = counter()
+    ahead = {"type": "stick", "vehicle": "a", "ahead": 1, "starboard": 0}
+
+    async def both(url):
+        async with connect(url.replace("http", "ws") + "ws") as line:
+            await line.send(json.dumps(ahead))
+            await asyncio.sleep(0.2)
+            if by_another:
+                await spoken(url, since, seconds=0.2)
+            else:
+                await line.send(json.dumps(since))
+                await asyncio.sleep(0.2)
+
+    with serving(stage) as served:
+        asyncio.run(both(served.url))
+        time.sleep(0.3)
+        assert [asked.type for _, asked in stage.obeyed] == ["stick", since["type"]]
+
+
 async def until_closed(line):
     with contextlib.suppress(ConnectionClosed):
         while True:

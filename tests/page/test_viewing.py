@@ -200,3 +200,4 @@ def test_acts_are_kept_in_every_kind_of_recording(name, tmp_path):
         "instructor: weather visibility 80",
         "trainee: release ottér",
     ]
+    assert [act.deed for act in found] == ["channels left 5", "weather visibility 80", "release"]

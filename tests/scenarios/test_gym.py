@@ -52,6 +52,15 @@ def test_gymnasium_accepts_every_environment(task):
     check_env(env.unwrapped)
 
 
+def test_observations_are_arrays_of_the_agents_own():
+    """PyTorch warns of those that cannot be written to."""
+    for env in (Single("HeadingHold"), Vector("HeadingHold", num_envs=2)):
+        seen, _ = env.reset(seed=1)
+        after, reward, *_ = env.step(env.action_space.sample())
+        for told in (seen, after, np.asarray(reward)):
+            assert told.flags.writeable
+
+
 def test_a_vehicle_moves_as_in_a_run(otters):
     """The same orders to the same vehicle in calm water, there by the engine."""
     episodes, _ = reset(otters, jax.random.PRNGKey(0))

@@ -1,7 +1,7 @@
 // The controls at the foot of the page.
 
 import { button, element } from "./dom";
-import type { Driver } from "./driving";
+import { type Driver, REST } from "./driving";
 import { FASTEST, type Hello, type Request, SLOWEST } from "./messages";
 import { CAMERAS, type CameraKind } from "./scene/cameras";
 import { SUNS } from "./scene/world";
@@ -107,8 +107,8 @@ export class Bar {
       toggle("rays", "rays of all sensors, not only of the one whose tab is open (B)", (on) => actions.rays(on)),
     );
     const picture = button("picture", "save a picture (P)", () => actions.screenshot());
-    // whoever has instruments only has nothing to turn an eye to
-    for (const part of [eye, picture, this.film]) part.hidden = !hello.outside;
+    // where there are instruments only there is nothing to turn an eye to
+    for (const part of [eye, picture, this.film]) part.classList.add("outside");
     root.replaceChildren(...parts, eye);
     tools.replaceChildren(
       picture,
@@ -190,7 +190,7 @@ function stick(driver: Driver): HTMLElement {
     if (pad.hasPointerCapture(e.pointerId)) move(e);
   });
   const up = () => {
-    driver.stick = { ahead: 0, starboard: 0, dive: 0 };
+    driver.stick = REST;
     knob.style.transform = "";
   };
   pad.addEventListener("pointerup", up);

@@ -22,13 +22,23 @@ export interface Axes {
 }
 
 const PERIOD = 80;
+/** Nobody touches anything. */
+export const REST: Readonly<Axes> = { ahead: 0, starboard: 0, dive: 0 };
+
+function same(one: Axes, other: Axes): boolean {
+  return one.ahead === other.ahead && one.starboard === other.starboard && one.dive === other.dive;
+}
 
 export class Driver {
   /** On-screen stick or gamepad; keys stand above it. */
-  stick: Axes = { ahead: 0, starboard: 0, dive: 0 };
+  stick: Readonly<Axes> = REST;
   private readonly held = new Set<string>();
   private sent: Axes | null = null;
   private sentAt = 0;
+  /** To whom. */
+  private driven = "";
+  /** Whether the gamepad's sticks are out of the middle. */
+  private padded = false;
 
   constructor(
     private readonly send: (stick: Stick) => void,
@@ -46,13 +56,26 @@ export class Driver {
   /** All keys are up: the window lost the keyboard. */
   letGo(): void {
     this.held.clear();
-    this.stick = { ahead: 0, starboard: 0, dive: 0 };
+    this.stick = REST;
   }
 
-  /** The vehicle was given back, or another one is driven. */
+  /** The vehicle was given back, or nobody hears what is sent. */
   forget(): void {
     this.letGo();
     this.sent = null;
+  }
+
+  /** Another vehicle is driven from here on: the stick of the one before springs back. */
+  change(): void {
+    if (this.sent && !same(this.sent, REST)) this.send({ type: "stick", vehicle: this.driven, ...REST });
+    this.forget();
+  }
+
+  /** What a gamepad says, if there is one: it is heard while somebody holds it, and when it is let go. */
+  hear(pad: Axes | null): void {
+    const out = pad !== null && !same(pad, REST);
+    if (out || this.padded) this.stick = out ? pad : REST;
+    this.padded = out;
   }
 
   axes(): Axes {
@@ -68,16 +91,12 @@ export class Driver {
   }
 
   /** Send what changed; nothing is sent before somebody touches a key or a stick. */
-  update(now: number): void {
-    const axes = this.axes();
-    const idle = axes.ahead === 0 && axes.starboard === 0 && axes.dive === 0;
-    const last = this.sent ?? { ahead: 0, starboard: 0, dive: 0 };
-    const same =
-      axes.ahead === last.ahead && axes.starboard === last.starboard && axes.dive === last.dive;
-    if (same || (this.sent === null && idle) || now - this.sentAt < PERIOD) return;
+  update(now: number, axes: Readonly<Axes> = this.axes()): void {
+    if (same(axes, this.sent ?? REST) || now - this.sentAt < PERIOD) return;
     this.sent = axes;
     this.sentAt = now;
-    this.send({ type: "stick", vehicle: this.vehicle(), ...axes });
+    this.driven = this.vehicle();
+    this.send({ type: "stick", vehicle: this.driven, ...axes });
   }
 }
 

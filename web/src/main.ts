@@ -7,7 +7,7 @@ import { Quaternion, Vector3 } from "three";
 import { Bar } from "./bar";
 import { addressOf, Connection } from "./connection";
 import { byId, element } from "./dom";
-import { Driver, gamepad } from "./driving";
+import { Driver, gamepad, REST } from "./driving";
 import { readLink, writeLink } from "./link";
 import type { Event, Hello, Samples, Sea, SensorCard } from "./messages";
 import { MiniMap } from "./minimap";
@@ -63,7 +63,7 @@ class Page {
     const stateAt = (time: number) => this.buffer.moment(time);
     this.panel = new Panel(byId("panel"), hello, this.layout, send, stateAt, {
       selected: () => {
-        this.driver.forget();
+        this.driver.change();
         this.world.cameras.jump();
       },
       sensor: (card) => this.chooseRays(card),
@@ -91,7 +91,10 @@ class Page {
     byId("mode").textContent = hello.mode + (hello.may.length ? role : ", watching");
     this.weather = hello.weather && hello.may.includes("weather") ? new WeatherDesk(hello.weather, hello.seed, send) : null;
     byId("weather-place").replaceChildren(...(this.weather ? [this.weather.root] : []));
-    document.body.classList.toggle("inside", !hello.outside);
+    document.body.classList.toggle("inside", !hello.outside || !this.world.renderer);
+    if (hello.outside && !this.world.renderer) {
+      say("This browser draws no WebGL: instruments, charts and map only. Its settings may have it switched off.", 0);
+    }
     this.restore();
   }
 
@@ -137,8 +140,13 @@ class Page {
     return `${location.pathname}${location.search}#${hash}`;
   }
 
-  private copyLink(): void {
+  /** Write the view into the address: a page that is loaded again shows it again. */
+  keepView(): void {
     history.replaceState(null, "", this.address());
+  }
+
+  private copyLink(): void {
+    this.keepView();
     // elsewhere than on loopback or HTTPS a page has no clipboard
     if (isSecureContext) void navigator.clipboard.writeText(location.href).catch(() => undefined);
     say("The link to this view is in the address bar.", 3);
@@ -164,6 +172,7 @@ class Page {
   showPanel(on: boolean): void {
     document.body.classList.toggle("alone", !on);
     this.bar.showPanel(on);
+    this.world.resize(); // on a phone the picture makes room
   }
 
   private get suite(): SensorCard[] {
@@ -220,7 +229,7 @@ class Page {
 
   take(state: State): void {
     if (state.run !== this.run) {
-      if (this.run && this.hello.mode === "live") this.panel.clearEvents();
+      if (this.run && this.hello.mode === "live") this.panel.clearEvents(state.run);
       this.run = state.run;
       this.world.clearTrails();
       this.panel.clearCharts();
@@ -233,11 +242,11 @@ class Page {
     const now = performance.now();
     const seconds = Math.min((now - this.before) / 1000, 0.2);
     this.before = now;
-    if (this.world.cameras.eye.kind === "free") this.world.cameras.fly(this.driver.axes(), seconds);
-    else if (this.hello.mode === "live" && this.hello.may.includes("stick")) {
-      const pad = gamepad();
-      if (pad && (pad.ahead || pad.starboard || pad.dive)) this.driver.stick = pad;
-      this.driver.update(now);
+    const flying = this.world.cameras.eye.kind === "free";
+    if (flying) this.world.cameras.fly(this.driver.axes(), seconds);
+    if (this.hello.mode === "live" && this.hello.may.includes("stick")) {
+      this.driver.hear(gamepad());
+      this.driver.update(now, flying ? REST : this.driver.axes());
     }
     const shown = this.buffer.at(now / 1000);
     const last = this.buffer.last;
@@ -247,7 +256,8 @@ class Page {
       this.world.draw(shown.time, shown.numbers, this.panel.selected, seconds);
     }
     this.panel.show(shown.time, shown.numbers, now / 1000);
-    this.map.draw(shown.numbers, this.panel.selected, now / 1000);
+    const track = this.world.trails[this.panel.selected]?.track ?? new Float32Array(0);
+    this.map.draw(shown.numbers, this.panel.selected, track, now / 1000);
     this.bar.show(last, shown.time);
     byId("clock").textContent = `${shown.time.toFixed(1)} s`;
     byId("pace").textContent = last.ended ? "ended" : last.playing ? `${last.speed.toPrecision(2)}×` : "paused";
@@ -306,8 +316,10 @@ const connection = new Connection(addressOf(location), {
       page.panel.sensors.watch();
       return; // the same run as before the connection broke
     }
-    if (page) location.reload();
-    else page = new Page(hello, connection);
+    if (page) {
+      page.keepView();
+      location.reload();
+    } else page = new Page(hello, connection);
   },
   state: (state) => page?.take(state),
   event: (event: Event) => page?.panel.event(event),
@@ -317,9 +329,12 @@ const connection = new Connection(addressOf(location), {
   samples: (samples) => page?.sense(samples),
   history: (history) => page?.panel.recall(history),
   connected: (there, text) => {
+    const back = document.body.classList.contains("lost");
     document.body.classList.toggle("lost", !there);
-    if (there) byId("notice").hidden = true;
-    else say(text, 0);
+    if (!there) {
+      page?.driver.forget();
+      say(text, 0);
+    } else if (back) byId("notice").hidden = true;
   },
 });
 
@@ -329,11 +344,30 @@ function tick(): void {
 }
 requestAnimationFrame(tick);
 
+const canvas = byId("view");
+canvas.addEventListener("webglcontextlost", () => say("The graphics driver dropped the picture; waiting for it.", 0));
+canvas.addEventListener("webglcontextrestored", () => say("The picture is back.", 3));
 window.addEventListener("resize", () => page?.world.resize());
 window.addEventListener("blur", () => page?.driver.letGo());
+// Who used a control with the mouse goes on with the keys of the page, not with those of the control.
+let pointing = false;
+window.addEventListener("pointerdown", () => (pointing = true), true);
+window.addEventListener("keydown", () => (pointing = false), true);
+for (const [used, controls] of [["click", "button, summary"], ["change", "input, select"]] as const) {
+  window.addEventListener(used, (e) => {
+    const scrubs = e.target === document.getElementById("timeline"); // its keys go on from there
+    if (pointing && !scrubs && e.target instanceof HTMLElement && e.target.matches(controls)) e.target.blur();
+  });
+}
+
+/** Whether a key is for the control that has the focus. */
+function isItsOwn({ target, code }: KeyboardEvent): boolean {
+  const pressed = code === "Space" || code === "Enter" ? ", button, summary" : "";
+  return target instanceof HTMLElement && target.matches(`input, select${pressed}`);
+}
+
 window.addEventListener("keydown", (e) => {
-  const typing = e.target instanceof HTMLInputElement || e.target instanceof HTMLSelectElement;
-  if (!page || typing || e.ctrlKey || e.metaKey || e.altKey) return;
+  if (!page || isItsOwn(e) || e.ctrlKey || e.metaKey || e.altKey) return;
   if (page.driver.key(e.code, true)) e.preventDefault();
   else if (e.code === "Space") {
     e.preventDefault();
@@ -346,13 +380,13 @@ window.addEventListener("keydown", (e) => {
   else if (e.code === "KeyI") page.bar.push("panel");
   else if (e.code === "KeyP") page.screenshot();
   else if (e.key === "?") help();
-  else if (e.code === "Tab" && !e.shiftKey && e.target === byId("view") && page.hello.vehicles.length > 1) {
+  else if (e.code === "Tab" && !e.shiftKey && e.target === canvas && page.hello.vehicles.length > 1) {
     e.preventDefault();
     page.panel.select((page.panel.selected + 1) % page.hello.vehicles.length);
   }
 });
 window.addEventListener("keyup", (e) => page?.driver.key(e.code, false));
-byId("view").addEventListener("click", (e) => {
+canvas.addEventListener("click", (e) => {
   if (page && page.hello.mode === "live" && (page.waypointMode || e.shiftKey)) page.sendTo(e.clientX, e.clientY);
 });
 

@@ -117,8 +117,8 @@ export class MiniMap {
     return canvas;
   }
 
-  /** Four times a second. */
-  draw(numbers: Float32Array, selected: number, now: number): void {
+  /** Four times a second; the track of the selected vehicle is north, height and east by turns. */
+  draw(numbers: Float32Array, selected: number, track: Float32Array, now: number): void {
     if (now - this.drawn < 0.25 || !this.canvas.clientWidth) return;
     this.drawn = now;
     const { g, half } = this;
@@ -162,6 +162,8 @@ export class MiniMap {
       const path = pathOf(vehicle).map(([n, e]) => [n, e] as const);
       if (path.length > 1) stroke(path, css(colourOf(i)), [3, 3]);
     });
+    const passed = Array.from({ length: track.length / 3 }, (_, i) => [track[3 * i]!, track[3 * i + 2]!] as const);
+    stroke([...passed, [north, east]], css(colourOf(selected)), []);
     this.hello.vehicles.forEach((_, i) => {
       const p = this.layout.of(numbers, i, "position");
       const yaw = euler(this.layout.of(numbers, i, "attitude"))[2];

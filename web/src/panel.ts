@@ -208,12 +208,15 @@ export class Panel {
       this.send({ type: "seek", time: event.time }),
     );
     jump.disabled = this.hello.mode !== "playback";
-    this.list.prepend(element("li", {}, jump));
+    this.list.prepend(element("li", { "data-run": String(event.run) }, jump));
     while (this.list.children.length > MOST_EVENTS) this.list.lastElementChild?.remove();
   }
 
-  clearEvents(): void {
-    this.list.replaceChildren();
+  /** Forget the events of the runs before one; of all without a number. */
+  clearEvents(run = Infinity): void {
+    for (const item of [...this.list.children]) {
+      if (Number((item as HTMLElement).dataset["run"]) < run) item.remove();
+    }
   }
 
   /** The run began again, or jumped: what a recording told stays true. */

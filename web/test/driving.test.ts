@@ -30,6 +30,41 @@ describe("a driver", () => {
     expect(sent.length).toBeLessThan(14);
   });
 
+  it("hears a gamepad until it is let go, and a key meanwhile", () => {
+    const sent: Stick[] = [];
+    const driver = new Driver((s) => sent.push(s), () => "otter");
+    let now = 1000;
+    const hear = (ahead: number | null) => {
+      driver.hear(ahead === null ? null : { ahead, starboard: 0, dive: 0 });
+      driver.update((now += 1000));
+    };
+    hear(0);
+    hear(0.7);
+    hear(0); // it sprang back from one picture to the next
+    driver.key("KeyW", true);
+    hear(0);
+    driver.key("KeyW", false);
+    hear(0.5);
+    hear(null); // unplugged
+    expect(sent.map((s) => s.ahead)).toEqual([0.7, 0, 1, 0.5, 0]);
+  });
+
+  it("lets the stick of a vehicle go when another one is chosen", () => {
+    const sent: Stick[] = [];
+    let chosen = "one";
+    const driver = new Driver((s) => sent.push(s), () => chosen);
+    driver.key("KeyW", true);
+    driver.update(1000);
+    chosen = "two";
+    driver.change();
+    driver.update(2000);
+    driver.key("KeyW", true);
+    driver.update(3000);
+    expect(sent.map((s) => [s.vehicle, s.ahead])).toEqual([["one", 1], ["one", 0], ["two", 1]]);
+    driver.update(4000, { ahead: 0, starboard: 0, dive: 0 }); // the keys fly a free camera now
+    expect(sent[3]).toMatchObject({ vehicle: "two", ahead: 0 });
+  });
+
   it("leaves keys alone that are not its own", () => {
     expect(new Driver(() => undefined, () => "").key("KeyQ", true)).toBe(false);
   });

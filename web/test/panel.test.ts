@@ -126,8 +126,9 @@ describe("what charts show", () => {
   });
 
   it("breaks a heading's line where it passes north", () => {
-    expect(parted([6.1, 6.2, 0.1, 0.2, null, 6.2])).toEqual([6.1, 6.2, null, 0.2, null, 6.2]);
-    expect(parted([-0.5, 0.5])).toEqual([-0.5, 0.5]);
+    expect(parted([6.1, 6.2, 0.1, 0.2, null, 6.2], 0)).toEqual([6.1, 6.2, null, 0.2, null, 6.2]);
+    expect(parted([6.0, 6.1, 6.2, 0.1, 0.2], 2)).toEqual([6.0, null, null, null, 0.2]);
+    expect(parted([-0.5, 0.5], 2)).toEqual([-0.5, 0.5]);
   });
 
   it("writes as many decimals as tell ticks apart, and does not blow up noise", () => {

@@ -7,9 +7,32 @@ import { freeWay, type Surroundings } from "../src/scene/cameras";
 import { shapeOf } from "../src/scene/hulls";
 import { spread } from "../src/scene/labels";
 import { MovingParts } from "../src/scene/moving";
+import { Pace } from "../src/scene/pace";
 import { pathOf, plans } from "../src/scene/plan";
 import { footprints, reach, SensorRays } from "../src/scene/rays";
 import { channel, hello, sensor, vehicle } from "./cards";
+
+describe("the pace of pictures", () => {
+  const judged = (times: number[]) => {
+    const pace = new Pace();
+    return times.some((took) => pace.isSlow(took));
+  };
+  const many = (...few: number[]) => Array.from({ length: 60 }, (_, i) => few[i % few.length]!);
+
+  it("is slow when they take long, evenly or by twos and threes", () => {
+    expect(judged(many(60))).toBe(true);
+    expect(judged(many(5, 400))).toBe(true);
+    expect(judged(many(4, 4, 300))).toBe(true);
+    expect(judged(many(30))).toBe(false);
+    expect(judged(many(5, 50))).toBe(false);
+  });
+
+  it("is not slow for one that hangs, for a page nobody looked at, or while shaders are compiled", () => {
+    expect(judged([...many(16), 1000, ...many(16)])).toBe(false);
+    expect(judged(many(16, 16, 16, 16, 16, 16, 16, 16, 16, 60_000))).toBe(false);
+    expect(judged([900, 900, 900, 900, 900, ...many(16)])).toBe(false);
+  });
+});
 
 describe("labels", () => {
   it("do not touch: the nearest keeps its place, others go up, and too many are left out", () => {

@@ -29,6 +29,9 @@ MOST_UNSENT = 1 << 18
 class Lines(ABC):
     """Where lines go and come from."""
 
+    hears = True
+    """Whether peers can say anything."""
+
     def __init__(self, counts: Counter[str]) -> None:
         self.counts = counts
 
@@ -84,7 +87,7 @@ class UdpLines(Lines):
     def __init__(self, counts: Counter[str], host: str, port: int, listen: int | None) -> None:
         super().__init__(counts)
         self._peer = (host, port)
-        self._hears = listen is not None
+        self.hears = listen is not None
         if listen is None:
             self._socket = socket.socket(_family(host), socket.SOCK_DGRAM)
             self._socket.setblocking(False)
@@ -94,7 +97,7 @@ class UdpLines(Lines):
     @property
     def place(self) -> str:
         """Where it sends to and where it hears."""
-        heard = f", hears on port {self._socket.getsockname()[1]}" if self._hears else ""
+        heard = f", hears on port {self._socket.getsockname()[1]}" if self.hears else ""
         return f"UDP to {self._peer[0]} port {self._peer[1]}{heard}"
 
     def send(self, text: bytes) -> None:
@@ -109,7 +112,7 @@ class UdpLines(Lines):
         """Lines of all datagrams."""
         found: list[bytes] = []
         left = MOST_BYTES
-        while self._hears and left > 0:
+        while self.hears and left > 0:
             try:
                 data = self._socket.recv(MOST_BYTES)
             except OSError:  # nothing, or the echo of an address where nobody listens
@@ -120,7 +123,7 @@ class UdpLines(Lines):
 
     def waiting_on(self) -> list[int]:
         """The socket, where it hears."""
-        return [self._socket.fileno()] if self._hears else []
+        return [self._socket.fileno()] if self.hears else []
 
     def close(self) -> None:
         """Close the socket."""
@@ -322,8 +325,8 @@ def _bind(endpoint: socket.socket, host: str, port: int) -> None:
         raise SpecError(
             Problem(
                 f"cannot listen on {host} port {port} ({error.strerror})",
-                value=port,
+                value=f"{host}:{port}",
                 expected="an address of this machine and a port that nobody else uses",
-                mend="name another port",
+                mend="name another port, or `127.0.0.1` for this machine alone",
             )
         ) from None

@@ -39,7 +39,9 @@ class WebSocketBridge(Clients):
         self._socket = listening_stream(host, port, MOST_SESSIONS)  # who comes early waits
         self._host = host
         self._server: Any = None
-        self._thread = threading.Thread(target=self._serve, name=self.name, daemon=True)
+        self._thread = threading.Thread(
+            target=lambda: self._server.run(sockets=[self._socket]), name=self.name, daemon=True
+        )
 
     @property
     def place(self) -> str:
@@ -50,7 +52,8 @@ class WebSocketBridge(Clients):
     def open(self, setting: Setting) -> None:
         """Know the topics, and let clients in."""
         super().open(setting)
-        if not self._thread.is_alive():
+        if self._server is None:
+            self._server = self._made()  # before its thread, so that whoever closes can end it
             self._thread.start()
 
     def close(self, summary: RunSummary) -> None:
@@ -60,7 +63,8 @@ class WebSocketBridge(Clients):
             self._thread.join(5.0)
         self._socket.close()
 
-    def _serve(self) -> None:
+    def _made(self) -> Any:
+        """The server."""
         import uvicorn
         from starlette.applications import Starlette
         from starlette.routing import WebSocketRoute
@@ -74,8 +78,7 @@ class WebSocketBridge(Clients):
             ws_ping_timeout=20.0,
             timeout_graceful_shutdown=1,
         )
-        self._server = uvicorn.Server(config)
-        self._server.run(sockets=[self._socket])
+        return uvicorn.Server(config)
 
     def _admits(self, socket_: "WebSocket") -> bool:
         """Whether a client may come in (DNS rebinding)."""

@@ -134,6 +134,15 @@ class Asked:
 
     def bridges(self) -> "list[Bridge]":
         """Those that were asked for, listening already."""
+        if self.drive and not self.lock_step:
+            raise SpecError(
+                Problem(
+                    "only a run in lock-step waits for orders to a vehicle",
+                    value="--drive",
+                    expected="--lock-step beside it",
+                    mend="add it, or leave out --drive",
+                )
+            )
         made: list[Bridge] = []
         for place in self.nmea or ():
             from seatrial.bridges.nmea.bridge import NmeaBridge

@@ -31,8 +31,16 @@ class Act:
     @property
     def text(self) -> str:
         """For people, for example `instructor: fault otter, left: power_loss, on`."""
-        parts = [_shown(name, value) for name, value in self.value.items()]
-        return f"{self.who}: {self.what} {', '.join(parts)}".rstrip()
+        return f"{self.who}: {self._told(self.value)}"
+
+    @property
+    def deed(self) -> str:
+        """The same where who did it and to which vehicle is told beside it."""
+        return self._told({k: v for k, v in self.value.items() if k != "vehicle"})
+
+    def _told(self, value: dict[str, Any]) -> str:
+        parts = [_shown(name, part) for name, part in value.items()]
+        return f"{self.what} {', '.join(parts)}".rstrip()
 
 
 def write_details(act: Act) -> str:

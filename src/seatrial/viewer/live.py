@@ -271,7 +271,7 @@ class Live(Stage):
         if self._gatherer is not None:
             self._gatherer.note(act)
         if act.what in ("fault", "weather", "reset"):  # steering is told when it begins
-            self.tell(vehicle, act.text, act.time, kind="act", who=act.who)
+            self.tell(vehicle, act.deed, act.time, kind="act", who=act.who)
 
     def _restart(self, plan: Plan) -> None:
         self._close_recording()
@@ -280,6 +280,7 @@ class Live(Stage):
         self._engine.reset(plan)
         self._plan = plan
         self.run += 1
+        self.events.clear()  # they are of the run before
         self._begin()
         self._moving = [b for b in drawn_bodies(plan.scene) if b.moves]
         self.hello = self._hello()

@@ -83,7 +83,7 @@ class Playback(Stage):
         for act in acts:
             if act.what not in ("stick", "channels"):
                 vehicle = str(act.value.get("vehicle", ""))
-                self.tell(vehicle, act.text, act.time, kind="act", who=act.who)
+                self.tell(vehicle, act.deed, act.time, kind="act", who=act.who)
         self._seas = Seas(scene, acts)
         self._shown: object = None
         """The sea that was told last."""

@@ -21,7 +21,19 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 
 from seatrial.errors import Problem, SpecError
-from seatrial.viewer.messages import Recall, Refused, Request, Seats, Watch, read_request
+from seatrial.viewer.messages import (
+    Channels,
+    Recall,
+    Refused,
+    Release,
+    Request,
+    Reset,
+    Seats,
+    Stick,
+    Watch,
+    Waypoint,
+    read_request,
+)
 from seatrial.viewer.roles import Blinds, Role
 from seatrial.viewer.stage import Stage
 
@@ -110,6 +122,8 @@ class House:
     def __init__(self, stage: Stage, links: Links) -> None:
         self.stage, self.links = stage, links
         self.viewers: set[Viewer] = set()
+        self._sticks: dict[str, Viewer] = {}
+        """By vehicle the page that holds its stick out of the middle."""
         self._blinds = (stage.hello, Blinds(stage.hello))
 
     # ── Who may come in ───────────────────────────────────────────────────────────────────────
@@ -178,6 +192,7 @@ class House:
             await asyncio.gather(*tasks, return_exceptions=True)
         finally:
             self.viewers.discard(viewer)
+            self._let_go(viewer)
             self._wake()
             with contextlib.suppress(Exception):
                 await asyncio.wait_for(socket.close(), 1.0)
@@ -283,7 +298,24 @@ class House:
         elif request.type not in viewer.role.may:
             viewer.answer(f"the {viewer.role.name} may not ask for this: {request.type}")
         else:
+            self._hold(viewer, request)
             self.stage.ask(request, viewer.answer, viewer.role.name)
+
+    def _hold(self, viewer: Viewer, request: Request) -> None:
+        """Who holds which stick: the last who pushed it, until the vehicle is steered otherwise."""
+        if isinstance(request, Stick) and (request.ahead or request.starboard or request.dive):
+            self._sticks[request.vehicle] = viewer
+        elif isinstance(request, Stick | Channels | Waypoint | Release):
+            self._sticks.pop(request.vehicle, None)
+        elif isinstance(request, Reset):
+            self._sticks.clear()
+
+    def _let_go(self, viewer: Viewer) -> None:
+        """A page that is gone lets no key go any more: its sticks spring back."""
+        for vehicle in [name for name, holder in self._sticks.items() if holder is viewer]:
+            del self._sticks[vehicle]
+            middle = Stick(type="stick", vehicle=vehicle, ahead=0.0, starboard=0.0)
+            self.stage.ask(middle, viewer.answer, viewer.role.name)
 
 
 async def _patiently(sending: Any) -> None:

@@ -151,15 +151,17 @@ class Stage(ABC):
     def _work(self) -> None:
         try:
             self._pace()
+            due = wall_clock.perf_counter()
             while not self._closing.is_set():
-                began = wall_clock.perf_counter()
                 changed = self._hear()
                 if self.playing:
-                    changed |= self._go_on(began)
+                    changed |= self._go_on(wall_clock.perf_counter())
                 if changed:
                     self._publish()
-                left = TICK - (wall_clock.perf_counter() - began)
-                self._closing.wait(max(left, 0.001))
+                # counted from when it was due: a wait that took too long does not add up
+                now = wall_clock.perf_counter()
+                due = max(due + TICK, now)
+                self._closing.wait(max(due - now, 0.001))
         except Exception as error:  # told to all pages, and raised where the stage was made
             self.failure = error
             self.tell("", f"the run failed: {error}")

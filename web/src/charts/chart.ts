@@ -74,7 +74,9 @@ export class Chart {
     const [min, max] = this.shown;
     const { factor } = units.of(this.lines.unit);
     const angles = this.lines.unit === "rad";
-    const columns = this.data.slice(1).map((c) => (angles ? parted(c) : c));
+    // a gap within one column of pixels would be drawn over
+    const dense = this.times.filter((t) => t >= min && t <= max).length / Math.max(plot.over.clientWidth, 1);
+    const columns = this.data.slice(1).map((c) => (angles ? parted(c, Math.ceil(2 * dense)) : c));
     const scaled = [this.times, ...columns.map((c) => c.map((v) => (v === null ? null : v * factor)))];
     plot.batch(() => {
       plot.setData(scaled as uPlot.AlignedData, false);
@@ -213,12 +215,15 @@ export function span(low: number | null, high: number | null): [number, number] 
   return [middle - wide, middle + wide];
 }
 
-/** Angles that go on beyond a whole turn: the line ends there and begins anew. */
-export function parted(angles: (number | null)[]): (number | null)[] {
-  return angles.map((a, i) => {
+/** Angles that go on beyond a whole turn: the line ends so many before it there, and begins anew. */
+export function parted(angles: (number | null)[], beside: number): (number | null)[] {
+  const out = [...angles];
+  angles.forEach((a, i) => {
     const before = angles[i - 1];
-    return a === null || before === undefined || before === null || Math.abs(a - before) < Math.PI ? a : null;
+    if (a === null || before === undefined || before === null || Math.abs(a - before) < Math.PI) return;
+    out.fill(null, Math.max(i - beside, 0), i + 1);
   });
+  return out;
 }
 
 function finite(value: number | null | undefined): number | null {

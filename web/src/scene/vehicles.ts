@@ -1,4 +1,4 @@
-// Vehicles, their trails, and the bodies of the world.
+// Vehicles, and the bodies of the world.
 
 import * as THREE from "three";
 
@@ -63,46 +63,6 @@ export class Fleet {
       mesh.instanceMatrix.needsUpdate = true;
       parts.update(numbers, this.places, this.turns, passed);
     }
-  }
-}
-
-const TRAIL = 1500;
-
-/** Where a vehicle was. */
-export class Trail {
-  readonly line: THREE.Line;
-  private readonly points = new Float32Array(3 * TRAIL);
-  private count = 0;
-  private last = new THREE.Vector3(1e9, 0, 0);
-
-  constructor(
-    colour: number,
-    private readonly apart: number,
-  ) {
-    const shape = new THREE.BufferGeometry();
-    shape.setAttribute("position", new THREE.BufferAttribute(this.points, 3));
-    const material = new THREE.LineBasicMaterial({ color: colour, transparent: true, opacity: 0.6 });
-    this.line = new THREE.Line(shape, material);
-    this.line.frustumCulled = false;
-    this.line.renderOrder = 3;
-  }
-
-  add(p: THREE.Vector3): void {
-    if (!Number.isFinite(p.x) || this.last.distanceTo(p) < this.apart) return;
-    this.last.copy(p);
-    if (this.count === TRAIL) {
-      this.points.copyWithin(0, 3);
-      this.count--;
-    }
-    this.points.set([p.x, p.y + 0.05, p.z], 3 * this.count++);
-    this.line.geometry.setDrawRange(0, this.count);
-    this.line.geometry.getAttribute("position").needsUpdate = true;
-  }
-
-  clear(): void {
-    this.count = 0;
-    this.last.set(1e9, 0, 0);
-    this.line.geometry.setDrawRange(0, 0);
   }
 }
 

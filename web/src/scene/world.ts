@@ -10,9 +10,11 @@ import { Bottom } from "./bottom";
 import { Cameras, type Surroundings } from "./cameras";
 import { Labels } from "./labels";
 import { airLoss, CLEAR_AIR, patchFog, skyDome, sunAt } from "./light";
+import { Pace } from "./pace";
 import { plans } from "./plan";
 import { SensorRays } from "./rays";
-import { Bodies, colourOf, Fleet, Trail } from "./vehicles";
+import { type Trail, trailsOf } from "./trails";
+import { Bodies, Fleet } from "./vehicles";
 import { Wakes } from "./wakes";
 import { Sea, Water, type WaterQuality } from "./water";
 
@@ -29,8 +31,6 @@ export const QUALITIES: Quality[] = [
   { name: "low", rings: 72, sectors: 96, fine: false, pixels: 0.75 },
   { name: "lowest", rings: 44, sectors: 64, fine: false, pixels: 0.5 },
 ];
-const SLOW = 45;
-const MOST_TRAILS = 400;
 
 export const SUNS: Record<string, [number, number]> = {
   low: [9, 235],
@@ -38,8 +38,20 @@ export const SUNS: Record<string, [number, number]> = {
   noon: [70, 180],
 };
 
+function rendererOn(canvas: HTMLCanvasElement): THREE.WebGLRenderer | null {
+  try {
+    const made = new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
+    made.toneMapping = THREE.ACESFilmicToneMapping;
+    made.toneMappingExposure = 1.05;
+    return made;
+  } catch {
+    return null;
+  }
+}
+
 export class World {
-  readonly renderer: THREE.WebGLRenderer;
+  /** Null where the browser has no WebGL: everything but the picture goes on. */
+  readonly renderer: THREE.WebGLRenderer | null;
   readonly scene = new THREE.Scene();
   readonly cameras: Cameras;
   readonly water: Water;
@@ -68,8 +80,7 @@ export class World {
   private readonly skylight = new THREE.HemisphereLight(0xc8daf0, 0x4a6068, 3);
   private readonly dome: THREE.Mesh;
   readonly marker: THREE.Mesh;
-  private slow = 0;
-  private frames = 0;
+  private readonly pace = new Pace();
   private drawn = 0;
 
   constructor(
@@ -80,9 +91,7 @@ export class World {
     private readonly onQuality: (name: string, steppedDown: boolean) => void,
   ) {
     patchFog();
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
-    this.renderer.toneMapping = THREE.ACESFilmicToneMapping;
-    this.renderer.toneMappingExposure = 1.05;
+    this.renderer = rendererOn(canvas);
     this.cameras = new Cameras(canvas);
     this.scene.fog = new THREE.Fog(0xb8bcc0, 1, 0);
     this.sea = new Sea(hello.waves);
@@ -91,9 +100,7 @@ export class World {
     this.bottom = new Bottom(hello.water_depth, hello.bottom);
     this.fleet = new Fleet(hello, layout);
     this.bodies = new Bodies(hello, layout);
-    this.trails = hello.vehicles
-      .slice(0, MOST_TRAILS)
-      .map((v, i) => new Trail(colourOf(i), Math.max(0.25 * v.length, 0.2)));
+    this.trails = trailsOf(hello, this.sea);
     this.marker = new THREE.Mesh(
       new THREE.TorusGeometry(1.5, 0.12, 8, 40).rotateX(Math.PI / 2),
       new THREE.MeshBasicMaterial({ color: 0xffffff }),
@@ -140,7 +147,6 @@ export class World {
     this.quality = Math.min(Math.max(index, 0), QUALITIES.length - 1);
     const quality = QUALITIES[this.quality]!;
     this.water.build(quality);
-    this.slow = this.frames = 0;
     this.resize();
     this.onQuality(quality.name, steppedDown);
   }
@@ -148,8 +154,8 @@ export class World {
   resize(): void {
     const { clientWidth: w, clientHeight: h } = this.canvas;
     const most = QUALITIES[this.quality]!.pixels;
-    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio * Math.min(most, 1), most));
-    this.renderer.setSize(w, h, false);
+    this.renderer?.setPixelRatio(Math.min(window.devicePixelRatio * Math.min(most, 1), most));
+    this.renderer?.setSize(w, h, false);
     this.cameras.camera.aspect = w / Math.max(h, 1);
     this.cameras.camera.updateProjectionMatrix();
   }
@@ -212,27 +218,24 @@ export class World {
     const centre = map || this.cameras.eye.kind === "free" ? eye : eye.clone().lerp(p, 0.6);
     this.water.update(centre.x, centre.z, time, map && this.bottom.mesh !== null);
     this.wakes.update(this.water.mesh.position, places, turns, time);
+    for (const trail of this.trails) trail.update(this.water.mesh.position);
     this.shared.eyeDepth.value = this.sea.elevation(eye.x, eye.z, time) - eye.y;
     this.wakes.mesh.visible = this.shared.eyeDepth.value < 0;
     const keel = card.craft === "surface" ? 0.5 * (card.height || 0.5) : 0;
     (this.scene.fog as THREE.Fog).near = this.sea.elevation(p.x, p.z, time) - keel;
     this.bottom.update(time, eye.x, eye.z, map);
     this.sunlight.target.position.set(0, 0, 0);
-    this.renderer.render(this.scene, this.cameras.camera);
+    this.renderer?.render(this.scene, this.cameras.camera);
     const { clientWidth, clientHeight } = this.canvas;
     this.labels.update(this.cameras.camera, this.fleet.places, selected, clientWidth, clientHeight);
     this.judge();
   }
 
-  /** Step down when frames take long; the first ones compile shaders and do not count. */
+  /** Step down when frames take long. */
   private judge(): void {
     const now = performance.now();
-    const took = now - this.drawn;
+    const slow = this.pace.isSlow(now - this.drawn);
     this.drawn = now;
-    if (++this.frames < 6 || took > 2000) return;
-    this.slow += took > SLOW ? 1 : this.slow > 0 ? -1 : 0;
-    if (this.slow >= 8 && !this.fixed && this.quality < QUALITIES.length - 1) {
-      this.setQuality(this.quality + 1, true);
-    }
+    if (slow && !this.fixed && this.quality < QUALITIES.length - 1) this.setQuality(this.quality + 1, true);
   }
 }

@@ -53,6 +53,10 @@ class NmeaBridge(InstrumentBridge):
         self._next = dict.fromkeys(self._stations, -math.inf)
         self._static_due = dict.fromkeys(self._stations, -math.inf)
 
+    def drives(self) -> set[str]:
+        """The own ship, where somebody can be heard who steers it."""
+        return {self._ship.name} if self._lines.hears else set()
+
     def write(self, turn: Turn) -> None:
         """What the instruments say of the samples that arrived, then AIS."""
         spoken: list[str] = []

@@ -41,10 +41,6 @@ class InstrumentBridge(Bridge):
         self._ship = _own_ship(setting.header.vehicles, self._wanted, self.name)
         self._told: dict[str, float] = {}
 
-    def drives(self) -> set[str]:
-        """The own ship."""
-        return {self._ship.name}
-
     def _samples(
         self, turn: Turn, types: Collection[str]
     ) -> Iterator[tuple[SensorInfo, float, Values]]:
