@@ -134,6 +134,16 @@ def test_loads_say_where_a_vessel_is_heavy(tmp_path, monkeypatch):
     assert loaded.gyration[2] == pytest.approx(math.sqrt(about), rel=0.01)
 
 
+def test_a_round_hull_is_told_to_have_nothing_that_rights_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(solver, "FREQUENCIES", 3)
+    monkeypatch.setattr(panelling, "FEWEST", 40)
+    monkeypatch.setattr(panelling, "MOST", 80)
+    path = write(tmp_path / "log.stl", forms.torpedo(1.6, 0.19, 0.2, 0.3, 0.1))
+    assert any("nothing rights it" in note for note in examine(path, 20.0, RHO).notes)
+    found = examine(path, 20.0, RHO, gravity=(0.0, 0.0, -0.02))
+    assert not any("nothing rights it" in note for note in found.notes)
+
+
 def vessel(**hull):
     plain = st.load("wamv", Vehicle)
     return plain.model_copy(update={"hull": plain.hull.model_copy(update=hull)})

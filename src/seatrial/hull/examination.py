@@ -30,6 +30,8 @@ Array = NDArray[np.float64]
 STATIONS = 21
 INSIDE = 1.0 - 1e-6
 """Share of the length between the outer stations: a transom itself has no section."""
+NEUTRAL = 2e-3
+"""Metacentric height over beam of what counts as neutral in roll, as a round hull is."""
 FORM_FACTOR = 0.1
 DESIGN_FROUDE = 0.3
 """Froude number at which friction is put into one coefficient."""
@@ -199,6 +201,11 @@ def examine(
         notes.append(
             f"floats with {math.degrees(floating.heel):.1f}° of heel and "
             f"{math.degrees(floating.trim):.1f}° of trim, which the mesh was turned by"
+        )
+    if floating.heights[0] < NEUTRAL * beam:
+        notes.append(
+            f"nothing rights it in roll (GM = {1e3 * floating.heights[0]:.2g} mm): give a lower "
+            "--centre-of-gravity, or --load where it is heavy"
         )
     solution = solve(panelled(level, path.name), 0.0, density, None, path.stem, progress)
     return Examination(

@@ -40,7 +40,7 @@ ROWS = 6
 STEPS = 8
 """In which rays are followed to the surface."""
 PAUSE = 2
-"""Step after which those that are there are left."""
+"""Step after which those that are there are left, and after every fourth from there."""
 CLOSE = 3e-3
 """Height above the surface at which a ray is there, m: its last step brings it nearer still."""
 MOST_STEPS = 200
@@ -173,17 +173,20 @@ class Surface:
         at, rate = self._begun(depth, side * dz, side)
         found, going = np.full(at.shape, np.inf, np.float32), np.arange(len(at))
         x, y, depth = (np.broadcast_to(c, at.shape) for c in (x, y, depth))
-        for _ in range(MOST_STEPS):
+        for step in range(MOST_STEPS):
             clear = -side * (depth + at * dz)
             above = clear - side * self.height(x + at * dx, y + at * dy)
+            at = at + np.maximum(above, 0.0) * rate
+            if step % 4 != PAUSE:
+                continue
+            # Those that are there, or over the highest wave for good, are left.
             on = above > CLOSE
             found[going[~on]] = at[~on]
             on &= (side * dz > 0.0) | (clear < self.top)
             if not on.any():
                 return found
-            at = at[on] + above[on] * rate[on]
-            going, x, y, depth, dx, dy, dz, rate = (
-                row[on] for row in (going, x, y, depth, dx, dy, dz, rate)
+            going, x, y, depth, dx, dy, dz, rate, at = (
+                row[on] for row in (going, x, y, depth, dx, dy, dz, rate, at)
             )
         found[going[side * dz > 0.0]] = at[side * dz > 0.0]
         return found
