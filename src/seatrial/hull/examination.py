@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 STATIONS = 21
 INSIDE = 1.0 - 1e-6
 """Share of the length between the outer stations: a transom itself has no section."""
-NEUTRAL = 2e-3
+NEUTRAL = 0.01
 """Metacentric height over beam of what counts as neutral in roll, as a round hull is."""
 FORM_FACTOR = 0.1
 DESIGN_FROUDE = 0.3
