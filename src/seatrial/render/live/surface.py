@@ -126,7 +126,7 @@ class Surface:
         found = np.full(down.shape[0], np.inf, np.float32)
         for rays, follow in ((slowly, self._followed), (quickly, self._estimated)):
             if len(rays):
-                start = (c if origin.shape[1] == 1 else c[rays] for c in (x, y, depth))
+                start = (x, y, depth) if len(x) == 1 else (x[rays], y[rays], depth[rays])
                 whole = follow(*start, direction[:, rays], side)
                 found[rays] = np.where(whole > reach, np.inf, np.maximum(whole, 1e-3))
         return found

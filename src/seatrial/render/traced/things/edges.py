@@ -37,7 +37,9 @@ def _box(size: Array) -> tuple[Mesh, Array]:
     first = np.flatnonzero((i < 3) & (j < 3))
     halves = (first, first + 4, first + 5), (first, first + 5, first + 1)
     cells = np.concatenate([np.stack(half, axis=1) for half in halves])
-    places, normals, faces = [], [], []
+    places: list[Array] = []
+    normals: list[Array] = []
+    faces: list[NDArray[np.int64]] = []
     for axis in range(3):
         u, v = (axis + 1) % 3, (axis + 2) % 3
         for side in (-1.0, 1.0):
