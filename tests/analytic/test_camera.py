@@ -14,6 +14,7 @@ from seatrial.geometry.bodies import Body
 from seatrial.geometry.rays import RayScene
 from seatrial.render import heat
 from seatrial.render.live.draw import draw
+from seatrial.render.live.surface import surface_at
 from seatrial.render.picture import FIRST_BODY, Lens, Light, Shot, Stage, categories
 from seatrial.render.sky import Sky
 from seatrial.render.water import INDEX, medium
@@ -403,3 +404,32 @@ def test_a_camera_sees_the_vehicle_that_carries_it_but_not_from_within():
         expected = hull.beam * per_metre, hull.length * per_metre
         np.testing.assert_allclose([wide, high], expected, atol=1.5)
         assert FIRST_BODY + i not in seen.payload(boat["name"], "bow")[-1]
+
+
+@pytest.mark.parametrize(("height", "tall"), [(2.0, 6.0), (0.3, 0.4), (-1.0, 4.0)])
+def test_rays_from_among_the_waves_meet_what_small_steps_meet(height, tall):
+    """A camera lower than the crests: level rays and those that rise meet a wave or the sky where a
+    march in steps of 5 cm does (those that graze a crest may differ)."""
+    waves = {"spectrum": "jonswap", "significant_height": tall, "peak_period": 4.0 * tall**0.5}
+    ocean = craft.ocean_of(waves=waves | {"towards_deg": 70.0})
+    wrong = met = 0
+    for t in (0.0, 7.0, 31.0):
+        surface = surface_at(ocean, np.zeros(2), t)
+        place = np.array([[0.0], [0.0], [-height]], np.float32)
+        assert height < surface.top
+        wet = bool(surface.height(place[0], place[1])[0] > height)
+        up, around = np.meshgrid(np.radians(np.linspace(-4.0, 20.0, 25)), np.linspace(0, 6.2, 32))
+        rises = -up if wet else up
+        way = np.stack([np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), -np.sin(rises)])
+        way = way.reshape(3, -1).astype(np.float32)
+        found = surface.distance(place, way, 20_000.0, exact=True)
+        along = np.arange(0.05, 150.0, 0.05, dtype=np.float32)[:, None]
+        above = surface.height(along * way[0], along * way[1]) - height + along * way[2]
+        crossed = above < 0.0 if wet else above > 0.0
+        exact = np.where(crossed.any(axis=0), along[np.argmax(crossed, axis=0), 0], np.inf)
+        near = exact < 140.0
+        met += int(near.sum())
+        off = np.abs(found[near] - exact[near]) > 0.1 + 0.05 * exact[near]
+        wrong += int(off.sum()) + int(np.sum(found[~near] < 140.0))
+    assert met > 300
+    assert wrong < 0.01 * 3 * way.shape[1]

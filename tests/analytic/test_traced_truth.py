@@ -10,6 +10,7 @@ import pytest
 from seatrial.geometry.bodies import Body, Timetable
 from seatrial.geometry.rays import RayScene
 from seatrial.geometry.terrain import terrain
+from seatrial.hull.shape.mending import volume
 from seatrial.ocean import Ocean
 from seatrial.render.appearance import BLACK, WHITE
 from seatrial.render.lens import Distortion
@@ -17,7 +18,9 @@ from seatrial.render.live.draw import draw
 from seatrial.render.picture import BOTTOM, FIRST_BODY, Lens, Light, Shot, Stage
 from seatrial.render.sky import Sky
 from seatrial.render.traced.backend import mitsuba
+from seatrial.render.traced.settings import Bounces, Tracing
 from seatrial.render.traced.things import meshes, surfaces
+from seatrial.render.traced.things.edges import rolled
 from seatrial.render.traced.things.props import Props
 from seatrial.render.traced.things.snow import BOX, flakes
 from seatrial.render.traced.tracer import Tracer
@@ -238,3 +241,47 @@ def test_marine_snow_stays_where_it_is_and_streaks_when_passed():
     assert (length(fast) - length(first)).mean() == pytest.approx(2.0 * 0.02, rel=0.03)
     assert fast.albedo.mean() < 0.2 * first.albedo.mean()
     assert flakes(0.0, 5, here, still, still, 2.0, 0.02) is None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        Body("box", "box", length=1.0, beam=0.004, height=3.0),
+        Body("cylinder", "cylinder", radius=0.3, height=2.0),
+        Body("coin", "cylinder", radius=0.1, height=0.003),
+    ],
+    ids=lambda body: body.name,
+)
+def test_rolled_edges_leave_the_surface_and_turn_its_normals(body):
+    """The same closed surface as contact's; normals are those of the faces, and halfway between
+    two of them along their edge."""
+    mesh, normals = rolled(body)
+    plain = body.mesh()
+    assert volume(mesh) == pytest.approx(volume(plain), rel=1e-9)
+    assert np.ptp(mesh.vertices, axis=0) == pytest.approx(np.ptp(plain.vertices, axis=0))
+    corners = mesh.vertices[mesh.faces]
+    crossed = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    areas = 0.5 * np.linalg.norm(crossed, axis=1)
+    crossed /= 2.0 * areas[:, None]
+    facing = np.einsum("fkc,fc->fk", normals[mesh.faces], crossed)
+    assert facing.min() > math.sqrt(1.0 / 3.0) - 0.02  # at the corner of three faces
+    assert np.linalg.norm(normals, axis=1) == pytest.approx(1.0)
+    flat = areas[facing.min(axis=1) > 0.97].sum()
+    assert 0.3 * areas.sum() < flat < areas.sum()
+    # Halfway between faces: two equal components, or, around a cylinder, the axis has half of it.
+    leaning = np.abs(normals[:, 2]) if body.shape == "cylinder" else np.abs(normals).max(axis=1)
+    assert np.any(np.abs(leaning - math.sqrt(0.5)) < 1e-6)
+
+
+def test_the_edge_of_a_box_shines():
+    """Two faces at 45° to a lamp at the camera have cos 45° of the light; the edge between them
+    faces it, and without its rounding would have no more."""
+    box = Body("box", "box", length=0.3, beam=0.3, height=2.0, position=np.array([1.0, 0.0, 50.0]),
+               attitude=turned(math.pi / 4, 0.0), material="concrete",
+               colour=np.full(3, 0.5))  # fmt: skip
+    stage = Stage(RayScene([box]), Ocean(water=None), NIGHT, medium("I"))
+    lamp = Light(np.array([0.0, 0.0, 50.0]), np.array([1.0, 0.0, 0.0]), 1000.0, 1.0)
+    shot = Shot(np.array([0.0, 0.0, 50.0]), turned(0.0, 0.0), 0.0, Lens(41, 8, 1500.0), (lamp,))
+    row = Tracer(stage, seed=1).render(shot, Tracing(64, Bounces(2)))["colour"].mean(axis=(0, 2))
+    beside = 0.5 * (row[:8].mean() + row[-8:].mean())
+    assert 1.25 < row[19:22].mean() / beside < 1.45

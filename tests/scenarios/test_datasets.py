@@ -2,6 +2,7 @@
 
 import errno
 import json
+import math
 import os
 import shutil
 import signal
@@ -318,6 +319,50 @@ def test_scenarios_without_a_camera_and_folders_of_others_are_refused(tmp_path, 
         make_dataset(scenario(), tmp_path / "letters")
     with pytest.raises(DatasetError, match="is a file"):
         make_dataset(scenario(), tmp_path / "letters" / "note.txt")
+    (tmp_path / "fleet" / "vehicles").mkdir(parents=True)
+    with pytest.raises(DatasetError, match="vehicles"):
+        make_dataset(scenario(), tmp_path / "fleet")
+
+
+def test_one_that_was_killed_while_its_manifest_was_written_goes_on(tmp_path):
+    for name in ("manifest.json", "scenario.yaml", "SHA256SUMS", "SHA256SUMS.partial"):
+        (tmp_path / f"{name}.4711.partial").write_text("{")
+    (tmp_path / ".lock").touch()
+    make_detection_sets(tmp_path.parent, 1, width=16, height=12, sets=("clear",))
+    (tmp_path.parent / "clear").rename(tmp_path.parent / "undisturbed")
+    tmp_path.rename(tmp_path.parent / "clear")
+    make_detection_sets(tmp_path.parent, 1, width=16, height=12, sets=("clear",))
+    assert every_file(tmp_path.parent / "clear") == every_file(tmp_path.parent / "undisturbed")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"cameras": 3},
+        {"cameras": [{"folder": "veh0/camM0"}]},
+        {"sequence": "../.."},
+        {"passes": ["A"]},
+        {"passes": {"A": ["../png"]}},
+        {"depth_range": [0.0, math.nan]},
+        {"vehicles": None},
+        {"sensors": [7]},
+    ],
+    ids=str,
+)
+def test_a_manifest_that_tells_nonsense_is_refused(made, tmp_path, changes):
+    told = json.loads((made.folder / "manifest.json").read_text(encoding="utf-8"))
+    (tmp_path / "manifest.json").write_text(json.dumps(told | changes), encoding="utf-8")
+    with pytest.raises(DatasetError, match="cannot be"):
+        read_dataset(tmp_path)
+
+
+@pytest.mark.parametrize("folder", ["../veh0/camM0", "veh0/camM1", "/tmp"])
+def test_folders_of_a_manifest_are_the_datasets_own(made, tmp_path, folder):
+    told = json.loads((made.folder / "manifest.json").read_text(encoding="utf-8"))
+    told["cameras"][0]["folder"] = folder
+    (tmp_path / "manifest.json").write_text(json.dumps(told), encoding="utf-8")
+    with pytest.raises(DatasetError, match="folder"):
+        read_dataset(tmp_path)
 
 
 def test_a_full_disk_is_told_and_gone_on_from(tmp_path, monkeypatch):

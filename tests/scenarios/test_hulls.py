@@ -2,6 +2,7 @@
 
 import base64
 import json
+import math
 import re
 
 import numpy as np
@@ -15,6 +16,7 @@ from seatrial.compile.vehicles.hull_forces import hull_mesh
 from seatrial.compile.vehicles.shapes import recorded_shapes
 from seatrial.engine.frames import Scene
 from seatrial.errors import SpecError
+from seatrial.hull.examination import Load, examine
 from seatrial.hull.potential import panelling, solver
 from seatrial.hull.shape import forms
 from seatrial.hull.shape.floating import float_hull
@@ -77,6 +79,7 @@ def test_the_command_writes_a_vehicle_that_runs(tmp_path, monkeypatch):
     assert report["draught_m"] == pytest.approx(0.5, rel=1e-4)
     assert report["waterplane_area_m2"] == pytest.approx(8.0, rel=1e-4)
     assert blocks_in(tmp_path / "vessel.yaml") == 1
+    assert [area for _, area in report["section_areas_m_m2"]] == pytest.approx([1.0] * 21, rel=1e-3)
     assert "taken to be in mm" in " ".join(report["notes"])
     text = (tmp_path / "vessel.yaml").read_text(encoding="utf-8")
     for line in text.splitlines():  # every number says where it comes from
@@ -100,6 +103,10 @@ def test_the_command_writes_a_vehicle_that_runs(tmp_path, monkeypatch):
         (["--mass", "4100", "--centre-of-gravity", "0,0"], "no centre of gravity"),
         (["--mass", "4100", "--centre-of-gravity", "0,0,5"], "capsize"),
         (["--mass", "4100", "--up", "x", "--forward", "x"], "same axis"),
+        (["--mass", "4100", "--load", "5000,0,0,0"], "weighs more than the vessel"),
+        (["--mass", "4100", "--load", "5,0,0"], "no load"),
+        (["--mass", "4100", "--load", "-5,0,0,0"], "weighs nothing"),
+        (["--mass", "4100", "--load", "5,0,0,0", "--centre-of-gravity", "0,0,0"], "together"),
     ],
 )
 def test_what_cannot_float_is_refused_in_words(tmp_path, arguments, message):
@@ -107,6 +114,36 @@ def test_what_cannot_float_is_refused_in_words(tmp_path, arguments, message):
     called = CliRunner().invoke(app, ["hull", str(path), *arguments])
     assert isinstance(called.exception, SpecError)
     assert message in str(called.exception)
+
+
+def test_loads_say_where_a_vessel_is_heavy(tmp_path, monkeypatch):
+    """A shell of 4,000 kg and two loads of 50 kg at its height, both 0.4 m to port and 0.1 m fore
+    and aft: heel by the metacentric height, gyration by Steiner."""
+    monkeypatch.setattr(solver, "FREQUENCIES", 3)
+    monkeypatch.setattr(panelling, "FEWEST", 40)
+    monkeypatch.setattr(panelling, "MOST", 80)
+    path = write(tmp_path / "barge.stl", TEN["barge"])
+    bare = examine(path, 4100.0, RHO)
+    high = -float(bare.gravity[2])  # the file has its origin on the waterline, and z up
+    loads = [Load(50.0, (x, 0.4, high)) for x in (-0.1, 0.1)]
+    loaded = examine(path, 4100.0, RHO, loads=loads)
+    aside = 100.0 / 4100.0 * 0.4
+    assert loaded.floating.heel == pytest.approx(-math.atan(aside / bare.heights[0]), rel=0.02)
+    assert loaded.gravity[1] == pytest.approx(loaded.figures.buoyancy_centre[1], abs=1e-6)
+    along = 4000.0 / 4100.0 * bare.gyration[2] ** 2 + 100.0 / 4100.0 * 0.1**2
+    about = along + 4000.0 * 100.0 / 4100.0**2 * 0.4**2  # Steiner, of shell and loads
+    assert about < 0.99 * bare.gyration[2] ** 2
+    assert loaded.gyration[2] == pytest.approx(math.sqrt(about), rel=2e-3)
+
+
+def test_a_round_hull_is_told_to_have_nothing_that_rights_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(solver, "FREQUENCIES", 3)
+    monkeypatch.setattr(panelling, "FEWEST", 40)
+    monkeypatch.setattr(panelling, "MOST", 80)
+    path = write(tmp_path / "log.stl", forms.torpedo(1.6, 0.19, 0.2, 0.3, 0.1))
+    # The few corners of its sections alone right it, by a millimetre.
+    told = [examine(path, 20.0, RHO, gravity=(0.0, 0.0, z)).notes for z in (0.0, -0.02)]
+    assert ["nothing rights it" in " ".join(notes) for notes in told] == [True, False]
 
 
 def vessel(**hull):

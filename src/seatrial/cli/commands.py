@@ -250,7 +250,7 @@ def hull(
         Path | None, typer.Option(help="Vehicle file to write; its mesh and figures lie beside it.")
     ] = None,
     density: Annotated[float, typer.Option(help="Of the water, kg/m³.", min=500.0)] = 1025.0,
-    units: Annotated[str | None, typer.Option(help="Of the file: m, cm, mm or in.")] = None,
+    units: Annotated[str | None, typer.Option(help="Of the file: m, cm, mm, in or ft.")] = None,
     up: Annotated[
         str | None, typer.Option(help="Axis of the file that points up, as z or -y.")
     ] = None,
@@ -258,12 +258,20 @@ def hull(
     centre_of_gravity: Annotated[
         str | None, typer.Option(help="X,Y,Z in the file's own axes and unit.")
     ] = None,
+    load: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KG,X,Y,Z",
+            help="Something heavy on board, part of the mass, and where, in the file's own axes "
+            "and unit; may be given several times. The rest is an even shell.",
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Float a mesh, solve for its waves, and write a vehicle whose every number has its source."""
     from seatrial.cli.hull import show_hull
 
-    show_hull(file, mass, out, density, units, up, forward, centre_of_gravity, as_json)
+    show_hull(file, mass, out, density, units, up, forward, centre_of_gravity, load or [], as_json)
 
 
 @app.command("list")

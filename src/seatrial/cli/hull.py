@@ -14,7 +14,7 @@ from seatrial.conventions import GRAVITY
 from seatrial.errors import Problem, SpecError
 from seatrial.figures.hull import HullPage, draw_hull
 from seatrial.figures.plot import save
-from seatrial.hull.examination import Examination, examine
+from seatrial.hull.examination import Examination, Load, examine
 from seatrial.hull.shape.hydrostatics import section
 from seatrial.hull.shape.reading import AXES, UNITS
 from seatrial.hull.vehicle_file import vehicle_yaml
@@ -29,6 +29,7 @@ def show_hull(
     up: str | None,
     forward: str | None,
     gravity: str | None,
+    loads: list[str],
     as_json: bool,
 ) -> None:
     """Examine a hull, write its vehicle, its mesh and its page, and print what was found."""
@@ -41,6 +42,13 @@ def show_hull(
             raise SpecError(
                 Problem(f"unknown word after {option}", value=word, expected=", ".join(words))
             )
+    if gravity is not None and loads:
+        raise SpecError(
+            Problem(
+                "--centre-of-gravity and --load do not go together",
+                expected="one of them: loads say where the centre of gravity lies",
+            )
+        )
     with working(f"solving {file.name}", quiet=as_json) as share:
         found = examine(
             file,
@@ -50,6 +58,7 @@ def show_hull(
             up=up,
             forward=forward,
             gravity=None if gravity is None else _point(gravity),
+            loads=[_load(text) for text in loads],
             progress=share,
         )
     written = _write(found, out) if out is not None else []
@@ -66,20 +75,28 @@ def show_hull(
         typer.echo(f"written: {path}")
 
 
-def _point(text: str) -> tuple[float, float, float]:
+def _numbers(text: str, count: int, what: str, option: str) -> list[float]:
     try:
-        x, y, z = (float(part) for part in text.split(","))
-        if not math.isfinite(x + y + z):
+        found = [float(part) for part in text.split(",")]
+        if len(found) != count or not math.isfinite(sum(found)):
             raise ValueError
     except ValueError:
         raise SpecError(
-            Problem(
-                "no centre of gravity",
-                value=text,
-                expected="--centre-of-gravity X,Y,Z in the file's own axes and unit",
-            )
+            Problem(what, value=text, expected=f"{option} in the file's own axes and unit")
         ) from None
+    return found
+
+
+def _point(text: str) -> tuple[float, float, float]:
+    x, y, z = _numbers(text, 3, "no centre of gravity", "--centre-of-gravity X,Y,Z")
     return x, y, z
+
+
+def _load(text: str) -> Load:
+    mass, x, y, z = _numbers(text, 4, "no load", "--load KG,X,Y,Z")
+    if mass <= 0.0:
+        raise SpecError(Problem("a load weighs nothing", value=text, expected="more than 0 kg"))
+    return Load(mass, (x, y, z))
 
 
 def _write(found: Examination, out: Path) -> list[Path]:
@@ -153,4 +170,11 @@ def _report(found: Examination) -> dict[str, Any]:
         "roll_period_s": 2.0 * math.pi / found.natural(3)[0],
         "pitch_period_s": 2.0 * math.pi / found.natural(4)[0],
         "panels": found.solution.panels,
+        "centre_of_gravity_m": found.gravity.tolist(),
+        "gyration_m": found.gyration.tolist(),
+        "centre_of_buoyancy_m": f.buoyancy_centre.tolist(),
+        "centre_of_flotation_m": f.flotation.tolist(),
+        "righting_arm_deg_m": np.column_stack([np.degrees(found.angles), found.arms]).tolist(),
+        "section_areas_m_m2": np.column_stack([found.stations, found.sections]).tolist(),
+        "added_mass_at_infinity": found.solution.infinite.tolist(),
     }

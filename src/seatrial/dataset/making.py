@@ -5,6 +5,7 @@ be told from the folder, and whoever is killed goes on where it stopped.
 """
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from io import BufferedRandom
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from seatrial._version import __version__
-from seatrial.dataset.files import SUMS, Journal, complaints, put, trouble
+from seatrial.dataset.files import JOURNAL, PARTIAL, SUMS, Journal, complaints, put, trouble
 from seatrial.dataset.flight import Array, Motion, Samples
 from seatrial.dataset.names import CAMERA_TYPES, Picture, sensor_folder
 from seatrial.dataset.pictures.drawing import (
@@ -39,6 +40,11 @@ from seatrial.errors import DatasetError
 from seatrial.locking import open_alone
 
 LOCK = ".lock"
+OURS = re.compile(
+    rf"veh[0-9A-Za-z]|{re.escape(LOCK)}"
+    rf"|({re.escape(MANIFEST)}|scenario\.yaml|{SUMS}|{re.escape(JOURNAL)})(\.\d+{re.escape(PARTIAL)})?"
+)
+"""What a kill before the manifest was there may leave, whole or half written."""
 AnyFrame = TypeVar("AnyFrame", bound=Frame)
 
 
@@ -209,8 +215,7 @@ def _refuse_other_things(folder: Path) -> None:
     """A folder without a manifest is empty, or was left before its tables were written."""
     if not folder.is_dir():
         return
-    ours = ("veh", "scenario.yaml", SUMS, LOCK)
-    other = sorted(p.name for p in folder.iterdir() if not p.name.startswith(ours))
+    other = sorted(p.name for p in folder.iterdir() if not OURS.fullmatch(p.name))
     if other:
         raise DatasetError(
             f"{folder}: holds other things\n"

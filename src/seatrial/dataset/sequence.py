@@ -1,6 +1,8 @@
 """A dataset in its folder, read back: what it holds, and where."""
 
 import json
+import math
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -8,12 +10,17 @@ from typing import Any
 
 from seatrial.dataset.files import SUMS
 from seatrial.dataset.flight import Motion, Mounting
-from seatrial.dataset.names import Picture
+from seatrial.dataset.names import IMAGE_TYPES, Picture, camera_folder
 from seatrial.dataset.tables import read_motion
 from seatrial.errors import DatasetError
 
 MANIFEST = "manifest.json"
 FORMAT = "seatrial dataset 1"
+
+SEQUENCE = re.compile(r"[0-9A-Za-z]{2}")
+CAMERA = re.compile(r"[A-Z][0-9A-Za-z]")
+ENDING = re.compile(r"[a-z0-9]+")
+SENSOR_FOLDER = re.compile(r"veh[0-9A-Za-z]/[a-z_]+[0-9A-Za-z]")
 
 
 @dataclass(frozen=True)
@@ -123,7 +130,7 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
         found = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise DatasetError(
             f"{path}: cannot be read ({error})\n  expected: what `seatrial dataset` wrote there"
         ) from None
@@ -133,4 +140,46 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
             f"  expected: `format: {FORMAT}`\n"
             "  to mend:  choose another folder"
         )
+    try:
+        _check(found)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise DatasetError(
+            f"{path}: tells of a dataset that cannot be ({type(error).__name__}: {error})\n"
+            "  expected: what `seatrial dataset` wrote there\n"
+            "  to mend:  remove the folder, or choose another one"
+        ) from None
     return found
+
+
+def _check(manifest: dict[str, Any]) -> None:
+    """Refuse what no dataset says of itself: readers rely on it, and folders must be its own."""
+    for name in ("vehicles", "classes"):
+        _need(all(isinstance(word, str) for word in manifest[name]), name)
+    low, high = manifest["depth_range"]
+    _need(0.0 <= low < high < math.inf, "depth_range")
+    _need(SEQUENCE.fullmatch(manifest["sequence"]) is not None, "sequence")
+    for letter, endings in manifest["passes"].items():
+        _need(letter in IMAGE_TYPES and all(ENDING.fullmatch(e) for e in endings), "passes")
+    for camera in map(Camera.of, manifest["cameras"]):
+        _need(CAMERA.fullmatch(camera.camera) is not None, "camera")
+        _need(camera.folder == camera_folder(camera.vehicle, camera.camera), "folder")
+        sizes = camera.vehicle, camera.frames, camera.width - 1, camera.height - 1
+        _need(all(isinstance(n, int) and n >= 0 for n in sizes), "size of a camera")
+        numbers = (*camera.intrinsics, *camera.distortion, camera.rate)
+        _need(len(numbers) == 10 and math.isfinite(sum(numbers)), "lens of a camera")
+        _check_mounting(camera.mounting)
+    for sensor in map(DatasetSensor.of, manifest["sensors"]):
+        _need(SENSOR_FOLDER.fullmatch(sensor.folder) is not None, "folder")
+        _need(math.isfinite(sensor.rate), "rate of a sensor")
+        _check_mounting(sensor.mounting)
+
+
+def _check_mounting(mounting: Mounting) -> None:
+    place, turned = mounting
+    _need(len(place) == 3 and len(turned) == 4, "mounting")
+    _need(math.isfinite(sum(place) + sum(turned)), "mounting")
+
+
+def _need(true: bool, name: str) -> None:
+    if not true:
+        raise ValueError(f"`{name}`")

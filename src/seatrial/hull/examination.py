@@ -1,8 +1,10 @@
 """From a mesh and a mass to every number of a vehicle, each with where it comes from."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +28,23 @@ from seatrial.hull.shape.reading import read_hull
 Array = NDArray[np.float64]
 
 STATIONS = 21
+INSIDE = 1.0 - 1e-6
+"""Share of the length between the outer stations: a transom itself has no section."""
+NEUTRAL = 0.01
+"""Metacentric height over beam of what counts as neutral in roll, as a round hull is."""
 FORM_FACTOR = 0.1
 DESIGN_FROUDE = 0.3
 """Froude number at which friction is put into one coefficient."""
 LEAST_ROLL_DAMPING = 0.05
 """Share of critical that eddies and keels add to a hull's roll at least (Himeno 1981)."""
 VISCOSITY = 1.19e-6
+
+
+class Load(NamedTuple):
+    """Something heavy on board."""
+
+    mass: float
+    place: tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -127,21 +140,37 @@ def examine(
     up: str | None = None,
     forward: str | None = None,
     gravity: tuple[float, float, float] | None = None,
+    loads: Sequence[Load] = (),
     progress: Progress | None = None,
 ) -> Examination:
-    """Read, mend, float and solve; `gravity` is in the file's own axes and unit."""
+    """Read, mend, float and solve; `gravity`, of the whole vessel, and the places of `loads`, which
+    are part of its mass, are in the file's own axes and unit."""
     displaced = mass / density
+    heavy = np.array([load.mass for load in loads])
+    if heavy.sum() > mass:
+        raise SpecError(
+            Problem(
+                f"{path.name}: what is on board weighs more than the vessel with it",
+                value=f"{heavy.sum():g} kg",
+                expected=f"at most its mass of {mass:g} kg",
+            )
+        )
     read = read_hull(path, displaced, units, up, forward)
     mesh = read.mesh
+    places = np.array([read.placed(np.array(load.place)) for load in loads]).reshape(-1, 3)
     if gravity is not None:
         centre = read.placed(np.array(gravity))
         gravity_how = "given"
     else:
-        centre = _shell_centre(mesh)
+        shell = mass - heavy.sum()
+        centre = (shell * _shell_centre(mesh) + heavy @ places) / mass
         gravity_how = "estimated: the centroid of the hull's surface, as of an even shell"
+        if loads:
+            gravity_how = f"computed: of an even shell of {shell:.4g} kg and the loads given"
     # Drawings lie far from their origin at times, where no tolerance of the search would hold.
     middle = 0.5 * (mesh.vertices.min(axis=0) + mesh.vertices.max(axis=0))
     mesh, centre = Mesh(mesh.vertices - middle, mesh.faces), centre - middle
+    places = places - middle
     floating = float_hull(mesh, displaced, centre, path.name)
     if not floating.stable:
         raise SpecError(
@@ -160,10 +189,11 @@ def examine(
     shift = np.array([-amidships[0], -amidships[1], floating.depth])
     level = Mesh(level.vertices + shift, level.faces)
     centre = floating.rotation @ centre + shift
+    places = places @ floating.rotation.T + shift
     figures = hydrostatics(level)
     length, beam = (float(v) for v in np.ptp(outline, axis=0))
     angles = np.radians(np.arange(0.0, 91.0, 5.0))
-    stations = np.linspace(-0.5 * length, 0.5 * length, STATIONS)
+    stations = INSIDE * length * np.linspace(-0.5, 0.5, STATIONS)
     sides = segments[:, :, 1] - amidships[1]
     twin = bool(np.all(sides[:, 0] * sides[:, 1] > 0.0))  # no part of it crosses the centre plane
     notes = list(read.notes)
@@ -171,6 +201,11 @@ def examine(
         notes.append(
             f"floats with {math.degrees(floating.heel):.1f}° of heel and "
             f"{math.degrees(floating.trim):.1f}° of trim, which the mesh was turned by"
+        )
+    if floating.heights[0] < NEUTRAL * beam:
+        notes.append(
+            f"nothing rights it in roll (GM = {1e3 * floating.heights[0]:.2g} mm): give a lower "
+            "--centre-of-gravity, or --load where it is heavy"
         )
     solution = solve(panelled(level, path.name), 0.0, density, None, path.stem, progress)
     return Examination(
@@ -181,8 +216,9 @@ def examine(
         density=density,
         gravity=centre,
         gravity_how=gravity_how,
-        gyration=_shell_gyration(level, centre),
-        gyration_how="estimated: of an even shell with the hull's surface",
+        gyration=_gyration(level, centre, mass, heavy, places),
+        gyration_how="estimated: of an even shell with the hull's surface"
+        + (" and the loads given" if loads else ""),
         floating=floating,
         figures=figures,
         draught=float(level.vertices[:, 2].max()),
@@ -205,12 +241,13 @@ def _shell_centre(mesh: Mesh) -> Array:
     return np.asarray((weight @ mesh.vertices[mesh.faces].mean(axis=1)) / weight.sum())
 
 
-def _shell_gyration(mesh: Mesh, centre: Array) -> Array:
-    """Radii of gyration of the surface about a point."""
-    weight = areas(mesh) / areas(mesh).sum()
+def _gyration(mesh: Mesh, centre: Array, mass: float, heavy: Array, places: Array) -> Array:
+    """Radii of gyration about a point of a surface with weights (L,) at places (L, 3), which are
+    part of the mass."""
+    weight = (mass - heavy.sum()) / mass * areas(mesh) / areas(mesh).sum()
     corners = mesh.vertices[mesh.faces] - centre
     # ∫ x² over a triangle is A/12 (Σ x_i² + (Σ x_i)²)
     squares = weight @ ((corners**2).sum(axis=1) + corners.sum(axis=1) ** 2) / 12.0
-    x, y, z = squares
+    x, y, z = squares + heavy / mass @ (places - centre) ** 2
     radii: Array = np.sqrt(np.array([y + z, x + z, x + y]))
     return radii

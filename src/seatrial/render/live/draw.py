@@ -53,6 +53,8 @@ GRAZING = 0.35
 """Reflectance of the surface above which nothing is looked for behind it."""
 MIRRORED = 150.0
 """How far from it bodies are seen in the surface, m."""
+TRUTHS = {"depth", "instance", "normals"}
+"""Passes for which the surface is met where it is, not about there."""
 BESIDE = 3
 """Neighbouring pixels that share what they see mirrored."""
 
@@ -159,7 +161,7 @@ class _View:
 
     def rows(self, first: int, last: int, wanted: set[str]) -> Passes:
         """Passes (..., P) of some rows."""
-        seen = self._cast(*self._rays(first, last))
+        seen = self._cast(*self._rays(first, last), bool(wanted & TRUTHS))
         found: Passes = {}
         floor = seen.hits
         if "depth" in wanted:
@@ -201,12 +203,12 @@ class _View:
         origins = shot.position + np.outer(late, shot.motion.velocity)
         return origins, directions.reshape(3, -1), shot.time + late
 
-    def _cast(self, origins: Array, direction: Single, time: float | Array) -> _Seen:
+    def _cast(self, origins: Array, direction: Single, time: float | Array, exact: bool) -> _Seen:
         each = direction.shape[1] // len(origins)
         origin = origins.T.astype(np.float32)
         if len(origins) > 1:
             origin = np.repeat(origin, each, axis=1)
-        distance = self.surface.distance(origin, direction, REACH)
+        distance = self.surface.distance(origin, direction, REACH, exact)
         hits = self.stage.rays.cast(
             origins, direction.T, time, self.shot.others, np.minimum(distance, REACH)
         )

@@ -40,9 +40,13 @@ ROWS = 6
 STEPS = 8
 """In which rays are followed to the surface."""
 PAUSE = 2
-"""Step after which those that are there are left."""
+"""Step after which those that are there are left, and after every fourth from there."""
 CLOSE = 3e-3
 """Height above the surface at which a ray is there, m: its last step brings it nearer still."""
+MOST_STEPS = 200
+"""The same where every ray is followed until it is there."""
+LEVEL = 1e-6
+"""Descent per metre of rays that count as level."""
 TILE = 5.0
 """Side of the tile of ripples, m."""
 RIPPLES = 256
@@ -98,9 +102,12 @@ class Surface:
         assert self.grids is not None
         return _between(self.grids[0], *self._place(x, y))
 
-    def distance(self, origin: Single, direction: Single, reach: float) -> Single:
+    def distance(
+        self, origin: Single, direction: Single, reach: float, exact: bool = False
+    ) -> Single:
         """(P,) along unit vectors (3, P) from places (3, 1) or (3, P), to the surface; infinite for
-        those that do not meet it within reach."""
+        those that do not meet it within reach. Where it need not be exact, rays that graze the
+        waves are met some tenths of their distance off."""
         down, depth = direction[2], origin[2]
         if self.grids is None:
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -110,22 +117,35 @@ class Surface:
         # On which side of the surface the camera is; all of a picture's rays begin together.
         wet = float(self.height(x[:1], y[:1])[0] + depth[0]) > 0.0
         side = np.float32(-1.0 if wet else 1.0)
-        top = np.float32(self.top)
         towards = side * down
         within = float(np.abs(depth).min()) < self.top
-        # Level rays and those that lead away meet waves only from within their band.
-        rays = np.flatnonzero(towards > (-0.2 if within else 1e-6))
+        # From among the waves, level rays and those that lead away meet some of them too.
+        least = -max(0.2, self.steep) if within else LEVEL
+        slowly = np.flatnonzero((towards > least) & (exact | (towards <= LEVEL)))
+        quickly = np.flatnonzero(towards > (np.inf if exact else LEVEL))
         found = np.full(down.shape[0], np.inf, np.float32)
-        if not len(rays):
-            return found
-        if origin.shape[1] > 1:
-            x, y, depth = x[rays], y[rays], depth[rays]
-        dx, dy, dz = (row[rays] for row in direction)
-        falls = side * dz
-        at = np.maximum((-side * depth - top) / np.maximum(falls, 1e-6), 0.0)
-        if within:
-            at = np.where(np.abs(depth) < top, np.float32(0.0), at)
-        rate = 1.0 / (np.float32(self.steep) * np.sqrt(1.0 - dz * dz) + np.maximum(falls, 0.0))
+        for rays, follow in ((slowly, self._followed), (quickly, self._estimated)):
+            if len(rays):
+                start = (x, y, depth) if len(x) == 1 else (x[rays], y[rays], depth[rays])
+                whole = follow(*start, direction[:, rays], side)
+                found[rays] = np.where(whole > reach, np.inf, np.maximum(whole, 1e-3))
+        return found
+
+    def _begun(self, depth: Single, falls: Single, side: np.float32) -> tuple[Single, Single]:
+        """Where rays enter the band of the waves, and how far they may go for each metre above the
+        surface."""
+        top = np.float32(self.top)
+        at = np.maximum((-side * depth - top) / np.maximum(falls, LEVEL), 0.0)
+        at = np.where(np.abs(depth) < top, np.float32(0.0), at)
+        steep = np.float32(max(self.steep, 0.01))
+        return at, 1.0 / (steep * np.sqrt(1.0 - falls * falls) + np.maximum(falls, 0.0))
+
+    def _estimated(
+        self, x: Single, y: Single, depth: Single, direction: Single, side: np.float32
+    ) -> Single:
+        """(P,) to the surface by a few steps, of rays that fall towards it."""
+        dx, dy, dz = direction
+        at, rate = self._begun(depth, side * dz, side)
         whole, going = at, np.arange(len(at))
         for step in range(STEPS):
             above = -side * (depth + at * dz + self.height(x + at * dx, y + at * dy))
@@ -142,8 +162,33 @@ class Surface:
                 if len(x) > 1:
                     x, y, depth = x[going], y[going], depth[going]
         whole[going] = at
-        gone = (falls <= 1e-6) & (whole > 4.0 * HALVES[1])
-        found[rays] = np.where(gone | (whole > reach), np.inf, np.maximum(whole, 1e-3))
+        return whole
+
+    def _followed(
+        self, x: Single, y: Single, depth: Single, direction: Single, side: np.float32
+    ) -> Single:
+        """(P,) to the surface, step by step until they are there; infinite for rays that pass over
+        the highest wave."""
+        dx, dy, dz = direction
+        at, rate = self._begun(depth, side * dz, side)
+        found, going = np.full(at.shape, np.inf, np.float32), np.arange(len(at))
+        x, y, depth = (np.broadcast_to(c, at.shape) for c in (x, y, depth))
+        for step in range(MOST_STEPS):
+            clear = -side * (depth + at * dz)
+            above = clear - side * self.height(x + at * dx, y + at * dy)
+            at = at + np.maximum(above, 0.0) * rate
+            if step % 4 != PAUSE:
+                continue
+            # Those that are there, or over the highest wave for good, are left.
+            on = above > CLOSE
+            found[going[~on]] = at[~on]
+            on &= (side * dz > 0.0) | (clear < self.top)
+            if not on.any():
+                return found
+            going, x, y, depth, dx, dy, dz, rate, at = (
+                row[on] for row in (going, x, y, depth, dx, dy, dz, rate, at)
+            )
+        found[going[side * dz > 0.0]] = at[side * dz > 0.0]
         return found
 
     def facing(self, x: Single, y: Single, footprint: Single) -> Facing:

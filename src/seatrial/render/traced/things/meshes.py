@@ -16,6 +16,7 @@ from seatrial.geometry.mesh import Mesh, surface
 from seatrial.geometry.tiles import extended
 from seatrial.render.appearance import steepness
 from seatrial.render.traced.backend import mitsuba
+from seatrial.render.traced.things.edges import rolled
 
 Array = NDArray[np.float64]
 
@@ -86,10 +87,10 @@ def from_widest_corner(mesh: Mesh) -> NDArray[np.int64]:
     return np.take_along_axis(mesh.faces, order, axis=1)
 
 
-def body_mesh(body: Body, mesh: Mesh, look: Look, place: int) -> Any:
-    """A body where it is: `mesh` in the world's axes, `place` among the bodies."""
-    own = body.mesh()
-    corners = mesh.faces.ravel()
+def body_mesh(body: Body, position: Array, rotation: Array, look: Look, place: int) -> Any:
+    """A body where it is, `place` among the bodies."""
+    own, normals = _shaded(body)
+    corners = own.faces.ravel()
     triangles = np.arange(len(corners)).reshape(-1, 3)
     along = np.argmax(np.abs(own.normals), axis=1)
     across = np.array([(1, 2), (0, 2), (0, 1)])[along]
@@ -104,9 +105,17 @@ def body_mesh(body: Body, mesh: Mesh, look: Look, place: int) -> Any:
         rolled = np.stack([body.radius * around, at[:, 2]], axis=1)
         coordinates = np.where(side[:, None], rolled, coordinates)
     coordinates += 1.618 * np.array([place % 97, place % 89])
-    return built(
-        f"body {place}", Mesh(mesh.vertices[corners], triangles), look, creased(mesh), coordinates
-    )
+    mesh = Mesh(own.vertices[corners], triangles).moved(position, rotation)
+    return built(f"body {place}", mesh, look, normals @ rotation.T, coordinates)
+
+
+def _shaded(body: Body) -> tuple[Mesh, Array]:
+    """Its surface in its own axes, and (3 F, 3) normals of the corners of faces."""
+    if (found := rolled(body)) is not None:
+        mesh, normals = found
+        return mesh, normals[mesh.faces.ravel()]
+    mesh = body.mesh()
+    return mesh, creased(mesh)
 
 
 def board_face(body: Body, position: Array, rotation: Array, look: Look, place: int) -> Any:

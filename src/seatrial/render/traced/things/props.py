@@ -121,7 +121,6 @@ class Props:
         wet = bool(position[2] > 0.0)
         grown = wet and not body.moves and body.shape != "vehicle"
         wrecked = body.kind == "wreck"
-        mesh = body.mesh().moved(position, rotation)
         pattern = body.pattern
         if pattern is None:
             colour = None if body.colour is None else tuple(float(c) for c in body.colour)
@@ -130,12 +129,12 @@ class Props:
                 lambda: surfaces.body_plan(material, body.colour, wet, grown, wrecked),
                 *(black, exterior),
             )
-            return [meshes.body_mesh(body, mesh, look, index)]
+            return [meshes.body_mesh(body, position, rotation, look, index)]
         white = np.full(3, WHITE)
         margin = self._look("board", lambda: surfaces.even_plan(white), black, exterior)
         face = self._look(("face", index), lambda: surfaces.board_plan(pattern), black, exterior)
         return [
-            meshes.body_mesh(body, mesh, margin, index),
+            meshes.body_mesh(body, position, rotation, margin, index),
             meshes.board_face(body, position, rotation, face, index),
         ]
 
