@@ -23,6 +23,7 @@ describe("the pace of pictures", () => {
     expect(judged(many(60))).toBe(true);
     expect(judged(many(5, 400))).toBe(true);
     expect(judged(many(4, 4, 300))).toBe(true);
+    expect(judged(many(3000).slice(0, 7))).toBe(true); // on a machine that has other things to do
     expect(judged(many(30))).toBe(false);
     expect(judged(many(5, 50))).toBe(false);
   });
@@ -30,7 +31,7 @@ describe("the pace of pictures", () => {
   it("is not slow for one that hangs, for a page nobody looked at, or while shaders are compiled", () => {
     expect(judged([...many(16), 1000, ...many(16)])).toBe(false);
     expect(judged(many(16, 16, 16, 16, 16, 16, 16, 16, 16, 60_000))).toBe(false);
-    expect(judged([900, 900, 900, 900, 900, ...many(16)])).toBe(false);
+    expect(judged([900, 900, ...many(16)])).toBe(false);
   });
 });
 

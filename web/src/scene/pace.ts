@@ -2,12 +2,13 @@
 
 const SLOW = 45;
 /** The first pictures compile shaders and do not count. */
-const FIRST = 6;
-/** A picture counts for no more than this, ms: one that hangs is no slow machine. */
+const FIRST = 3;
+/** A picture counts for no more than this in the mean, ms: one that hangs is no slow machine. */
 const MOST = 300;
-/** A page that was not looked at for so long, ms, drew nothing meanwhile. */
-const ASLEEP = 2000;
-const ENOUGH = 8;
+/** It is slow after so many slow pictures, or so long, ms, of a few of them. */
+const MANY = 8;
+const FEW = 3;
+const LONG = 2000;
 
 /**
  * Told of every picture how long after the last one it came. The mean is judged, not each of them:
@@ -17,14 +18,17 @@ export class Pace {
   private count = 0;
   private mean = 0;
   private slow = 0;
+  private slowFor = 0;
 
   /** Whether they are too slow by now; it then begins anew. */
   isSlow(took: number): boolean {
-    if (++this.count < FIRST || took > ASLEEP) return false;
+    if (++this.count < FIRST) return false;
     this.mean += 0.15 * (Math.min(took, MOST) - this.mean);
-    this.slow = this.mean > SLOW ? this.slow + 1 : 0;
-    if (this.slow < ENOUGH) return false;
-    this.count = this.mean = this.slow = 0;
+    const slow = this.mean > SLOW;
+    this.slow = slow ? this.slow + 1 : 0;
+    this.slowFor = slow ? this.slowFor + Math.min(took, 0.5 * LONG) : 0;
+    if (this.slow < MANY && (this.slow < FEW || this.slowFor < LONG)) return false;
+    this.count = this.mean = this.slow = this.slowFor = 0;
     return true;
   }
 }
