@@ -21,6 +21,7 @@ from seatrial.hull.potential import panelling, solver
 from seatrial.hull.shape import forms
 from seatrial.hull.shape.floating import float_hull
 from seatrial.hull.shape.mending import volume
+from seatrial.hull.vehicle_file import vehicle_yaml
 from seatrial.ros.profiles import profile_of
 from seatrial.ros.streams import Streams
 from seatrial.spec.vehicle import Vehicle
@@ -130,6 +131,8 @@ def test_loads_say_where_a_vessel_is_heavy(tmp_path, monkeypatch):
     aside = 100.0 / 4100.0 * 0.4
     assert loaded.floating.heel == pytest.approx(-math.atan(aside / bare.heights[0]), rel=0.02)
     assert loaded.gravity[1] == pytest.approx(loaded.figures.buoyancy_centre[1], abs=1e-6)
+    blocks = re.search(r"at: \[[^,]+, ([^\]]+)\]", vehicle_yaml(loaded, "barge", "barge.stl"))
+    assert float(blocks[1]) == pytest.approx(loaded.gravity[1], abs=1e-4)
     along = 4000.0 / 4100.0 * bare.gyration[2] ** 2 + 100.0 / 4100.0 * 0.1**2
     about = along + 4000.0 * 100.0 / 4100.0**2 * 0.4**2  # Steiner, of shell and loads
     assert about < 0.99 * bare.gyration[2] ** 2

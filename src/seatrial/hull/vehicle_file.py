@@ -81,7 +81,8 @@ def _blocks(found: Examination) -> list[str]:
     count = 2 if found.twin else 1
     beam = area / count / found.length
     lateral = math.sqrt(found.figures.waterplane_moments[1, 1] / area) if found.twin else 0.0
-    sides = [-lateral, lateral] if found.twin else [0.0]
+    middle = float(found.figures.buoyancy_centre[1])  # under the weight, also of a hull that heels
+    sides = [middle - lateral, middle + lateral] if found.twin else [middle]
     rows = ["  blocks:  # computed: box of the same waterplane area, length and volume"]
     for y in sides:
         rows.append(
