@@ -255,10 +255,10 @@ def main(folder: Path) -> None:
         "rosbridge": (port_of(rosbridge), websocket(""), answers("", topics), rosbridge),
         "Foxglove": (port_of(foxglove), websocket("foxglove"), answers("foxglove", ""), foxglove),
         "ROS 2's services": (ros2._services._port, datagrams, announces(DOMAIN), ros2),
-        "the page": (seen, websocket("ws"), answers("ws", ""), None),
+        "the page": (seen, websocket("ws"), answers("ws", ""), page.stage),
         "rosbridge of the page": (
             *(seen, websocket("rosbridge"), answers("rosbridge", topics)),
-            None,
+            page.stage.guests,
         ),
         "ArduPilot, UDP": (port_of(ardupilot), datagrams, flies, ardupilot),
         "MAVLink, TCP": (port_of(mavlink), stream, hears, mavlink),
@@ -275,7 +275,7 @@ def main(folder: Path) -> None:
             good = served(port)
             passed &= good
             cells.append("served" if good else "[red]NOT SERVED[/red]")
-        counted = {} if bridge is None else {k: v for k, v in bridge.counts.items() if v}
+        counted = {k: v for k, v in bridge.counts.items() if v}
         for word in ("sent", "heard"):
             counted.pop(word, None)
         table.add_row(name, *cells, json.dumps(counted) if counted else "")

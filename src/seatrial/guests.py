@@ -5,6 +5,7 @@ asked of the page's stage, so that it is allowed or not by its role, and kept wi
 """
 
 import threading
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -77,6 +78,11 @@ class RosbridgeGuests:
                 desk.open(self._setting)
 
     @property
+    def counts(self) -> Counter[str]:
+        """Of all desks."""
+        return sum((desk.counts for desk in list(self._desks.values())), Counter())
+
+    @property
     def present(self) -> bool:
         """Whether somebody is at a desk."""
         return any(desk.busy for desk in list(self._desks.values()))
@@ -97,10 +103,7 @@ class RosbridgeGuests:
         ]
 
     async def serve(self, socket: "WebSocket", role: Role) -> None:
-        """One client; those who are to see nothing but instruments have no desk."""
-        if not role.outside:
-            await socket.close(1008)
-            return
+        """One client, at the desk of its role."""
         with self._lock:
             desk = self._desks.get(role.name)
             if desk is None:

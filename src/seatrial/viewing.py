@@ -10,6 +10,7 @@ import socket
 import threading
 import time as wall_clock
 import webbrowser
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -82,6 +83,13 @@ class Page:
     def url(self) -> str:
         """The address, of the first role where there are several."""
         return next(iter(self.links.values()))
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How many requests of pages were refused, how many knocked in vain, and what programs
+        that speak rosbridge here were sent and refused."""
+        guests = self.stage.guests
+        return self.stage.counts + (Counter() if guests is None else guests.counts)
 
     def wait(self) -> None:
         """Stay until Ctrl-C, or until a run to its end has come there; raises what made it fail."""

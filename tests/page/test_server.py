@@ -62,12 +62,14 @@ def test_loopback_needs_no_token_and_hears_loopback_names_only(counter, page):
 
 
 def test_a_wrong_token_is_refused(counter, page):
-    with serving(counter(), operator="right") as served:
+    stage = counter()
+    with serving(stage, operator="right") as served:
         assert ask(f"{served.url}?token=right") == 200
         assert knock(f"{served.url}ws?token=right") == 101
         for wrong in ("", "?token=", "?token=wrong", "?token=right1", "?token=%C3%A9"):
             assert ask(served.url + wrong) == 403
             assert knock(f"{served.url}ws{wrong}") == 403
+        assert stage.counts == {"turned away": 10}
 
 
 async def spoken(url, *requests, seconds=0.6):
@@ -124,6 +126,7 @@ def test_nonsense_is_answered_and_harms_nobody(counter):
         assert len(states) > 2
         assert stage.speed == 1.0
         assert stage.obeyed == []
+        assert stage.counts == {"refused": 4}  # the last one was understood
 
 
 def test_more_requests_than_allowed_are_not_obeyed(counter):

@@ -190,7 +190,7 @@ def view(
     from seatrial.programs import foresee
 
     foresee(Path(what).stem)  # they load beside the imports
-    from seatrial.cli.viewing import show_page
+    from seatrial.cli.viewing import say_refusals, show_page
     from seatrial.viewing import view as serve
 
     page = serve(
@@ -206,6 +206,7 @@ def view(
     )
     show_page(page, browser)
     page.wait()
+    say_refusals(page)
 
 
 @app.command()

@@ -15,3 +15,11 @@ def show_page(page: Page, browser: bool) -> None:
         typer.echo("(Ctrl-C ends it)")
     if browser:
         open_browser(page)
+
+
+def say_refusals(page: Page) -> None:
+    """Say, after its end, how much of what came to its port was not obeyed."""
+    counts = page.counts
+    told = [f"{counts[what]:,} {what}" for what in ("refused", "turned away") if counts[what]]
+    if told:
+        typer.echo(f"the page: {', '.join(told)}")

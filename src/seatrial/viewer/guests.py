@@ -1,5 +1,6 @@
 """Programs that come to the page's server beside the pages, hear the run and may steer it."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -46,6 +47,10 @@ class Guests(Protocol):
 
     def begin(self, engine: Engine) -> None:
         """A run begins, or begins anew."""
+
+    @property
+    def counts(self) -> Counter[str]:
+        """What was refused and dropped, sent and heard."""
 
     @property
     def present(self) -> bool:

@@ -172,11 +172,11 @@ class House:
         """One page from its coming to its going."""
         role = self.role_of(socket)
         if role is None:
-            await socket.close(1008)  # before it was accepted: HTTP 403
+            await self._turn_away(socket)
             return
         await socket.accept()
         if len(self.viewers) >= MOST_VIEWERS:
-            await socket.close(1013, "too many viewers")
+            await self._turn_away(socket, 1013, "too many viewers")
             return
         viewer = Viewer(socket, role)
         self.viewers.add(viewer)
@@ -200,10 +200,14 @@ class House:
     async def host(self, socket: "WebSocket") -> None:
         """A program that speaks rosbridge, by the rules of the page."""
         role, guests = self.role_of(socket), self.stage.guests
-        if role is None or guests is None:
-            await socket.close(1008)
+        if role is None or guests is None or not role.outside:
+            await self._turn_away(socket)
         else:
             await guests.serve(socket, role)
+
+    async def _turn_away(self, socket: "WebSocket", code: int = 1008, why: str = "") -> None:
+        self.stage.counts["turned away"] += 1
+        await socket.close(code, why)  # HTTP 403 where it was not accepted yet
 
     async def _send(self, viewer: Viewer) -> None:
         stage, socket, role = self.stage, viewer.socket, viewer.role
@@ -273,17 +277,17 @@ class House:
                 return
             text = received.get("text")
             if not viewer.may_ask():
-                viewer.answer("too many requests; this one was not obeyed")
+                self._refuse(viewer, "too many requests; this one was not obeyed")
                 await asyncio.sleep(1.0 / REQUESTS_PER_SECOND)  # not read, a flood stays with it
             elif text is None or len(text) > MOST_TEXT:
-                viewer.answer("a request is JSON of a few hundred characters")
+                self._refuse(viewer, "a request is JSON of a few hundred characters")
             else:
                 try:
                     request = read_request.validate_json(text)
                 except ValidationError as error:
                     first = error.errors(include_url=False, include_input=False)[0]
                     place = ".".join(str(part) for part in first["loc"])
-                    viewer.answer(f"{place}: {first['msg']}")
+                    self._refuse(viewer, f"{place}: {first['msg']}")
                 else:
                     await self._take(viewer, request)
 
@@ -296,10 +300,14 @@ class House:
             if told is not None:
                 await self._give(viewer, viewer.socket.send_text(told.model_dump_json()))
         elif request.type not in viewer.role.may:
-            viewer.answer(f"the {viewer.role.name} may not ask for this: {request.type}")
+            self._refuse(viewer, f"the {viewer.role.name} may not ask for this: {request.type}")
         else:
             self._hold(viewer, request)
             self.stage.ask(request, viewer.answer, viewer.role.name)
+
+    def _refuse(self, viewer: Viewer, why: str) -> None:
+        self.stage.counts["refused"] += 1
+        viewer.answer(why)
 
     def _hold(self, viewer: Viewer, request: Request) -> None:
         """Who holds which stick: the last who pushed it, until the vehicle is steered otherwise."""
@@ -335,6 +343,7 @@ def application(stage: Stage, links: Links) -> "Starlette":
 
     async def page(request: HttpRequest) -> Response:
         if house.role_of(request) is None:
+            stage.counts["turned away"] += 1
             return PlainTextResponse("This page needs the link that the command printed.", 403)
         headers = {"Content-Security-Policy": _POLICY, "Referrer-Policy": "no-referrer"}
         return FileResponse(STATIC / "index.html", headers=headers)

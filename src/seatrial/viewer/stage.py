@@ -8,7 +8,7 @@ import queue
 import threading
 import time as wall_clock
 from abc import ABC, abstractmethod
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from typing import Literal
 
@@ -57,6 +57,8 @@ class Stage(ABC):
         """Number and JSON of the last `Sea`; none before the sea changes."""
         self.guests: Guests | None = None
         """Programs that hear and steer it beside the pages."""
+        self.counts: Counter[str] = Counter()
+        """Requests of pages that were refused unread, and who was turned away."""
         self.changed: Callable[[], None] = lambda: None
         """Called, in the stage's thread, when there is something new; never waits."""
         self.over = threading.Event()
