@@ -52,11 +52,18 @@ class Chromium:
         return self("evaluate", page, script=script)
 
     def until(self, script: str, page: str = "a", seconds: float = 60.0) -> Any:
-        """Wait until an expression in a page is true; its value."""
+        """Wait until an expression in a page is true; its value.
+
+        A page that is just being loaded answers with an error: it is asked again like one
+        that answers no, and its words are told when the time is over.
+        """
         end = time.monotonic() + seconds
         while True:
-            value = self.js(script, page)
-            if value:
+            try:
+                value = self.js(script, page)
+            except RuntimeError as error:
+                value = None if time.monotonic() < end else error
+            if value and not isinstance(value, RuntimeError):
                 return value
             assert time.monotonic() < end, f"{script} stayed {value!r}"
             time.sleep(0.1)
