@@ -25,7 +25,7 @@ from typing import Any
 
 import jax
 
-from seatrial import cache, fingerprint
+from seatrial import cache, executables, fingerprint
 
 KIND = "program"
 OUTCOME = "outcome"
@@ -394,13 +394,24 @@ def _save(key: str, name: str, program: Any) -> int:
         executable, arguments, results = serialize(program)
         # A structure of JAX's cannot be pickled, but a tree with numbers for leaves can.
         packed = pickle.dumps(jax.tree.unflatten(results, range(results.num_leaves)), protocol=5)
-        content = pickle.dumps(
-            (executable, arguments.num_leaves, results.num_leaves, packed), protocol=5
-        )
     except Exception:  # a backend that cannot write its programs, a callback to Python
         return _UNKNOWN_SIZE
+    more = (arguments.num_leaves, results.num_leaves, packed)
+    content = _slim(executable, more) or pickle.dumps((executable, *more), protocol=5)
     cache.save(KIND, key, name, content)
-    return len(content)
+    return len(executable)  # what was compiled here stays whole in memory
+
+
+def _slim(executable: bytes, more: tuple[int, int, bytes]) -> bytes | None:
+    """What is kept of a program without what only the compiler needed, if it loads without that."""
+    if jax.default_backend() != "cpu":
+        return None
+    try:
+        content = pickle.dumps((executables.slimmed(executable), *more), protocol=5)
+        _Kept(content)
+    except Exception:  # another version of XLA writes them in another way
+        return None
+    return content
 
 
 def _device() -> Any:

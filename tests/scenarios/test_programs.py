@@ -4,6 +4,7 @@ import dataclasses
 import json
 import math
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -12,8 +13,9 @@ from concurrent.futures import ThreadPoolExecutor
 import jax
 import numpy as np
 import pytest
+from jax.experimental import serialize_executable
 
-from seatrial import cache, fingerprint, programs
+from seatrial import cache, executables, fingerprint, programs
 from seatrial.compile.autonomy import tuning
 from seatrial.compile.scenario import plan_of
 from seatrial.ocean.curves import Curve
@@ -110,6 +112,63 @@ def test_a_kept_program_that_calls_lapack_finds_it_in_another_process(folder):
         f"{gain} {{'compiled': 1}}\n",
         f"{gain} {{'loaded': 1}}\n",
     ]
+
+
+@jax.jit
+def long_way(x):
+    """More than a thousand operations that are fused, behind a loop with a condition in it."""
+
+    def once(i, x):
+        for k in range(600):
+            x = jax.numpy.sin(x) * (1.0 + k * 1e-3) + x
+        return jax.lax.cond(i > 1, lambda x: x - 1.0, lambda x: x * 0.5, x)
+
+    return jax.lax.fori_loop(0, 3, once, x), x @ x
+
+
+def kept(program):
+    """A compiled program as another process finds it."""
+    programs._save("a-key", "a long way", program)
+    loaded, _ = programs._load("a-key")
+    assert loaded.finish()
+    return loaded
+
+
+def assert_same_way(one, other):
+    x = np.linspace(0.0, 1.0, 64, dtype=np.float32)
+    for here, there in zip(one(x), other(x), strict=True):
+        np.testing.assert_array_equal(here, there)
+
+
+@pytest.fixture(scope="module")
+def long_program():
+    return long_way.lower(np.zeros(64, np.float32)).compile()
+
+
+def test_a_program_is_kept_without_the_bodies_of_its_loops(folder, long_program):
+    assert_same_way(long_program, kept(long_program))
+    whole = serialize_executable.serialize(long_program)[0]
+    assert len(cache.load(programs.KIND, "a-key")) < 0.5 * len(whole)
+
+
+@pytest.mark.parametrize(
+    "pickled",
+    [b"", b"\x00", pickle.dumps(1), pickle.dumps(bytes(range(256)) * 10), pickle.dumps(bytes(600))],
+)
+def test_a_program_that_is_written_in_another_way_is_kept_whole(
+    folder, long_program, monkeypatch, pickled
+):
+    slimmed = executables.slimmed
+    monkeypatch.setattr(executables, "slimmed", lambda _: slimmed(pickled))
+    assert_same_way(long_program, kept(long_program))
+    whole = serialize_executable.serialize(long_program)[0]
+    assert len(cache.load(programs.KIND, "a-key")) > len(whole)
+
+
+def test_a_slim_program_that_does_not_load_is_kept_whole(folder, long_program, monkeypatch):
+    monkeypatch.setattr(executables, "LOOPS", {b"kLoop", b"kCustom"})
+    monkeypatch.setattr(executables, "KEPT_OF_LOOPS", {executables.NAME})
+    assert_same_way(long_program, kept(long_program))
 
 
 def test_a_program_that_was_loaded_ahead_and_let_go_of_is_compiled_when_it_is_gone(folder):
