@@ -53,7 +53,7 @@ def slimmed(pickled: bytes) -> bytes:
     found = [
         (position, argument)
         for opcode, argument, position in pickletools.genops(pickled)
-        if opcode.name == "BINBYTES"
+        if opcode.name == "BINBYTES" and isinstance(argument, bytes) and position is not None
     ]
     if not found:
         raise ForeignFormatError("no executable")

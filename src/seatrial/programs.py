@@ -25,7 +25,7 @@ from typing import Any
 
 import jax
 
-from seatrial import cache, executables, fingerprint
+from seatrial import cache, fingerprint
 
 KIND = "program"
 OUTCOME = "outcome"
@@ -406,6 +406,8 @@ def _slim(executable: bytes, more: tuple[int, int, bytes]) -> bytes | None:
     """What is kept of a program without what only the compiler needed, if it loads without that."""
     if jax.default_backend() != "cpu":
         return None
+    from seatrial import executables
+
     try:
         content = pickle.dumps((executables.slimmed(executable), *more), protocol=5)
         _Kept(content)
