@@ -1,5 +1,6 @@
 """Runs that are shown to their end, pages in notebooks, and other seeds and seas from the page."""
 
+import json
 import re
 import socket
 import time
@@ -64,9 +65,10 @@ def test_the_command_line_shows_a_run_and_records_it(page, tmp_path):
     options = ["--out", str(out), "--duration", "1", "--port", "0", "--no-browser", "--pace", "50"]
     file = tmp_path / "otter.yaml"
     file.write_text(dump(scenario()), encoding="utf-8")
-    done = CliRunner().invoke(app, ["run", str(file), "--view", *options])
+    done = CliRunner().invoke(app, ["run", str(file), "--view", "--json", *options])
     assert done.exit_code == 0, done.output
-    assert re.search(r"http://127\.0\.0\.1:\d+/", done.output)
+    assert re.search(r"http://127\.0\.0\.1:\d+/", done.stderr)
+    assert json.loads(done.stdout)["status"] == "completed"
     assert st.read(out).dataset.sizes["time"] == 11
 
 

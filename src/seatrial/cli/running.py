@@ -84,17 +84,21 @@ def run_with_progress(
 
 
 def _run_in_view(described: Scenario, view: ViewOptions, out: Path | None, allow_code: bool) -> Run:
-    from seatrial.cli.viewing import show_page
-    from seatrial.viewing import run_in_view
+    from seatrial.cli.viewing import say_refusals, show_page
+    from seatrial.viewing import Page, run_in_view
 
-    return run_in_view(
-        described,
-        out=out,
-        allow_code=allow_code,
-        port=view.port,
-        speed=view.speed,
-        shown=lambda page: show_page(page, view.browser),
+    pages: list[Page] = []
+
+    def shown(page: Page) -> None:
+        pages.append(page)
+        show_page(page, view.browser, err=True)  # the outcome alone goes to stdout
+
+    run = run_in_view(
+        described, out=out, allow_code=allow_code, port=view.port, speed=view.speed, shown=shown
     )
+    for page in pages:
+        say_refusals(page, err=True)
+    return run
 
 
 def as_dict(run: Run) -> dict[str, Any]:
