@@ -355,7 +355,10 @@ def test_gains_of_ones_own_are_flown_and_judged_like_designed_ones():
     assert found.integral == pytest.approx(heading.integral, rel=1e-12)
     assert found.margins != heading.margins
     wild = {"heading": LoopGains(proportional=2000.0, derivative=0.0)}
-    assert any("unstable" in reason for reason in design(otter, gains=wild).tuning.failures)
+    unfit = design(otter, gains=wild).tuning
+    assert any("unstable" in reason for reason in unfit.failures)
+    shown = next(loop for loop in unfit.loops if loop.name == "heading").margins
+    assert np.isnan([shown.phase, shown.gain]).all()  # far from the critical point, and no margin
     with pytest.raises(SpecError, match="has no loop `depth`"):
         design(otter, gains={"depth": LoopGains(proportional=1.0)})
 

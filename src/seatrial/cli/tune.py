@@ -71,8 +71,8 @@ def show_tuning(
                 number(loop.bandwidth),
                 number(loop.mass) if loop.mass else "",
                 *(number(gain) for gain in gains),
-                f"{margins.phase:.0f}",
-                f"{_decibels(margins.gain):.1f}" if math.isfinite(margins.gain) else "∞",
+                _margin(margins.phase, ".0f"),
+                _margin(_decibels(margins.gain), ".1f"),
                 f"{margins.sensitivity:.2f}",
             ]
         )
@@ -139,12 +139,19 @@ def _slowest(tuning: Tuning) -> dict[str, float]:
     return found
 
 
+def _margin(value: float, digits: str) -> str:
+    """A margin, infinite where nothing limits it; an unstable loop has none."""
+    if math.isnan(value):
+        return "none"
+    return format(value, digits) if math.isfinite(value) else "∞"
+
+
 def _decibels(factor: float) -> float:
     return 20.0 * math.log10(factor)
 
 
 def _document(tuning: Tuning) -> dict[str, Any]:
-    """The report as plain data; what is infinite is null."""
+    """The report as plain data; what is infinite, or not there, is null."""
     loops = [dataclasses.asdict(loop) for loop in tuning.loops]
     for loop in loops:
         loop["margins"] = {

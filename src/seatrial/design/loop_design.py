@@ -366,20 +366,27 @@ def _review(bench: Bench, waves: float | None) -> None:
     for mode, names in modes(bench).items():
         grown = growth(np.linalg.eigvals(bench.closing(names, bench.loops)[0]))
         bench.growths[mode] = grown
-        if grown > design.NEUTRAL:
+        unstable = grown > design.NEUTRAL
+        if unstable:
             bench.fails(mode, f"the closed loops are unstable (a pole at {grown:+.3g} 1/s)")
         for name in names:
             found = _in_company(bench, waves, name, [n for n in names if n != name])
-            if name not in worst or found.sensitivity > worst[name][1].sensitivity:
+            found = found.of_unstable() if unstable else found
+            if name not in worst or _rank(found) > _rank(worst[name][1]):
                 worst[name] = (mode, found)
     for name, (mode, found) in worst.items():
         bench.report(name, bench.loops[name], found)
-        if found.sensitivity > MOST_COMPANY:
+        if found.sensitivity > MOST_COMPANY and not math.isnan(found.phase):
             bench.fails(
                 mode,
                 f"`{name}` has a sensitivity of {found.sensitivity:.2f} "
                 f"(phase margin {found.phase:.0f}°), more than {MOST_COMPANY:g}",
             )
+
+
+def _rank(found: Margins) -> tuple[bool, float]:
+    """The worst is highest."""
+    return math.isnan(found.phase), found.sensitivity
 
 
 def _in_company(bench: Bench, waves: float | None, name: str, others: list[str]) -> Margins:

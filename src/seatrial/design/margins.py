@@ -1,7 +1,7 @@
 """Margins of a loop from its transfer function on a grid of frequencies."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ GRID = 400
 
 @dataclass(frozen=True)
 class Margins:
-    """How far a loop is from instability."""
+    """How far a loop is from instability; NaN for the margins of one that is unstable."""
 
     crossover: float
     """Highest frequency at which the gain is one, rad/s."""
@@ -27,6 +27,11 @@ class Margins:
     """Factor to which the gain may fall; 0 where it may vanish."""
     sensitivity: float
     """Largest |1/(1 + L)|: its inverse is the distance from the critical point."""
+
+
+    def of_unstable(self) -> "Margins":
+        """Of a loop that grows: a distance from the critical point is no margin there."""
+        return replace(self, phase=math.nan, gain=math.nan, reduction=math.nan)
 
 
 def frequencies(about: float) -> Array:
