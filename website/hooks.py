@@ -102,7 +102,9 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     page.meta["equations"] = equations
     parts, at = [], 0
     for code in CODE.finditer(markdown):
-        parts += [EQUATION.sub(stash, markdown[at : code.start()]), code[0]]
+        # In a table GitHub wants a bar in code escaped; here it would show the backslash.
+        shown = code[0] if code[1] else code[0].replace("\\|", "|")
+        parts += [EQUATION.sub(stash, markdown[at : code.start()]), shown]
         at = code.end()
     return "".join([*parts, EQUATION.sub(stash, markdown[at:])])
 
