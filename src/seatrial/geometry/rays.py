@@ -180,7 +180,7 @@ class RayScene:
         cosine = down[rays]
         normal = np.tile([0.0, 0.0, -1.0], (len(rays), 1))
         met = Met(
-            np.arange(len(rays)), height[rays] / cosine, cosine, normal, rays.astype(np.int32)
+            np.arange(len(rays)), height[rays] / cosine, cosine, normal, rays
         )
         return _shrunk(limit, _of_one(rays, met, BOTTOM, self.floor))
 
@@ -241,7 +241,7 @@ class _Still(NamedTuple):
 
     def hits(self, origins: Array, directions: Floats, reach: float | Floats) -> Hits:
         met = self.triangles.meet(origins, directions, reach)
-        return Hits(*met[:4], self.owner[met.face], self.material[met.face])
+        return Hits(*met[:4], self.owner.take(met.face), self.material.take(met.face))
 
 
 class _Moving(NamedTuple):

@@ -47,9 +47,8 @@ def spread(near: Picture, far: Picture, echo: Picture, bins: int) -> Picture:
         at += 1
         add.at(summed.reshape(-1), at, behind.reshape(-1))
     np.cumsum(summed, axis=1, out=summed)
-    picture = summed[:, :bins].astype(np.float32)
-    picture *= np.ldexp(np.float32(1.0), most + (FINE - WHOLE))
-    return picture
+    unit = np.ldexp(np.float32(1.0), most + (FINE - WHOLE))
+    return np.multiply(summed[:, :bins], unit, dtype=np.float32, casting="unsafe")
 
 
 def pulse_weights(pulse: Array) -> Array:
