@@ -51,7 +51,7 @@ from seatrial.signals import PayloadInfo
 
 Array = NDArray[np.float64]
 
-RAYS = 1 << 17
+RAYS = 1 << 16
 """Rays that are cast at once, of as many pings as that makes: long loops for NumPy, short enough
 for the cache."""
 PATCHES = 1 << 15
