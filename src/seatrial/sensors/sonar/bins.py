@@ -36,7 +36,7 @@ def spread(near: Picture, far: Picture, echo: Picture, bins: int) -> Picture:
     summed = np.zeros((rows, wide), np.int64)
     first = wide * np.arange(rows, dtype=np.int32)[:, None]
     for place, add in ((start, np.add), (end, np.subtract)):
-        np.clip(place, 0, bins << FINE, out=place)
+        np.minimum(np.maximum(place, 0, out=place), bins << FINE, out=place)
         behind = (place & ((1 << FINE) - 1)).astype(np.int64)
         behind *= slope
         behind >>= FINE

@@ -37,6 +37,7 @@ from seatrial.sensors.tap import Expanded, Views
 from seatrial.signals import PayloadInfo
 
 Array = NDArray[np.float64]
+Single = NDArray[np.float32]
 
 FIELDS = ("x", "y", "z", "intensity", "range", "angle")
 """Of a sounding: its place in the sensor's axes (m), the level of its echo (dB re 1 µPa), the time
@@ -105,7 +106,7 @@ class Multibeam:
             return np.minimum(end, float(np.max(np.asarray(bottom.depth))) + 1.0)
         return end if bottom is None else np.minimum(end, float(bottom) + 1.0)
 
-    def _swaths(self, views: Views, deepest: Array, layers: int) -> Array:
+    def _swaths(self, views: Views, deepest: Array, layers: int) -> Single:
         """(K, B, fields) soundings of pings, with sound followed through so many layers."""
         place = views.position
         attitude = np.moveaxis(rotation_matrix(views.attitude.T), -1, 0)
@@ -120,7 +121,7 @@ class Multibeam:
             shape = ranges.shape
             streams = [stream(*of) for of in zip(views.keys, views.number.tolist(), strict=True)]
             noise = normals_of(streams, 2 * shape[1]).reshape(len(place), 2, shape[1])
-            intensity += self.noise
+            intensity += np.float32(self.noise)
             intensity *= exponentials_of(streams, shape[1])
             if self.sound_speed is not None:
                 straight = met.time * self.sound_speed
@@ -135,7 +136,7 @@ class Multibeam:
             clouds[..., 5] += aside
             there[:, 0][intensity < self.over_noise * self.noise] = np.nan
         clouds[..., :3] = there.transpose(0, 2, 1)
-        clouds[..., 3] = 10.0 * np.log10(np.maximum(intensity, QUIETEST))
+        clouds[..., 3] = 10.0 * np.log10(np.maximum(intensity, np.float32(QUIETEST)))
         clouds[..., 4] = ranges
         clouds[~np.isfinite(there[:, 0])] = np.nan
         return clouds
@@ -177,31 +178,37 @@ class Multibeam:
             np.copyto(layer, m, where=there)
         nothing = np.flatnonzero(row < 0)
         ray, far = (part.take(row, mode="clip") for part in (hits.ray, hits.distance))
-        top = begin[:, ray.reshape(-1)].reshape(3, pings, beams)
         spot = np.empty((pings, 3, beams))
         for c in range(3):
             np.multiply(far, ways[c].take(ray), out=spot[:, c])
-            spot[:, c] += top[c]
+            spot[:, c] += begin[c].take(ray)
         speed = self.column.speed_at(place[:, 2:])
         step = np.arange(pings)[:, None]
         time = rays.time.take(ray + step * beams)
         above = rays.speed.take(layer + step * (layers + 1))
-        time += self.column.time_into(top[2], above, spot[:, 2], level / speed)
+        time += self.column.time_into(begin[2].take(ray), above, spot[:, 2], level / speed)
         time.reshape(-1)[nothing] = np.nan
         spot[:, 0][~(time * speed <= self.range)] = np.nan
         return Met(
             spot, time, hits.cosine.take(row, mode="clip"), hits.material.take(row, mode="clip")
         )
 
-    def _intensity(self, depth: Array, met: "Met", ranges: Array) -> Array:
-        sine = np.sqrt(np.maximum(1.0 - met.cosine**2, 1e-12))
-        wide = self.across / np.maximum(np.cos(self.angles) * met.cosine, 1e-3)
-        pulse = 0.5 * self.column.speed_at(depth) * self.pulse
-        area = self.along * np.minimum(wide, pulse / np.maximum(ranges * sine, 1e-9))
+    def _intensity(self, depth: Array, met: "Met", ranges: Array) -> Single:
+        """(K, B) mean of the echoes, µPa²; their levels need no more than single precision."""
+        cosine, far = met.cosine.astype(np.float32), ranges.astype(np.float32)
+        sine = np.sqrt(np.maximum(1.0 - cosine * cosine, np.float32(1e-12)))
+        slant = np.cos(self.angles).astype(np.float32) * cosine
+        wide = np.float32(self.across) / np.maximum(slant, np.float32(1e-3))
+        pulse = (0.5 * self.column.speed_at(depth) * self.pulse).astype(np.float32)
+        area = np.minimum(wide, pulse / np.maximum(far * sine, np.float32(1e-9)))
         # `strength` is S over cos γ, for a patch that a solid angle cuts out; A is the patch.
-        echo = self.targets.strength(met.material, met.cosine) * met.cosine * area
-        loss = np.exp(-NEPERS * self.column.absorption_at(depth) * ranges)
-        return np.asarray(self.source * echo * loss / np.maximum(ranges, 1e-3) ** 2)
+        echo = self.targets.strength(met.material, cosine)
+        echo *= cosine
+        echo *= area
+        echo *= np.exp(-(NEPERS * self.column.absorption_at(depth)).astype(np.float32) * far)
+        echo /= np.square(np.maximum(far, np.float32(1e-3)))
+        echo *= np.float32(self.source * self.along)
+        return np.asarray(echo, np.float32)
 
 
 class Met(NamedTuple):
