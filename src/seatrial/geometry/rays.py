@@ -183,9 +183,7 @@ class RayScene:
             rays = np.flatnonzero((down > 0.0) & (height < limit * down))
         cosine = down[rays]
         normal = np.tile([0.0, 0.0, -1.0], (len(rays), 1))
-        met = Met(
-            np.arange(len(rays)), height[rays] / cosine, cosine, normal, rays
-        )
+        met = Met(np.arange(len(rays)), height[rays] / cosine, cosine, normal, rays)
         return _shrunk(limit, _of_one(rays, met, BOTTOM, self.floor))
 
     def _present(self, times: Array, others: Array | None, within: "Within") -> list["_Present"]:
@@ -252,7 +250,7 @@ class _Still(NamedTuple):
 
 
 Within = tuple[Array, Array, float]
-"""Least and greatest coordinates (3,) of where rays begin, and how far the farthest of them goes."""
+"""Least and greatest coordinates (3,) of where rays begin, and how far the farthest goes."""
 
 
 class _Moving(NamedTuple):

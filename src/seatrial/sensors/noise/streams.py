@@ -1,8 +1,8 @@
 """Random numbers of dense sensors, drawn outside the compiled loop, sample by sample.
 
 SFC64 (Doty-Humphrey's small fast chaotic generator of 64 bits) begins with the key of the sensor's
-stream and the number of the sample, which it stirs itself: a sample has the same numbers whatever is
-drawn before it.
+stream and the number of the sample, which it stirs itself: a sample has the same numbers whatever
+is drawn before it.
 
 A picture needs hundreds of thousands of numbers, of which sixteen bits each are enough: a number
 chooses one of 65,536 intervals of equal probability, and stands for its median. The intervals at

@@ -106,7 +106,9 @@ class Column:
         """Time that rays of p = sin θ / c take from depths, and the sound speeds there, to others
         of the same layers."""
         below = self.speed_at(bottom)
-        upper, lower = (np.sqrt(np.maximum(1.0 - (parameter * c) ** 2, 0.0)) for c in (speed, below))
+        upper, lower = (
+            np.sqrt(np.maximum(1.0 - (parameter * c) ** 2, 0.0)) for c in (speed, below)
+        )
         return _time_over(bottom - top, speed, below, upper, lower)
 
 
