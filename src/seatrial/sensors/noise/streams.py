@@ -39,7 +39,8 @@ class _Words(ISeedSequence):
 def stream(key: NDArray[np.uint32], number: int) -> np.random.Generator:
     """The random numbers of one sample of the sensor that has a key of two words."""
     wide = (int(key[0]) << 32) | int(key[1])
-    return np.random.Generator(np.random.SFC64(_Words(wide, number, 0)))
+    words: Any = _Words(wide, number, 0)  # NumPy's types know no seed but its own
+    return np.random.Generator(np.random.SFC64(words))
 
 
 def whole(streams: Streams, count: int) -> NDArray[np.uint16]:
@@ -52,17 +53,17 @@ def whole(streams: Streams, count: int) -> NDArray[np.uint16]:
 
 def uniforms(random: np.random.Generator, count: int) -> Single:
     """Evenly distributed between 0 and 1, both excluded."""
-    return _even(whole([random], count))[0]
+    return np.asarray(_even(whole([random], count))[0])
 
 
 def normals(random: np.random.Generator, count: int) -> Single:
     """Of the standard normal distribution."""
-    return normals_of([random], count)[0]
+    return np.asarray(normals_of([random], count)[0])
 
 
 def exponentials(random: np.random.Generator, count: int) -> Single:
     """Of the exponential distribution with the mean 1."""
-    return exponentials_of([random], count)[0]
+    return np.asarray(exponentials_of([random], count)[0])
 
 
 def normals_of(streams: Streams, count: int) -> Single:

@@ -143,7 +143,8 @@ class RadarPicture:
         echo *= np.float32(cell)
         seen = standing.tangent >= hidden[standing.azimuth, standing.bin(self.bins, cell)]
         # Rays stand for a share of the azimuth of the picture; the sea for the whole of it.
-        echo += standing.at(np.flatnonzero(seen)).echoes((self.azimuths, self.bins), cell)
+        standing = standing._replace(area=standing.area * seen)
+        echo += standing.echoes((self.azimuths, self.bins), cell)
         blurred = self._blurred(echo)
         weights = pulse_weights(np.array([self.pulse / cell]))
         loss = self.constant / middle**2
@@ -172,9 +173,11 @@ class RadarPicture:
         row, column = np.divmod(hits.ray, len(level))
         solid = np.gradient(self.elevation) * level
         solid = solid * line_pattern(np.sin(self.elevation), self.height) ** 2 / FINER
-        area = 4.0 * self.reflects[hits.material] * hits.cosine * solid[column]
-        tangent = np.tan(self.elevation).astype(np.float32)[column]
-        return Standing(row // FINER, hits.distance * level[column], area, tangent)
+        area = (4.0 * self.reflects).take(hits.material)
+        area *= hits.cosine
+        area *= solid.take(column)
+        tangent = np.tan(self.elevation).astype(np.float32).take(column)
+        return Standing(row // FINER, hits.distance * level.take(column), area, tangent)
 
     def _sea(self, sea: SeaSurface, sight: Picture, middle: Picture, ocean: Ocean) -> Picture:
         """Echo area over the square of the range, per rad of azimuth and metre of range, of a sea
@@ -231,12 +234,6 @@ class Standing(NamedTuple):
     tangent: Picture
     """Of the elevation at which it is seen."""
 
-    def at(self, some: NDArray[np.int64]) -> "Standing":
-        """Some of them."""
-        return Standing(
-            self.azimuth[some], self.distance[some], self.area[some], self.tangent[some]
-        )
-
     def bin(self, bins: int, cell: float) -> NDArray[np.int64]:
         """Column of the picture."""
         return np.minimum((self.distance / cell).astype(np.int64), bins - 1)
@@ -248,8 +245,9 @@ class Standing(NamedTuple):
         first = begin.astype(np.int64)
         behind = (begin - first) * self.area
         at = self.azimuth * (bins + 2) + first
-        places, weights = np.concatenate([at, at + 1]), np.concatenate([self.area - behind, behind])
-        summed = np.bincount(places, weights, minlength=rows * (bins + 2))
+        places = np.concatenate([at, at + 1])
+        shares = np.concatenate([self.area - behind, behind])
+        summed = np.bincount(places, shares, minlength=rows * (bins + 2))
         return np.asarray(summed.reshape(rows, -1)[:, 1:-1], np.float32)
 
 

@@ -48,7 +48,8 @@ def spread(near: Picture, far: Picture, echo: Picture, bins: int) -> Picture:
         add.at(summed.reshape(-1), at, behind.reshape(-1))
     np.cumsum(summed, axis=1, out=summed)
     unit = np.ldexp(np.float32(1.0), most + (FINE - WHOLE))
-    return np.multiply(summed[:, :bins], unit, dtype=np.float32, casting="unsafe")
+    picture = np.multiply(summed[:, :bins], unit, dtype=np.float32, casting="unsafe")
+    return np.asarray(picture)
 
 
 def pulse_weights(pulse: Array) -> Array:
