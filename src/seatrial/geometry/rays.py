@@ -95,7 +95,7 @@ class RayScene:
         self._build()
         other = copy(self)
         other.bodies = tuple(rides.get(body.name, body) for body in self.bodies)
-        other._moving = [m._replace(body=other.bodies[m.place]) for m in self._moving]
+        other._moving = [m.being(other.bodies[m.place]) for m in self._moving]
         return other
 
     def cast(
@@ -128,7 +128,11 @@ class RayScene:
                 found += self._on_tiles(self._tiles, origins, directions, limit)
             if flat:
                 found.append(self._on_plane(origins, directions, limit))
-        found += self._on_moving(self._present(times, others), origins, directions, reach)
+        if self._moving:
+            within = origins.min(axis=0), origins.max(axis=0), float(np.max(reach))
+            found += self._on_moving(
+                self._present(times, others, within), within, origins, directions, reach
+            )
         return _nearest(found)
 
     def _build(self) -> None:
@@ -140,7 +144,7 @@ class RayScene:
             for i, body in enumerate(self.bodies):
                 shape, material = body.mesh(), material_of(body)
                 if body.moves or body.shape == "vehicle":
-                    self._moving.append(_Moving(i, body, material, Triangles(shape)))
+                    self._moving.append(_Moving(i, body, material, Triangles(shape)).being(body))
                 else:
                     shape = shape.moved(*body.pose(0.0))
                     standing.append(shape)
@@ -179,27 +183,28 @@ class RayScene:
             rays = np.flatnonzero((down > 0.0) & (height < limit * down))
         cosine = down[rays]
         normal = np.tile([0.0, 0.0, -1.0], (len(rays), 1))
-        met = Met(
-            np.arange(len(rays)), height[rays] / cosine, cosine, normal, rays.astype(np.int32)
-        )
+        met = Met(np.arange(len(rays)), height[rays] / cosine, cosine, normal, rays)
         return _shrunk(limit, _of_one(rays, met, BOTTOM, self.floor))
 
-    def _present(self, times: Array, others: Array | None) -> list["_Present"]:
-        """What moves and is there at times (K, T), with where it is."""
+    def _present(self, times: Array, others: Array | None, within: "Within") -> list["_Present"]:
+        """What moves and may be there at times (K, T), with where it is."""
         poses = None if others is None else others.reshape(len(times), len(self.vehicles), 7)
+        low, high, reach = within[0].tolist(), within[1].tolist(), within[2]
         found = []
         for moving in self._moving:
-            if moving.body.shape != "vehicle":
+            if moving.body.shape == "vehicle":
+                if poses is not None:
+                    rows = poses[:, self.vehicles.index(moving.place)]
+                    if np.isfinite(rows).any():
+                        found.append(moving.posed(rows))
+            elif moving.comes_near(low, high, reach):
                 found.append(moving.at(times))
-            elif poses is not None:
-                rows = poses[:, self.vehicles.index(moving.place)]
-                if np.isfinite(rows).any():
-                    found.append(moving.posed(rows))
         return found
 
     def _on_moving(
         self,
         moving: list["_Present"],
+        within: "Within",
         origins: Array,
         directions: Floats,
         reach: float | Floats,
@@ -207,7 +212,7 @@ class RayScene:
         """What moves: only rays that can reach the sphere around a body are moved into its axes."""
         if not moving:
             return
-        low, high, farthest = origins.min(axis=0), origins.max(axis=0), float(np.max(reach))
+        low, high, farthest = within
         each = len(directions) // len(origins)
         sides = [side.reshape(len(origins), each) for side in directions.T]
         spheres = [present.sphere() for present in moving]
@@ -241,7 +246,11 @@ class _Still(NamedTuple):
 
     def hits(self, origins: Array, directions: Floats, reach: float | Floats) -> Hits:
         met = self.triangles.meet(origins, directions, reach)
-        return Hits(*met[:4], self.owner[met.face], self.material[met.face])
+        return Hits(*met[:4], self.owner.take(met.face), self.material.take(met.face))
+
+
+Within = tuple[Array, Array, float]
+"""Least and greatest coordinates (3,) of where rays begin, and how far the farthest goes."""
 
 
 class _Moving(NamedTuple):
@@ -252,6 +261,24 @@ class _Moving(NamedTuple):
     body: Body
     material: int
     triangles: Triangles
+    haunt: tuple[float, ...] = ()
+    """Middle and radius of a sphere that it never leaves; nothing where none is known."""
+
+    def being(self, body: Body) -> "_Moving":
+        """The same shape as a body that moves in its own way."""
+        if body.ride is None or body.position is None:
+            return self._replace(body=body, haunt=())
+        middle = body.position + rotation_matrix(body.attitude) @ self.triangles.centre
+        sway = math.hypot(body.ride.radius, float(np.sum(np.abs(body.ride.amplitude))))
+        return self._replace(body=body, haunt=(*middle.tolist(), self.triangles.radius + sway))
+
+    def comes_near(self, low: list[float], high: list[float], reach: float) -> bool:
+        """Whether it may be within reach of a box; most of what is moored never is."""
+        if not self.haunt:
+            return True
+        *middle, radius = self.haunt
+        apart = (max(a - m, m - b, 0.0) for m, a, b in zip(middle, low, high, strict=True))
+        return math.hypot(*apart) <= reach + radius
 
     def at(self, times: Array) -> "_Present":
         """Where one is that nobody steers, at times (K, T)."""

@@ -31,6 +31,17 @@ def shares(ray: NDArray[np.int64], groups: int, each: int) -> NDArray[np.int64]:
     return np.diff(np.searchsorted(ray, each * np.arange(groups + 1)))
 
 
+def by_ray(values: Array, ray: NDArray[np.int64], each: int) -> Array:
+    """(C, P) what groups (C, G) of so many rays have, for some rays, which rise; (C, 1) of a single
+    group, which all have alike."""
+    groups = values.shape[1]
+    if groups == 1:
+        return values
+    if each == 1:
+        return values.take(ray, axis=1)
+    return np.repeat(values, shares(ray, groups, each), axis=1)
+
+
 class Met(NamedTuple):
     """What some rays meet first: P of them that meet something, in their order."""
 
@@ -42,7 +53,7 @@ class Met(NamedTuple):
     """(P,) of the incidence, between ray and normal, from 0 to 1."""
     normal: Array
     """(P, 3) of the surface there, towards the side that the ray comes from; unit."""
-    face: Whole
+    face: NDArray[np.intp]
     """(P,)."""
 
 
@@ -81,18 +92,18 @@ class Triangles:
         limit = reach if isinstance(reach, float) else np.asarray(reach, np.float32)
         found: Whole = self._scene.run(start.reshape(3, count).T, single, limit)
         ray = np.flatnonzero(found >= 0)
-        face = found.take(ray)
-        shared = shares(ray, len(origins), each)
-        above = self._offsets.take(face)
-        along = np.zeros(len(ray))
+        face = found.take(ray).astype(np.intp)
+        begin = by_ray(local.T, ray, each)
+        above, along = self._offsets.take(face), np.zeros(len(ray))
         normal = np.empty((3, len(ray)))
+        part = np.empty(len(ray))
         for c, normals in enumerate(self._normals):
             normals.take(face, out=normal[c], mode="clip")
-            along += normal[c] * directions[:, c].take(ray)
-            above -= normal[c] * np.repeat(local[:, c], shared)
+            along += np.multiply(normal[c], directions[:, c].take(ray), out=part)
+            above -= np.multiply(normal[c], begin[c], out=part)
         # Both have the same sign but for rounding; a ray in the plane itself has no distance to it.
-        cosine = np.abs(along)
-        distance = np.abs(above)
-        distance /= np.maximum(cosine, GRAZING)
-        normal *= np.where(along > 0.0, -1.0, 1.0)
+        normal *= np.negative(np.copysign(1.0, along, out=part), out=part)
+        cosine = np.abs(along, out=along)
+        distance = np.abs(above, out=above)
+        distance /= np.maximum(cosine, GRAZING, out=part)
         return Met(ray, distance, cosine, normal.T, face)

@@ -194,8 +194,8 @@ def _raw(
 
     def job(origins: Array, directions: NDArray[np.floating[Any]], reach: Any) -> Any:
         single = [np.ascontiguousarray(a, np.float32) for a in (origins, directions)]
-        # With distance and normal, which every sensor needs.
-        return lambda: embree.run(*single, reach, output=1)
+        # With distance and normal, which every sensor needs. Embree writes over how far rays go.
+        return lambda: embree.run(*single, np.copy(reach) if np.ndim(reach) else reach, output=1)
 
     far = [
         job(origins, directions, float(ends.max())) for origins, directions, ends in watched.rays

@@ -19,6 +19,7 @@ k T F / τ, and the power of each cell, echo and noise, is exponentially distrib
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -44,6 +45,8 @@ WARMTH = 1.380649e-23 * 290.0
 """k T of a receiver at its standard temperature, W/Hz."""
 QUIETEST = 1e-20
 """Least power that is told, W: levels begin at −170 dBm."""
+CELLS = 1 << 15
+"""Cells of a picture that are finished at once: all that is done to them stays in the cache."""
 FINER = 4
 """Rays for each azimuth of the picture."""
 FINEST = 2e-4
@@ -98,15 +101,20 @@ class RadarPicture:
             offset = 0.5 if random is None else random.random()
             others = None if views.others is None else views.others[i]
             power = self.mean(views.position[i], bow, number * self.period, ocean, others, offset)
-            if random is not None:
-                power += np.float32(self.noise)
-                power *= exponentials(random, power.size).reshape(power.shape)
-            np.maximum(power, np.full(self.bins, QUIETEST, np.float32), out=power)
-            np.log10(power, out=power)
-            np.multiply(power, np.float32(10.0), out=pictures[i])
-            pictures[i] += np.float32(30.0)
+            for rows in _portions(self.azimuths, self.bins):
+                self._told(power[rows], random, pictures[i, rows])
         peak = pictures.reshape(count, -1).max(axis=1).astype(np.float64)
         return Expanded(np.where(valid, peak, 0.0)[:, None], valid, pictures)
+
+    def _told(self, power: Picture, random: np.random.Generator | None, levels: Picture) -> None:
+        """Fill levels, dBm, of some azimuths with a mean power, which is overwritten."""
+        if random is not None:
+            power += np.float32(self.noise)
+            power *= exponentials(random, power.size).reshape(power.shape)
+        np.maximum(power, np.full(self.bins, QUIETEST, np.float32), out=power)
+        np.log10(power, out=power)
+        power += np.float32(3.0)
+        np.multiply(power, np.float32(10.0), out=levels)
 
     def mean(
         self,
@@ -135,12 +143,16 @@ class RadarPicture:
         echo *= np.float32(cell)
         seen = standing.tangent >= hidden[standing.azimuth, standing.bin(self.bins, cell)]
         # Rays stand for a share of the azimuth of the picture; the sea for the whole of it.
-        echo += standing.at(np.flatnonzero(seen)).echoes((self.azimuths, self.bins), cell)
+        standing = standing._replace(area=standing.area * seen)
+        echo += standing.echoes((self.azimuths, self.bins), cell)
         blurred = self._blurred(echo)
-        power = lengthened(blurred[None], pulse_weights(np.array([self.pulse / cell])))[0]
+        weights = pulse_weights(np.array([self.pulse / cell]))
         loss = self.constant / middle**2
         loss[middle < self.least_range] = 0.0
-        return np.asarray(power * loss.astype(np.float32))
+        single = loss.astype(np.float32)
+        for rows in _portions(self.azimuths, self.bins):
+            np.multiply(lengthened(blurred[None, rows], weights)[0], single, out=blurred[rows])
+        return blurred
 
     def _standing(
         self, place: Array, bow: float, t: float, others: Array | None, offset: float
@@ -161,9 +173,11 @@ class RadarPicture:
         row, column = np.divmod(hits.ray, len(level))
         solid = np.gradient(self.elevation) * level
         solid = solid * line_pattern(np.sin(self.elevation), self.height) ** 2 / FINER
-        area = 4.0 * self.reflects[hits.material] * hits.cosine * solid[column]
-        tangent = np.tan(self.elevation).astype(np.float32)[column]
-        return Standing(row // FINER, hits.distance * level[column], area, tangent)
+        area = (4.0 * self.reflects).take(hits.material)
+        area *= hits.cosine
+        area *= solid.take(column)
+        tangent = np.tan(self.elevation).astype(np.float32).take(column)
+        return Standing(row // FINER, hits.distance * level.take(column), area, tangent)
 
     def _sea(self, sea: SeaSurface, sight: Picture, middle: Picture, ocean: Ocean) -> Picture:
         """Echo area over the square of the range, per rad of azimuth and metre of range, of a sea
@@ -220,12 +234,6 @@ class Standing(NamedTuple):
     tangent: Picture
     """Of the elevation at which it is seen."""
 
-    def at(self, some: NDArray[np.int64]) -> "Standing":
-        """Some of them."""
-        return Standing(
-            self.azimuth[some], self.distance[some], self.area[some], self.tangent[some]
-        )
-
     def bin(self, bins: int, cell: float) -> NDArray[np.int64]:
         """Column of the picture."""
         return np.minimum((self.distance / cell).astype(np.int64), bins - 1)
@@ -237,9 +245,17 @@ class Standing(NamedTuple):
         first = begin.astype(np.int64)
         behind = (begin - first) * self.area
         at = self.azimuth * (bins + 2) + first
-        places, weights = np.concatenate([at, at + 1]), np.concatenate([self.area - behind, behind])
-        summed = np.bincount(places, weights, minlength=rows * (bins + 2))
+        places = np.concatenate([at, at + 1])
+        shares = np.concatenate([self.area - behind, behind])
+        summed = np.bincount(places, shares, minlength=rows * (bins + 2))
         return np.asarray(summed.reshape(rows, -1)[:, 1:-1], np.float32)
+
+
+def _portions(azimuths: int, bins: int) -> Iterator[slice]:
+    """Rows of a picture that are finished at once, as `CELLS` says why."""
+    together = max(CELLS // bins, 1)
+    for first in range(0, azimuths, together):
+        yield slice(first, first + together)
 
 
 def _horizon(sight: Picture, standing: Standing, shape: tuple[int, int], cell: float) -> Picture:

@@ -36,7 +36,7 @@ def spread(near: Picture, far: Picture, echo: Picture, bins: int) -> Picture:
     summed = np.zeros((rows, wide), np.int64)
     first = wide * np.arange(rows, dtype=np.int32)[:, None]
     for place, add in ((start, np.add), (end, np.subtract)):
-        np.clip(place, 0, bins << FINE, out=place)
+        np.minimum(np.maximum(place, 0, out=place), bins << FINE, out=place)
         behind = (place & ((1 << FINE) - 1)).astype(np.int64)
         behind *= slope
         behind >>= FINE
@@ -47,9 +47,9 @@ def spread(near: Picture, far: Picture, echo: Picture, bins: int) -> Picture:
         at += 1
         add.at(summed.reshape(-1), at, behind.reshape(-1))
     np.cumsum(summed, axis=1, out=summed)
-    picture = summed[:, :bins].astype(np.float32)
-    picture *= np.ldexp(np.float32(1.0), most + (FINE - WHOLE))
-    return picture
+    unit = np.ldexp(np.float32(1.0), most + (FINE - WHOLE))
+    picture = np.multiply(summed[:, :bins], unit, dtype=np.float32, casting="unsafe")
+    return np.asarray(picture)
 
 
 def pulse_weights(pulse: Array) -> Array:

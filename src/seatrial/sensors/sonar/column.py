@@ -35,6 +35,8 @@ class Rays(NamedTuple):
 
     depth: Array
     """(K, M + 1, 1) m."""
+    speed: Array
+    """(K, M + 1, 1) of sound there, m/s."""
     out: Array
     """(K, M + 1, B) horizontal distance from the start, m; nan below where a ray turned."""
     time: Array
@@ -89,29 +91,31 @@ class Column:
         with np.errstate(invalid="ignore"):
             cosine = np.sqrt(1.0 - sine**2)  # nan where the ray has turned
         out, time = (np.zeros_like(sine) for _ in range(2))
-        steps = _over_layers(np.diff(depth, axis=1), speed, sine, cosine)
+        thick = np.diff(depth, axis=1)
+        upper, lower = cosine[:, :-1], cosine[:, 1:]
+        steps = (
+            thick * (sine[:, 1:] + sine[:, :-1]) / (lower + upper),
+            _time_over(thick, speed[:, :-1], speed[:, 1:], upper, lower),
+        )
         for total, step in zip((out, time), steps, strict=True):
             for m in range(layers):  # NumPy is slow at running sums along an inner axis
                 np.add(total[:, m], step[:, m], out=total[:, m + 1])
-        return Rays(depth, out, time)
+        return Rays(depth, speed, out, time)
 
-    def time_into(self, top: Array, bottom: Array, parameter: Array) -> Array:
-        """(P,) time that rays of p = sin θ / c take from a depth to another one of the same
-        layer."""
-        depth = np.stack([top, bottom])
-        speed = self.speed_at(depth)
-        sine = parameter * speed
-        cosine = np.sqrt(np.maximum(1.0 - sine**2, 0.0))
-        _, time = _over_layers(*(a[None] for a in (np.diff(depth, axis=0), speed, sine, cosine)))
-        return np.asarray(time[0, 0])
+    def time_into(self, top: Array, speed: Array, bottom: Array, parameter: Array) -> Array:
+        """Time that rays of p = sin θ / c take from depths, and the sound speeds there, to others
+        of the same layers."""
+        below = self.speed_at(bottom)
+        upper, lower = (
+            np.sqrt(np.maximum(1.0 - (parameter * c) ** 2, 0.0)) for c in (speed, below)
+        )
+        return _time_over(bottom - top, speed, below, upper, lower)
 
 
-def _over_layers(h: Array, speed: Array, sine: Array, cosine: Array) -> tuple[Array, Array]:
-    """Δx and Δt of layers (K, M, ...) between M + 1 depths."""
-    out = h * (sine[:, 1:] + sine[:, :-1]) / (cosine[:, 1:] + cosine[:, :-1])
-    rise = np.diff(speed, axis=1)
-    straight = np.abs(rise) < UNIFORM * speed[:, :-1]
-    ratio = speed[:, 1:] * (1.0 + cosine[:, :-1]) / (speed[:, :-1] * (1.0 + cosine[:, 1:]))
-    bent = h / np.where(straight, 1.0, rise) * np.log(ratio)
-    along = h / (speed[:, :-1] * cosine[:, :-1])
-    return np.asarray(out), np.where(straight, along, bent)
+def _time_over(h: Array, c1: Array, c2: Array, cos1: Array, cos2: Array) -> Array:
+    """Δt."""
+    rise = c2 - c1
+    straight = np.abs(rise) < UNIFORM * c1
+    bent = np.log(c2 * (1.0 + cos1) / (c1 * (1.0 + cos2)))
+    bent *= h / np.where(straight, 1.0, rise)
+    return np.where(straight, h / (c1 * cos1), bent)

@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from seatrial.geometry.bodies import rotation_matrix
 from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean, seabed
-from seatrial.sensors.noise.streams import exponentials, stream
+from seatrial.sensors.noise.streams import exponentials_of, stream
 from seatrial.sensors.ranging.bottom_echo import NEPERS
 from seatrial.sensors.ranging.echo_sounder import QUIETEST
 from seatrial.sensors.sonar.bins import Picture, lengthened, pulse_weights, spread
@@ -54,7 +54,11 @@ Array = NDArray[np.float64]
 RAYS = 1 << 17
 """Rays that are cast at once, of as many pings as that makes: long loops for NumPy, short enough
 for the cache."""
-CELLS = 1 << 16
+PORTION = 1 << 17
+"""Echoes, or cells that they are spread over, whichever are more, that are worked on at once. A
+thread that needs many megabytes for a moment gives them back each time: a page at a time they are
+cleared for it again, which took an imaging sonar a third of its time."""
+CELLS = 1 << 15
 """Cells of a picture that are finished at once: all that is done to them stays in the cache."""
 FARTHEST_FACTOR = 2.0
 """How much farther or nearer than its ray a patch may reach: a plane met at grazing incidence has
@@ -158,8 +162,7 @@ class FanSonar:
                 power *= single[k]
                 if not self.exact:
                     power += np.float32(self.noise)
-                    for one, random in zip(power, streams[k], strict=True):
-                        one *= exponentials(random, one.size).reshape(one.shape)
+                    power *= exponentials_of(streams[k], power[0].size).reshape(power.shape)
                 np.maximum(power, quietest, out=power)
                 np.log10(power, out=power)
                 rows = slice(first + beam, first + beam + power.shape[1])
@@ -181,26 +184,45 @@ class FanSonar:
             views.others,
             self.range,
         )
-        echoes = echoes.shaped(pings, azimuths, elevations)
-        near, far = _extent(fan, echoes)
+        detours: list[tuple[Picture, Picture]] = []
+        if self.multipath:
+            whole = echoes.shaped(pings, azimuths, elevations)
+            for mirror in self._mirrors(views.position, ocean):
+                detours.append(_detour(mirror, fan, rotation, views.position, directions, whole))
+        # A row is what ends up in the same bins: a ping of a single beam, or else an azimuth.
+        rows, each = (pings, azimuths) if len(fan.receive) == 1 else (pings * azimuths, 1)
+        echoes = echoes.shaped(rows, each, elevations)
+        filled = np.empty((rows, self.bins), np.float32)
+        together = max(PORTION // max(each * elevations, self.bins), 1)
+        for first in range(0, rows, together):
+            some = slice(first, first + together)
+            late = [
+                (later.reshape(rows, -1)[some], heard.reshape(rows, -1)[some])
+                for later, heard in detours
+            ]
+            self._spread(fan, echoes.at(some), late, filled[some])
+        return filled.reshape(pings, -1, self.bins)
+
+    def _spread(
+        self, fan: Fan, echoes: Echoes, detours: list[tuple[Picture, Picture]], filled: Picture
+    ) -> None:
+        """Fill (rows, bins) with echoes (rows, azimuths, elevations), and as much later and as well
+        as they are heard by detours."""
+        rows = len(filled)
         width = np.float32(self.bins / self.range)
+        near, far = (part.reshape(rows, -1) for part in _extent(fan, echoes, width))
         # What a patch sends back, of sound that was sent towards it as on the axis and is heard as
         # on the axis.
         strength = self.targets.strength(echoes.material, echoes.cosine)
         strength *= fan.cell * fan.sent
         if len(fan.receive) == 1:
             strength *= fan.receive[0][:, None]
-        rows = pings if len(fan.receive) == 1 else pings * azimuths
-        near, far, strength = (part.reshape(rows, -1) for part in (near, far, strength))
-        sent = np.tile(fan.sent, strength.shape[1] // elevations)
-        filled = spread(width * near, width * far, strength * sent, self.bins)
-        if self.multipath:
-            for mirror in self._mirrors(views.position, ocean):
-                detour = _detour(mirror, fan, rotation, views.position, directions, echoes)
-                later, heard = (part.reshape(rows, -1) for part in detour)
-                there = width * (near + later), width * (far + later)
-                filled += spread(*there, strength * heard, self.bins)
-        return filled.reshape(pings, -1, self.bins)
+        direct = strength * fan.sent
+        filled[:] = spread(near, far, direct.reshape(rows, -1), self.bins)
+        strength = strength.reshape(rows, -1)
+        for later, heard in detours:
+            there = near + width * later, far + width * later
+            filled += spread(*there, strength * heard, self.bins)
 
     def _mirrors(self, place: Array, ocean: Ocean) -> list["Mirror"]:
         found = [Mirror(np.zeros(len(place)), 1.0)]
@@ -235,23 +257,26 @@ def _formed(fan: Fan, filled: Picture) -> Iterator[tuple[slice, int, Picture]]:
                 yield slice(ping, ping + 1), first, heard[None]
 
 
-def _extent(fan: Fan, echoes: Echoes) -> tuple[Picture, Picture]:
-    """Nearest and farthest range of the patch in the solid angle of each ray that met something."""
+def _extent(fan: Fan, echoes: Echoes, width: np.float32) -> tuple[Picture, Picture]:
+    """Nearest and farthest range of the patch in the solid angle of each ray that met something, in
+    bins, of which there are so many in a metre."""
     # NumPy compares arrays several times faster with arrays than with numbers.
     least, most, steepest = (
         np.full(len(fan.sine), number, np.float32)
         for number in (1.0 / FARTHEST_FACTOR, FARTHEST_FACTOR, 1e-6)
     )
-    lean = echoes.rise / np.maximum(echoes.cosine, steepest)
-    lean /= fan.cosine
-    lean -= fan.sine / fan.cosine
+    cos, sin = (np.float32(f(fan.half_step)) for f in (math.cos, math.sin))
+    lean = np.maximum(echoes.cosine, steepest)
+    np.divide(echoes.rise, lean, out=lean)
+    lean *= sin / fan.cosine
+    lean -= sin * fan.sine / fan.cosine
     np.abs(lean, out=lean)
-    lean *= np.float32(math.sin(fan.half_step))
-    cos = np.float32(math.cos(fan.half_step))
-    nearest = echoes.distance / np.minimum(cos + lean, most)
-    np.subtract(cos, lean, out=lean)
-    farthest = echoes.distance / np.maximum(lean, least, out=lean)
-    return np.asarray(nearest, np.float32), np.asarray(farthest, np.float32)
+    middle = width * echoes.distance
+    nearest = cos + lean
+    np.divide(middle, np.minimum(nearest, most, out=nearest), out=nearest)
+    farthest = np.subtract(cos, lean, out=lean)
+    np.divide(middle, np.maximum(farthest, least, out=farthest), out=farthest)
+    return nearest, farthest
 
 
 def _detour(

@@ -19,6 +19,7 @@ water looks for the bottom along a straight line at that speed: its swath bends 
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ from seatrial.geometry.bodies import rotation_matrix
 from seatrial.geometry.grid import HeightGrid
 from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
-from seatrial.sensors.noise.streams import stream
+from seatrial.sensors.noise.streams import exponentials_of, normals_of, stream
 from seatrial.sensors.ranging.bottom_echo import NEPERS
 from seatrial.sensors.ranging.echo_sounder import QUIETEST
 from seatrial.sensors.sonar.column import Column
@@ -36,6 +37,7 @@ from seatrial.sensors.tap import Expanded, Views
 from seatrial.signals import PayloadInfo
 
 Array = NDArray[np.float64]
+Single = NDArray[np.float32]
 
 FIELDS = ("x", "y", "z", "intensity", "range", "angle")
 """Of a sounding: its place in the sensor's axes (m), the level of its echo (dB re 1 µPa), the time
@@ -43,7 +45,7 @@ there times the sound speed at the sensor (m) and the angle at which its beam le
 
 FLATTEST = math.cos(math.radians(89.0))
 """Cosine with the vertical of the flattest beam that is followed."""
-DOWN = np.array([0.0, 0.0, 1.0]).reshape(3, 1, 1, 1)
+DOWN = np.array([[0.0], [0.0], [1.0]])
 
 
 @dataclass(frozen=True)
@@ -104,122 +106,126 @@ class Multibeam:
             return np.minimum(end, float(np.max(np.asarray(bottom.depth))) + 1.0)
         return end if bottom is None else np.minimum(end, float(bottom) + 1.0)
 
-    def _swaths(self, views: Views, deepest: Array, layers: int) -> Array:
+    def _swaths(self, views: Views, deepest: Array, layers: int) -> Single:
         """(K, B, fields) soundings of pings, with sound followed through so many layers."""
-        place, beams = views.position, len(self.angles)
+        place = views.position
         attitude = np.moveaxis(rotation_matrix(views.attitude.T), -1, 0)
-        sine, cosine = np.sin(self.angles), np.cos(self.angles)
-        # Down, and how far aside each beam goes; (K, B) each.
-        y, z = attitude[:, :, 1, None], attitude[:, :, 2, None]
-        north, east, down = np.moveaxis(y * sine + z * cosine, 1, 0)
-        met = self._follow(views, north, east, down, deepest, layers)
-        away = met.place - place.T[:, :, None]
-        there = np.stack(
-            [sum(m[:, None] * a for m, a in zip(row, away, strict=True)) for row in attitude.T]
-        )
+        fan = np.stack([np.sin(self.angles), np.cos(self.angles)])
+        met = self._follow(views, attitude[:, :, 1:] @ fan, deepest, layers)
+        there = attitude.transpose(0, 2, 1) @ (met.place - place[:, :, None])
         ranges = met.time * self.column.speed_at(place[:, 2:])
-        angles = np.broadcast_to(self.angles, ranges.shape)
         intensity = self._intensity(place[:, 2:], met, ranges)
+        clouds = np.empty((len(place), len(self.angles), len(FIELDS)), np.float32)
+        clouds[..., 5] = self.angles
         if not self.exact:
-            draws, speckle = np.empty((2, *ranges.shape)), np.empty(ranges.shape)
-            for k, number in enumerate(views.number.tolist()):
-                random = stream(views.keys[k], number)
-                draws[:, k] = random.standard_normal((2, beams))
-                random.standard_exponential(out=speckle[k])
-            intensity = (intensity + self.noise) * speckle
+            shape = ranges.shape
+            streams = [stream(*of) for of in zip(views.keys, views.number.tolist(), strict=True)]
+            noise = normals_of(streams, 2 * shape[1]).reshape(len(place), 2, shape[1])
+            intensity += np.float32(self.noise)
+            intensity *= exponentials_of(streams, shape[1])
             if self.sound_speed is not None:
                 straight = met.time * self.sound_speed
-                there = np.stack([0.0 * straight, sine * straight, cosine * straight])
+                there = np.stack([0.0 * straight, *(part * straight for part in fan)], axis=1)
             # Both errors move a sounding: along its ray, and across it.
-            farther, aside = self.range_noise * draws[0], self.angle_noise * draws[1]
-            stretch = 1.0 + farther / np.maximum(np.sqrt(np.sum(there**2, axis=0)), 1e-9)
-            x, y, z = there
-            there = np.stack([stretch * x, stretch * y + aside * z, stretch * z - aside * y])
-            ranges, angles = ranges + farther, angles + aside
-            there[0, intensity < self.over_noise * self.noise] = np.nan
-        level = 10.0 * np.log10(np.maximum(intensity, QUIETEST))
-        clouds = np.stack([*there, level, ranges, angles], axis=-1)
-        clouds[~np.isfinite(there[0])] = np.nan
+            farther, aside = self.range_noise * noise[:, 0], self.angle_noise * noise[:, 1]
+            x, y, z = (there[:, c] for c in range(3))
+            stretch = 1.0 + farther / np.maximum(np.sqrt(x * x + y * y + z * z), 1e-9)
+            y, z = stretch * y + aside * z, stretch * z - aside * y
+            there = np.stack([stretch * x, y, z], axis=1)
+            ranges += farther
+            clouds[..., 5] += aside
+            there[:, 0][intensity < self.over_noise * self.noise] = np.nan
+        clouds[..., :3] = there.transpose(0, 2, 1)
+        clouds[..., 3] = 10.0 * np.log10(np.maximum(intensity, np.float32(QUIETEST)))
+        clouds[..., 4] = ranges
+        clouds[~np.isfinite(there[:, 0])] = np.nan
         return clouds
 
-    def _follow(
-        self, views: Views, north: Array, east: Array, down: Array, deepest: Array, layers: int
-    ) -> "Met":
-        """Where beams (K, B) that leave along world directions meet something."""
-        place, shape = views.position, down.shape
-        level = np.sqrt(north**2 + east**2)
+    def _follow(self, views: Views, along: Array, deepest: Array, layers: int) -> "Met":
+        """Where beams that leave along world directions (K, 3, B) meet something."""
+        place, (pings, _, beams) = views.position, along.shape
+        north, east, down = (along[:, c] for c in range(3))
+        level = np.sqrt(north * north + east * east)
         followed = (down > FLATTEST) & (deepest > place[:, 2])[:, None]
         rays = self.column.trace(place[:, 2], deepest, layers, np.where(followed, level, 0.0))
-        aside = rays.out / np.maximum(level, 1e-12)[:, None]
-        corners = np.stack(
-            [
-                place[:, :1, None] + aside * north[:, None],
-                place[:, 1:2, None] + aside * east[:, None],
-                np.broadcast_to(rays.depth, aside.shape),
-            ]
+        # Chords, of which each begins where the one above ends; (3, K, M, B).
+        side = np.stack([north, east]) / np.maximum(level, 1e-12)
+        out, fall = np.diff(rays.out, axis=1), np.diff(rays.depth, axis=1)
+        length = np.sqrt(out * out + fall * fall)
+        begin, ways = (np.empty((3, *length.shape), kind) for kind in (np.float64, np.float32))
+        for c in range(2):
+            np.multiply(rays.out[:, :-1], side[c, :, None], out=begin[c])
+            begin[c] += place[:, c, None, None]
+            ways[c] = side[c, :, None] * out / length
+        begin[2] = rays.depth[:, :-1]
+        ways[2] = fall / length
+        begin, ways = begin.reshape(3, -1), ways.reshape(3, -1)
+        reach = length.astype(np.float32).reshape(-1)
+        # What turned, or goes up, is not followed.
+        lost = np.flatnonzero(~(followed[:, None] & (length > 0.0)))
+        begin[:, lost], ways[:, lost], reach[lost] = 0.0, DOWN, 0.0
+        when = views.number[:, None].astype(np.float64) * self.period
+        hits = self.scene.cast(begin.T, ways.T, when, views.others, reach)
+        if not len(hits.ray):
+            return Met.nothing(pings, beams)
+        # A beam ends in the first layer in which it meets something.
+        rows = np.full((pings, layers, beams), -1)
+        rows.reshape(-1)[hits.ray] = np.arange(len(hits.ray))
+        row, layer = np.full((pings, beams), -1), np.zeros((pings, beams), np.intp)
+        for m in reversed(range(layers)):
+            there = rows[:, m] >= 0
+            np.copyto(row, rows[:, m], where=there)
+            np.copyto(layer, m, where=there)
+        nothing = np.flatnonzero(row < 0)
+        ray, far = (part.take(row, mode="clip") for part in (hits.ray, hits.distance))
+        spot = np.empty((pings, 3, beams))
+        for c in range(3):
+            np.multiply(far, ways[c].take(ray), out=spot[:, c])
+            spot[:, c] += begin[c].take(ray)
+        speed = self.column.speed_at(place[:, 2:])
+        step = np.arange(pings)[:, None]
+        time = rays.time.take(ray + step * beams)
+        above = rays.speed.take(layer + step * (layers + 1))
+        time += self.column.time_into(begin[2].take(ray), above, spot[:, 2], level / speed)
+        time.reshape(-1)[nothing] = np.nan
+        spot[:, 0][~(time * speed <= self.range)] = np.nan
+        return Met(
+            spot, time, hits.cosine.take(row, mode="clip"), hits.material.take(row, mode="clip")
         )
-        begin, way = corners[:, :, :-1], np.diff(corners, axis=2)
-        length = np.sqrt(np.sum(way**2, axis=0))
-        whole = followed[:, None] & np.isfinite(length) & (length > 0.0)
-        begin = np.where(whole, begin, 0.0).reshape(3, -1)
-        ways = np.where(whole, way / np.where(whole, length, 1.0), DOWN).reshape(3, -1)
-        hits = self.scene.cast(
-            begin.T,
-            ways.T,
-            views.number[:, None].astype(np.float64) * self.period,
-            views.others,
-            np.where(whole, length, 0.0).ravel(),
-        )
-        pings, beams = shape
-        ping, rest = np.divmod(hits.ray, layers * beams)
-        layer, beam = np.divmod(rest, beams)
-        # Layers come in order, and a beam ends in the first in which it meets something.
-        row = np.full(pings * beams, -1)
-        row[(ping * beams + beam)[::-1]] = np.arange(len(hits.ray))[::-1]
-        which = np.flatnonzero(row >= 0)
-        chosen = row.take(which)
-        at, k, m = (a.take(chosen) for a in (hits.ray, ping, layer))
-        far = hits.distance.take(chosen)
-        spot = [a.take(at) + far * b.take(at) for a, b in zip(begin, ways, strict=True)]
-        speed = self.column.speed_at(place[:, 2])
-        there = k * (layers + 1) + m
-        time = rays.time.take(there * beams + which - k * beams)
-        bent = level.take(which) / speed.take(k)
-        time += self.column.time_into(rays.depth.take(there), spot[2], bent)
-        spot[0][time * speed.take(k) > self.range] = np.nan
-        met = Met(
-            np.full((3, *shape), np.nan),
-            np.full(shape, np.nan),
-            np.ones(shape),
-            np.zeros(shape, np.int32),
-        )
-        for whole, part in zip(met.place, spot, strict=True):
-            whole.reshape(-1)[which] = part
-        met.time.reshape(-1)[which] = time
-        met.cosine.reshape(-1)[which] = hits.cosine.take(chosen)
-        met.material.reshape(-1)[which] = hits.material.take(chosen)
-        return met
 
-    def _intensity(self, depth: Array, met: "Met", ranges: Array) -> Array:
-        sine = np.sqrt(np.maximum(1.0 - met.cosine**2, 1e-12))
-        wide = self.across / np.maximum(np.cos(self.angles) * met.cosine, 1e-3)
-        pulse = 0.5 * self.column.speed_at(depth) * self.pulse
-        area = self.along * np.minimum(wide, pulse / np.maximum(ranges * sine, 1e-9))
+    def _intensity(self, depth: Array, met: "Met", ranges: Array) -> Single:
+        """(K, B) mean of the echoes, µPa²; their levels need no more than single precision."""
+        cosine, far = met.cosine.astype(np.float32), ranges.astype(np.float32)
+        sine = np.sqrt(np.maximum(1.0 - cosine * cosine, np.float32(1e-12)))
+        slant = np.cos(self.angles).astype(np.float32) * cosine
+        wide = np.float32(self.across) / np.maximum(slant, np.float32(1e-3))
+        pulse = (0.5 * self.column.speed_at(depth) * self.pulse).astype(np.float32)
+        area = np.minimum(wide, pulse / np.maximum(far * sine, np.float32(1e-9)))
         # `strength` is S over cos γ, for a patch that a solid angle cuts out; A is the patch.
-        echo = self.targets.strength(met.material, met.cosine) * met.cosine * area
-        loss = np.exp(-NEPERS * self.column.absorption_at(depth) * ranges)
-        return np.asarray(self.source * echo * loss / np.maximum(ranges, 1e-3) ** 2)
+        echo = self.targets.strength(met.material, cosine)
+        echo *= cosine
+        echo *= area
+        echo *= np.exp(-(NEPERS * self.column.absorption_at(depth)).astype(np.float32) * far)
+        echo /= np.square(np.maximum(far, np.float32(1e-3)))
+        echo *= np.float32(self.source * self.along)
+        return np.asarray(echo, np.float32)
 
 
-@dataclass(frozen=True)
-class Met:
+class Met(NamedTuple):
     """Where beams met something."""
 
     place: Array
-    """(3, K, B) NED; north is NaN where nothing."""
+    """(K, 3, B) NED; north is NaN where nothing."""
     time: Array
-    """(K, B) one way, s."""
+    """(K, B) one way, s; NaN where nothing."""
     cosine: Array
     """(K, B) of the incidence."""
     material: NDArray[np.integer]
     """(K, B)."""
+
+    @classmethod
+    def nothing(cls, pings: int, beams: int) -> "Met":
+        """Of beams that met nothing at all."""
+        none = np.full((pings, beams), np.nan)
+        place = np.full((pings, 3, beams), np.nan)
+        return cls(place, none, np.ones_like(none), np.zeros(none.shape, np.int32))

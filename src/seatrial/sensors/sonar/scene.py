@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.geometry.rays import RayScene
-from seatrial.geometry.triangles import shares
+from seatrial.geometry.triangles import by_ray
 from seatrial.sensors.sonar.targets import SURFACE
 
 Array = NDArray[np.float64]
@@ -25,13 +25,17 @@ class Echoes(NamedTuple):
     """(K, R) of the incidence, positive."""
     rise: Single
     """(K, R) of the normal along an axis of the sonar's."""
-    material: NDArray[np.int32]
+    material: NDArray[np.intp]
     """(K, R) index in `Targets`."""
 
     def shaped(self, *shape: int) -> "Echoes":
         """The same, of rays along several axes."""
         distance, cosine, rise = (part.reshape(shape) for part in self[:3])
         return Echoes(distance, cosine, rise, self.material.reshape(shape))
+
+    def at(self, rows: slice) -> "Echoes":
+        """Some along the first axis."""
+        return Echoes(self.distance[rows], self.cosine[rows], self.rise[rows], self.material[rows])
 
 
 def met_under_water(
@@ -59,13 +63,12 @@ def met_under_water(
         origins, directions.reshape(3, -1).T, t[:, None], others, distance.reshape(-1)
     )
     rise = np.repeat(axis[:, 2].astype(np.float32), rays)
-    material = np.full(pings * rays, SURFACE, np.int32)
-    shared = shares(hits.ray, pings, rays)
+    material = np.full(pings * rays, SURFACE, np.intp)
     leans = np.zeros(len(hits.ray))
-    for c, side in enumerate(axis.T):
-        leans += hits.normal[:, c] * np.repeat(side, shared)
+    for normal, side in zip(hits.normal.T, by_ray(axis.T, hits.ray, rays), strict=True):
+        leans += normal * side
     material[hits.ray] = hits.material
     for whole, part in ((distance, hits.distance), (cosine, hits.cosine), (rise, leans)):
-        whole.reshape(-1)[hits.ray] = part.astype(np.float32)
+        whole.reshape(-1)[hits.ray] = part
     shape = pings, rays
     return Echoes(distance, cosine, rise.reshape(shape), material.reshape(shape))

@@ -11,6 +11,7 @@ glint where it is met squarely, and little elsewhere.
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -42,20 +43,24 @@ class Targets:
     diffuse: Array
     """(M,) μ, per m²."""
 
+    @cached_property
+    def _laws(self) -> dict[str, tuple[Floats, Floats, Floats]]:
+        """1 / 2σ², R / 8πσ² and μ, in single and in double precision."""
+        sharp, facets = 0.5 / self.slope**2, self.reflection / (8.0 * math.pi * self.slope**2)
+        return {
+            kind: (sharp.astype(kind), facets.astype(kind), self.diffuse.astype(kind))
+            for kind in "fd"
+        }
+
     def strength(self, material: NDArray[np.integer], cosine: Floats) -> Floats:
         """S over cos γ: of all that lies in a unit of solid angle at a unit of range; in the
         precision of the cosine."""
-        sharp, facets, diffuse = (
-            table.astype(cosine.dtype).take(material)
-            for table in (
-                0.5 / self.slope**2,
-                self.reflection / (8.0 * math.pi * self.slope**2),
-                self.diffuse,
-            )
-        )
-        inverse = 1.0 / np.maximum(cosine, np.full(cosine.shape[-1:], STEEPEST, cosine.dtype))
+        sharp, facets, diffuse = (table.take(material) for table in self._laws[cosine.dtype.char])
+        steepest = np.full(cosine.shape[-1:], STEEPEST, cosine.dtype)
+        inverse = np.maximum(cosine, steepest)
+        np.divide(1.0, inverse, out=inverse)
         square = inverse * inverse
-        sharp *= 1.0 - square
+        sharp -= sharp * square
         facets *= np.exp(sharp, out=sharp)
         square *= square
         facets *= square
