@@ -193,7 +193,8 @@ class Surface:
             rest = np.flatnonzero(on)
             if not len(rest):
                 return found
-            going, dx, dy, dz, rate, at = (row.take(rest) for row in (going, dx, dy, dz, rate, at))
+            going = going.take(rest)
+            dx, dy, dz, rate, at = (row.take(rest) for row in (dx, dy, dz, rate, at))
             if len(x) > 1:
                 x, y, depth = (row.take(rest) for row in (x, y, depth))
         found[going[side * dz > 0.0]] = at[side * dz > 0.0]
