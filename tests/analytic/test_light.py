@@ -203,7 +203,7 @@ def test_a_board_is_averaged_over_a_pixel():
     low, high = appearance.BLACK, appearance.WHITE
 
     def seen(u, v, size):
-        return appearance.board_albedo(checker, *(np.float32([a]) for a in (u, v, size, size)))[0]
+        return appearance.board_albedo(checker, *(np.array([a]) for a in (u, v, size, size)))[0]
 
     assert seen(0.25, 0.25, 0.1) == pytest.approx(low, abs=1e-6)
     assert seen(0.75, 0.25, 0.1) == pytest.approx(high, abs=1e-6)

@@ -28,7 +28,6 @@ class Margins:
     sensitivity: float
     """Largest |1/(1 + L)|: its inverse is the distance from the critical point."""
 
-
     def of_unstable(self) -> "Margins":
         """Of a loop that grows: a distance from the critical point is no margin there."""
         return replace(self, phase=math.nan, gain=math.nan, reduction=math.nan)

@@ -36,6 +36,8 @@ USUAL_MATERIAL = {"vessel": "steel", "vehicle": "aluminium"}
 """Of bodies that do not say theirs; concrete for all others."""
 ROUNDING = 1e-6
 """Of a distance, by which a ray may miss a sphere: single precision and some more."""
+MOST_KEPT = 16
+"""Instants of which it is kept where everything is."""
 MOST_FACES = 1_000_000
 """Of a bottom that is one structure with the bodies; a larger one is cut into tiles."""
 
@@ -82,6 +84,7 @@ class RayScene:
         self._moving: list[_Moving] = []
         self._tiles: Tiles | None = None
         self._lock = Lock()
+        self._known: dict[tuple[Any, ...], dict[int, _Present]] = {}
 
     def __reduce__(self) -> tuple[type["RayScene"], tuple[Any, ...]]:
         """Another process builds its own structures."""
@@ -96,6 +99,7 @@ class RayScene:
         other = copy(self)
         other.bodies = tuple(rides.get(body.name, body) for body in self.bodies)
         other._moving = [m.being(other.bodies[m.place]) for m in self._moving]
+        other._known = {}
         return other
 
     def cast(
@@ -187,18 +191,26 @@ class RayScene:
         return _shrunk(limit, _of_one(rays, met, BOTTOM, self.floor))
 
     def _present(self, times: Array, others: Array | None, within: "Within") -> list["_Present"]:
-        """What moves and may be there at times (K, T), with where it is."""
+        """What moves and may be there at times (K, T), with where it is; kept for a while, since
+        one picture asks often."""
+        asked = times.shape, times.tobytes(), None if others is None else others.tobytes()
+        if asked not in self._known and len(self._known) >= MOST_KEPT:
+            self._known.clear()
+        known = self._known.setdefault(asked, {})
         poses = None if others is None else others.reshape(len(times), len(self.vehicles), 7)
         low, high, reach = within[0].tolist(), within[1].tolist(), within[2]
         found = []
         for moving in self._moving:
+            place, rows = moving.place, None
             if moving.body.shape == "vehicle":
-                if poses is not None:
-                    rows = poses[:, self.vehicles.index(moving.place)]
-                    if np.isfinite(rows).any():
-                        found.append(moving.posed(rows))
-            elif moving.comes_near(low, high, reach):
-                found.append(moving.at(times))
+                rows = None if poses is None else poses[:, self.vehicles.index(place)]
+                if rows is None or not np.isfinite(rows).any():
+                    continue
+            elif not moving.comes_near(low, high, reach):
+                continue
+            if place not in known:
+                known[place] = moving.at(times) if rows is None else moving.posed(rows)
+            found.append(known[place])
         return found
 
     def _on_moving(
@@ -220,7 +232,12 @@ class RayScene:
         away = np.linalg.norm(middles - np.clip(middles, low, high), axis=2)
         for i in np.flatnonzero(np.any(away - sizes <= farthest, axis=1)):
             present, middle, radius = moving[i], middles[i], sizes[i]
-            every = _reaching(origins, sides, reach, middle, radius)
+            if len(middle) > 1:
+                every = _reaching(origins, sides, reach, middle, radius)
+            elif each == 1:
+                every = _passing(origins, sides, middle[0], float(radius[0]))
+            else:
+                every = _towards(low, high, sides, middle[0], float(radius[0]))
             stretch = len(directions) // len(middle)
             edges = np.searchsorted(every, stretch * np.arange(len(middle) + 1))
             for k in np.flatnonzero(np.diff(edges)):
@@ -325,8 +342,6 @@ def _reaching(
     With a from where a ray begins to the middle of the sphere, d its direction and ρ the radius,
     d·a ≥ √(a² − ρ²), unless it begins inside.
     """
-    if len(middle) == 1:
-        return _towards(origins, sides, middle[0], float(radius[0]))
     each = len(origins) // len(middle)
     away = np.repeat(middle, each, axis=0) - origins
     square, size = np.sum(away**2, axis=1), np.repeat(radius, each)
@@ -343,10 +358,10 @@ def _reaching(
     return np.flatnonzero(reaching)
 
 
-def _towards(origins: Array, sides: list[Floats], middle: Array, radius: float) -> Rows:
-    """Which rays of one sample point towards a sphere, as if all began amid their origins and the
-    sphere were larger by how far these lie apart: a few too many."""
-    low, high = origins.min(axis=0), origins.max(axis=0)
+def _towards(low: Array, high: Array, sides: list[Floats], middle: Array, radius: float) -> Rows:
+    """Which rays of one sample point towards a sphere, as if all began amid their origins, which
+    lie between two corners, and the sphere were larger by how far these lie apart: a few too many.
+    """
     away, size = middle - 0.5 * (low + high), radius + 0.5 * float(np.linalg.norm(high - low))
     far = float(np.linalg.norm(away))
     if far <= size:
@@ -356,6 +371,19 @@ def _towards(origins: Array, sides: list[Floats], middle: Array, radius: float) 
     x += y
     x += z
     return np.flatnonzero(x >= least)
+
+
+def _passing(origins: Array, sides: list[Floats], middle: Array, radius: float) -> Rows:
+    """Which rays of one sample, each from a place of its own, pass through a sphere: those that
+    begin inside or, with a to its middle, have d·a ≥ 0 and (d·a)² ≥ a² − ρ²."""
+    ahead, square = (np.zeros(len(origins), np.float32) for _ in range(2))
+    for c, side in enumerate(sides):
+        away = (middle[c] - origins[:, c]).astype(np.float32)
+        ahead += away * side.reshape(-1)
+        away *= away
+        square += away
+    beside = square * np.float32(1.0 - 4.0 * ROUNDING) - np.float32(radius**2)
+    return np.flatnonzero((beside <= 0.0) | ((ahead >= 0.0) & (ahead * ahead >= beside)))
 
 
 def _of_one(rays: Rows, met: Met, body: int, material: int) -> Hits:

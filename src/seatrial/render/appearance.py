@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from seatrial.geometry.bodies import Body
 from seatrial.geometry.materials import material_column, material_index
 
+Array = NDArray[np.float64]
 Single = NDArray[np.float32]
 
 FLAT, STEEP = math.radians(20.0), math.radians(35.0)
@@ -115,18 +116,18 @@ def _pattern() -> tuple[Single, Single]:
 
 
 def board_albedo(
-    pattern: NDArray[np.floating], u: Single, v: Single, wide: Single, high: Single
-) -> Single:
+    pattern: NDArray[np.floating], u: Array, v: Array, wide: Array, high: Array
+) -> Array:
     """(P,) albedo of a board (rows, columns) of cells, at places u to the right and v down, from 0
     to 1 over its face, seen in pixels that are as wide and as high as stated there."""
     rows, columns = pattern.shape
     whole = np.zeros((rows + 1, columns + 1))
     whole[1:, 1:] = np.cumsum(np.cumsum(pattern, axis=0), axis=1)
 
-    def up_to(x: Single, y: Single) -> NDArray[np.float64]:
+    def up_to(x: Array, y: Array) -> Array:
         """Sum of the cells left of and above a place; exact, since within a cell it is bilinear."""
-        a = np.clip(np.asarray(x, np.float64) * columns, 0.0, columns)
-        b = np.clip(np.asarray(y, np.float64) * rows, 0.0, rows)
+        a = np.clip(x * columns, 0.0, columns)
+        b = np.clip(y * rows, 0.0, rows)
         j, i = np.minimum(a.astype(np.int64), columns - 1), np.minimum(b.astype(np.int64), rows - 1)
         s, t = a - j, b - i
         low = whole[i, j] + s * (whole[i, j + 1] - whole[i, j])
@@ -137,4 +138,4 @@ def board_albedo(
     top, bottom = np.clip(v - 0.5 * high, 0, 1), np.clip(v + 0.5 * high, 0, 1)
     inside = up_to(right, bottom) - up_to(left, bottom) - up_to(right, top) + up_to(left, top)
     area = np.maximum((right - left) * (bottom - top) * rows * columns, 1e-9)
-    return np.asarray(BLACK + (WHITE - BLACK) * np.clip(inside / area, 0.0, 1.0), np.float32)
+    return np.asarray(BLACK + (WHITE - BLACK) * np.clip(inside / area, 0.0, 1.0))

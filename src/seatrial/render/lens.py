@@ -57,6 +57,12 @@ class Distortion(NamedTuple):
                 return x, y
         return None
 
+    def steps(self, x: Array, y: Array) -> tuple[Array, Array]:
+        """(2, P) how (x, y) changes with the place at which it is seen, to the right and down."""
+        xx, xy, yy = self._slopes(x, y)
+        determinant = xx * yy - xy * xy
+        return np.stack([yy, -xy]) / determinant, np.stack([-xy, xx]) / determinant
+
     def _slopes(self, x: Array, y: Array) -> tuple[Array, Array, Array]:
         """∂x'/∂x, ∂x'/∂y = ∂y'/∂x, ∂y'/∂y."""
         square = x * x + y * y

@@ -95,6 +95,11 @@ class Lens:
         """(3, H W) the same, component by component, in single precision."""
         return np.ascontiguousarray(self.rays.T, np.float32)
 
+    def pixel_steps(self, x: Array, y: Array) -> tuple[Array, Array]:
+        """(2, P) how directions (1, x, y) change from a pixel to the next, right and down."""
+        aside, below = self.distortion.steps(x, y)
+        return aside / self.focal_length, below / self.focal_length
+
 
 class Motion(NamedTuple):
     """How a camera moves while its rows are taken."""

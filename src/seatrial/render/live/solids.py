@@ -40,6 +40,8 @@ SHADOWS = 1.5
 """Optical depth of scattering down to which shadows are seen under water."""
 SHADOW = 300.0
 """How far away something may stand that casts a shadow, m."""
+PARTS = 2
+"""Of a pixel along each side, in which the pattern of a board is averaged."""
 
 
 @dataclass(frozen=True)
@@ -140,36 +142,37 @@ class Shader:
         return local.astype(np.float32), (matrix.T @ normal).astype(np.float32)
 
     def _board(self, body: Body, own: Single) -> Single:
-        """(P,) albedo of the pattern at places in the body's axes, for all bands alike: the mean of
-        four quarters of a pixel, each a box as large as that quarter on the board."""
+        """(P,) albedo of the pattern at places in the body's axes, for all bands alike: the mean
+        over a pixel, in parts, each of them a box as large as that part on the board.
+
+        A part is found where its own ray meets the plane: through the lens as it is bent there, or
+        corners would be seen some hundredths of a pixel off.
+        """
         assert body.pattern is not None
         middle, matrix = body.pose(self.shot.time)
-        camera = matrix.T @ rotation_matrix(self.shot.attitude)
         eye = matrix.T @ (self.shot.position - middle)
+        ahead, right, down = (matrix.T @ rotation_matrix(self.shot.attitude)).T[..., None]
         way = own - eye[:, None]
-        axial = camera[:, 0] @ way
-        # A pixel aside turns the ray by 1/f across the axis, and moves where it meets the plane.
-        moves = []
-        for column in (1, 2):
-            aside = camera[:, column] / self.shot.lens.focal_length
-            along = aside[0] / np.where(np.abs(way[0]) > 1e-9, way[0], 1e-9)
-            moves.append(axial * (aside[:, None] - way * along))
-        (_, right_y, right_z), (_, down_y, down_z) = moves
-        wide, high = body.beam, body.height
-        size = 0.5 * (np.abs(right_y) + np.abs(down_y)), 0.5 * (np.abs(right_z) + np.abs(down_z))
-        total = np.zeros(own.shape[1], np.float32)
-        for across in (-0.25, 0.25):
-            for along in (-0.25, 0.25):
-                y = own[1] + across * right_y + along * down_y
-                z = own[2] + across * right_z + along * down_z
-                total += board_albedo(
-                    body.pattern,
-                    np.asarray(0.5 - y / wide, np.float32),
-                    np.asarray(0.5 + z / high, np.float32),
-                    np.asarray(size[0] / wide, np.float32),
-                    np.asarray(size[1] / high, np.float32),
-                )
-        return np.asarray(0.25 * total, np.float32)
+        axial = np.sum(ahead * way, axis=0)
+        x, y = np.sum(right * way, axis=0) / axial, np.sum(down * way, axis=0) / axial
+        aside, below = self.shot.lens.pixel_steps(x, y)
+
+        def met(u: float, v: float) -> tuple[Array, Array]:
+            """Where on the board it is seen so many pixels to the right and down."""
+            at_x, at_y = x + u * aside[0] + v * below[0], y + u * aside[1] + v * below[1]
+            along = ahead + at_x * right + at_y * down
+            hit = eye[1:, None] + along[1:] * (way[0] / along[0])
+            return 0.5 - hit[0] / body.beam, 0.5 + hit[1] / body.height
+
+        steps = (np.arange(PARTS) + 0.5) / PARTS - 0.5
+        here, beyond, under = met(0.0, 0.0), met(1.0 / PARTS, 0.0), met(0.0, 1.0 / PARTS)
+        wide, high = (
+            np.abs(b - a) + np.abs(c - a) for a, b, c in zip(here, beyond, under, strict=True)
+        )
+        total = sum(
+            board_albedo(body.pattern, *met(u, v), wide, high) for u in steps for v in steps
+        )
+        return np.asarray(total / PARTS**2, np.float32)
 
     def in_air(self, hits: Hits, place: Single, albedo: Single) -> Single:
         """(3, P) radiance of what is met above the water."""

@@ -72,9 +72,10 @@ class Surface:
 
     middle: Array
     """(2,) north and east, m."""
-    grids: Single | None
+    grids: NDArray[np.complex64] | None
     """(3, 2 NODES²) height and slopes towards north and east, on the fine grid and then the coarse
-    one; None for a flat sea."""
+    one, each with the difference to the node east of it as its imaginary part, so that one look
+    brings both; None for a flat sea."""
     top: float
     """Highest of it, m."""
     steep: float
@@ -87,15 +88,22 @@ class Surface:
 
     def _place(self, x: Single, y: Single) -> tuple[NDArray[np.int32], Single, Single]:
         """First of the four nodes around places relative to the middle, and how far beyond it."""
-        near = (np.abs(x) < HALVES[0]) & (np.abs(y) < HALVES[0])
+        near = np.maximum(np.abs(x), np.abs(y)) < HALVES[0]
         finer, coarser = (np.float32(0.5 * (NODES - 1) / half) for half in HALVES)
         scale = np.where(near, finer, coarser)
-        half = np.float32(0.5 * (NODES - 1))
-        a = np.clip(x * scale + half, 0.0, np.float32(NODES - 1.001))
-        b = np.clip(y * scale + half, 0.0, np.float32(NODES - 1.001))
-        i, j = a.astype(np.int32), b.astype(np.int32)
-        first = i * np.int32(NODES) + j + np.where(near, np.int32(0), np.int32(NODES * NODES))
-        return first, a - i, b - j
+        first = np.where(near, np.int32(0), np.int32(NODES * NODES))
+        beyond = []
+        for side, nodes in ((x, NODES), (y, 1)):
+            a = side * scale
+            a += np.float32(0.5 * (NODES - 1))
+            np.clip(a, 0.0, np.float32(NODES - 1.001), out=a)
+            node = a.astype(np.int32)
+            # In single precision throughout: a difference of both types would be in double.
+            a -= node.astype(np.float32)
+            node *= np.int32(nodes)
+            first += node
+            beyond.append(a)
+        return first, beyond[0], beyond[1]
 
     def height(self, x: Single, y: Single) -> Single:
         """Above the mean level, at places relative to the middle; level far away."""
@@ -172,7 +180,6 @@ class Surface:
         dx, dy, dz = direction
         at, rate = self._begun(depth, side * dz, side)
         found, going = np.full(at.shape, np.inf, np.float32), np.arange(len(at))
-        x, y, depth = (np.broadcast_to(c, at.shape) for c in (x, y, depth))
         for step in range(MOST_STEPS):
             clear = -side * (depth + at * dz)
             above = clear - side * self.height(x + at * dx, y + at * dy)
@@ -183,11 +190,13 @@ class Surface:
             on = above > CLOSE
             found[going[~on]] = at[~on]
             on &= (side * dz > 0.0) | (clear < self.top)
-            if not on.any():
+            rest = np.flatnonzero(on)
+            if not len(rest):
                 return found
-            going, x, y, depth, dx, dy, dz, rate, at = (
-                row[on] for row in (going, x, y, depth, dx, dy, dz, rate, at)
-            )
+            going = going.take(rest)
+            dx, dy, dz, rate, at = (row.take(rest) for row in (dx, dy, dz, rate, at))
+            if len(x) > 1:
+                x, y, depth = (row.take(rest) for row in (x, y, depth))
         found[going[side * dz > 0.0]] = at[side * dz > 0.0]
         return found
 
@@ -224,7 +233,8 @@ def surface_at(ocean: Ocean, place: Array, t: float) -> Surface:
     wanted = cox_munk(speed) if speed > 0.0 else 0.0
     if waves is None:
         variance = wanted
-        grids, top, steep, lost = None, 0.0, 0.0, (0.0, 0.0)
+        grids: NDArray[np.complex64] | None = None
+        top, steep, lost = 0.0, 0.0, (0.0, 0.0)
     else:
         columns = (waves.amplitude, waves.wavenumber, waves.direction, waves.phase, waves.observed)
         a, k, mu, phase, omega = (np.asarray(part, np.float64) for part in columns)
@@ -238,8 +248,9 @@ def surface_at(ocean: Ocean, place: Array, t: float) -> Surface:
             held = k * SHORTEST * step < 2.0 * math.pi
             missing.append(float(resolved[~held].sum()))
             halves.append(_grid(place, step, a[held], k[held], mu[held], angle[held]))
-        grids = np.concatenate([part.reshape(3, -1) for part in halves], axis=1)
-        top = 1.05 * float(np.abs(grids[0]).max()) + 1e-3
+        nodes = np.concatenate([part.reshape(3, -1) for part in halves], axis=1)
+        grids = nodes + np.complex64(1j) * np.diff(nodes, axis=1, append=np.float32(0.0))
+        top = 1.05 * float(np.abs(nodes[0]).max()) + 1e-3
         steep = 2.0 * math.sqrt(float(resolved.sum()))
         lost = (missing[0], missing[1])
     ripples = None if variance < 1e-5 else _ripples(variance, towards, t)
@@ -302,13 +313,19 @@ def _ripples(variance: float, towards: float, t: float) -> NDArray[np.complex64]
     return (scale * (north + 1j * east)).astype(np.complex64).ravel()
 
 
-def _between(values: Single, first: NDArray[np.int32], s: Single, t: Single) -> Single:
+def _between(
+    values: NDArray[np.complex64], first: NDArray[np.int32], s: Single, t: Single
+) -> Single:
     """Between the four nodes around places."""
-    upper = values.take(first)
-    upper += t * (values.take(first + np.int32(1)) - upper)
-    lower = values.take(first + np.int32(NODES))
-    lower += t * (values.take(first + np.int32(NODES + 1)) - lower)
-    return np.asarray(upper + s * (lower - upper))
+    upper, lower = values.take(first), values.take(first + np.int32(NODES))
+    found = upper.imag * t
+    found += upper.real
+    more = lower.imag * t
+    more += lower.real
+    more -= found
+    more *= s
+    found += more
+    return found
 
 
 def _repeated(tile: NDArray[np.complex64], a: Single, b: Single) -> NDArray[np.complex64]:
