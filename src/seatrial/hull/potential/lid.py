@@ -4,11 +4,12 @@ At some frequencies the water that a hull displaces could slosh inside it, and t
 has no answer there: these irregular frequencies go when that surface carries panels too. Strips
 across the waterplane are filled from side to side, so that no part of it stays open whatever the
 panels of the hull are. (capytaine's own lid tells inside from outside by the panels below a point,
-and takes one that lies on the side of a panel to be outside: of a box of 20 by 10 panels it covers a
-twentieth.)
+and takes one that lies on the side of a panel to be outside: of a box of 20 by 10 panels it covers
+a twentieth.)
 """
 
 import math
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ def lid_panels(outline: Array, size: float) -> Array:
     first, last = outline[:, :, 0].min(), outline[:, :, 0].max()
     ends = np.linspace(first, last, max(1, math.ceil((last - first) / size - 1e-6)) + 1)
     cells: list[Array] = []
-    for x0, x1 in zip(ends[:-1], ends[1:], strict=True):
+    for x0, x1 in pairwise(ends):
         inside = WITHIN * (x1 - x0)
         aft, ahead = _crossings(outline, x0 + inside), _crossings(outline, x1 - inside)
         if len(aft) != len(ahead):  # a part of the waterplane begins or ends in this strip

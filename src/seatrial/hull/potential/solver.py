@@ -5,10 +5,10 @@ method is that of Nemoh (Babarit and Delhommeau 2015). Panels are triangles of t
 shortest wave that is solved for is `PER_WAVE` panels long. Irregular frequencies, at which the
 integral equation has no answer, are moved out of the band by a lid inside the hull.
 
-Constant panels err in proportion to their size at sharp edges, around which the water's speed has no
-bound: a box in 760 panels has 3 % too much added mass. A hull with sharp edges is therefore solved
-once more with the panels there cut in four, and what that changed is added once again (Richardson's
-extrapolation). The change varies slowly with frequency, so that some frequencies are enough for it.
+Constant panels err in proportion to their size at sharp edges, around which the water's speed has
+no bound: a box in 760 panels has 3 % too much added mass. A hull with sharp edges is therefore
+solved once more with the panels there cut in four, and what that changed is added once again
+(Richardson's extrapolation). The change varies slowly with frequency, so that some are enough.
 
 Results are kept in the cache under a hash of the mesh and of everything that was asked.
 """
@@ -49,8 +49,6 @@ FEWEST_AT_EDGES, MOST_AT_EDGES = 200, 3000
 order (a box's roll in 112 would gain energy), and more take too long."""
 SOME, SOME_BEYOND = 10, 4
 """Frequencies at which it is, of the band and beyond."""
-LID = 1.5
-"""Size of the panels inside the hull over that of its own: what they carry is smooth."""
 HEADINGS = (24, 36, 48, 72)
 VERSION = 6
 """Of what is kept; another one is solved for again."""
@@ -113,9 +111,7 @@ def solve(
         name,
         lambda: _solved(
             name,
-            lambda: _solve(
-                _Afloat(mesh, waterline, density, depth), wet, asked, beyond, progress
-            ),
+            lambda: _solve(_Afloat(mesh, waterline, density, depth), wet, asked, beyond, progress),
         ),
     )
 
@@ -168,7 +164,7 @@ def _solve(
     reach = float(np.linalg.norm(wet.vertices[:, :2], axis=1).max())
     needed = 2.0 * omega[-1] ** 2 / GRAVITY * reach + 8.0
     count = next((h for h in HEADINGS if h >= needed), HEADINGS[-1])
-    lid = _lid(hull, LID * _edge(wet))
+    lid = _lid(hull, _edge(wet))
     finer = cut_at_edges(wet)
     twice = FEWEST_AT_EDGES <= len(wet.faces) < len(finer.faces) <= MOST_AT_EDGES
     inside, outside = _spread(len(omega), SOME), _spread(len(beyond), SOME_BEYOND)
