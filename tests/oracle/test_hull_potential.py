@@ -14,7 +14,7 @@ from seatrial.core.step import derivative
 from seatrial.core.types import State
 from seatrial.errors import SpecError
 from seatrial.hull.potential.edges import cut_at_edges
-from seatrial.hull.potential.lid import lid_panels
+from seatrial.hull.potential.lid import INSET, lid_panels
 from seatrial.hull.potential.memory import kernel, recall_memory
 from seatrial.hull.potential.solver import TURN, panels, solve
 from seatrial.hull.shape import forms
@@ -100,15 +100,15 @@ def test_the_memory_is_stable_still_at_rest_and_close_to_the_solution(box):
 
 def test_the_memory_of_coarse_panels_falls_off_as_that_of_fine_ones(box):
     """Damping at 1.2 and 1.4 times the last frequency that 112 panels solve, by 448 panels and
-    smaller ones at their edges; sway, in waves of two panels, is 17 % of its largest off."""
+    smaller ones at their edges."""
     omega = np.array([1.2, 1.4]) * box.omega[-1]
     fine = forms.barge(4.0, 2.0, 0.5, 1.25, 0.25)
     solved = solve(fine, 0.0, craft.RHO, None, "fine box", omega=omega)
     found = recall_memory(box).response(omega).real
     largest = np.einsum("wii->wi", box.damping).max(axis=0)
-    for i, most in ((0, 0.15), (1, 0.18), (2, 0.15), (4, 0.15)):
+    for i in (0, 1, 2, 4):
         error = np.abs(found[:, i, i] - solved.damping[:, i, i]) / largest[i]
-        assert error.max() < most, i
+        assert error.max() < 0.16, i
 
 
 def _rates(model, ocean, x, t):
@@ -346,7 +346,8 @@ def test_a_lid_fills_the_waterplane_whatever_the_panels_are():
         p, q = cells[:, 2] - cells[:, 0], cells[:, 3] - cells[:, 1]
         area = 0.5 * (p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0])
         assert area.min() > 0.0
-        assert area.sum() == pytest.approx(hydrostatics(mesh).waterplane_area, rel=0.04)
+        whole = hydrostatics(mesh).waterplane_area  # of which pointed ends are the least
+        assert 0.97 * (1.0 - 2.0 * INSET) ** 2 < area.sum() / whole < 1.0 - 2.0 * INSET
         assert area.max() < 1.01 * size**2
     assert len(lid_panels(waterline(mesh, 2.0), 0.2)) == 0  # the sphere under water has none
 

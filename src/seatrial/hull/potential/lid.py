@@ -16,6 +16,11 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+INSET = 0.05
+"""Share of its length and breadth by which a lid ends before the hull, whose panels it would
+disturb: with it added mass and damping of coarse hulls are nearer to those of fine ones, and waves
+of a twentieth of a waterplane are far beyond what is solved for."""
+
 WITHIN = 1e-3
 """Share of a strip by which its ends are looked up inside of it: an outline has corners there."""
 
@@ -28,6 +33,7 @@ def lid_panels(outline: Array, size: float) -> Array:
     if len(outline) == 0:
         return np.zeros((0, 4, 2))
     first, last = outline[:, :, 0].min(), outline[:, :, 0].max()
+    first, last = first + INSET * (last - first), last - INSET * (last - first)
     ends = np.linspace(first, last, max(1, math.ceil((last - first) / size - 1e-6)) + 1)
     cells: list[Array] = []
     for x0, x1 in pairwise(ends):
@@ -37,7 +43,7 @@ def lid_panels(outline: Array, size: float) -> Array:
             aft = ahead = _crossings(outline, 0.5 * (x0 + x1))
         for low, high in zip(range(0, len(aft), 2), range(1, len(aft), 2), strict=False):
             width = 0.5 * (aft[high] - aft[low] + ahead[high] - ahead[low])
-            share = np.linspace(0.0, 1.0, max(1, math.ceil(width / size - 1e-6)) + 1)
+            share = np.linspace(INSET, 1.0 - INSET, max(1, math.ceil(width / size - 1e-6)) + 1)
             y0, y1 = (y[low] + share * (y[high] - y[low]) for y in (aft, ahead))
             corners = [(x0, y0[:-1]), (x1, y1[:-1]), (x1, y1[1:]), (x0, y0[1:])]
             cells.append(np.stack([np.stack([0.0 * y + x, y], -1) for x, y in corners], axis=1))

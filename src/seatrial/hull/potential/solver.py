@@ -50,7 +50,7 @@ order (a box's roll in 112 would gain energy), and more take too long."""
 SOME, SOME_BEYOND = 10, 4
 """Frequencies at which it is, of the band and beyond."""
 HEADINGS = (24, 36, 48, 72)
-VERSION = 6
+VERSION = 7
 """Of what is kept; another one is solved for again."""
 
 TURN = np.array([1.0, -1.0, -1.0, 1.0, -1.0, -1.0])
