@@ -13,10 +13,13 @@ from seatrial.compile.vehicles.hull_forces import radiation, solve_hull
 from seatrial.core.step import derivative
 from seatrial.core.types import State
 from seatrial.errors import SpecError
+from seatrial.hull.potential.edges import cut_at_edges
+from seatrial.hull.potential.lid import INSET, lid_panels
 from seatrial.hull.potential.memory import kernel, recall_memory
-from seatrial.hull.potential.solver import solve
+from seatrial.hull.potential.solver import TURN, panels, solve
 from seatrial.hull.shape import forms
-from seatrial.hull.shape.hydrostatics import hydrostatics
+from seatrial.hull.shape.hydrostatics import hydrostatics, waterline
+from seatrial.hull.shape.mending import areas
 from seatrial.spatial.rotations import from_euler
 
 BOX = {
@@ -96,7 +99,8 @@ def test_the_memory_is_stable_still_at_rest_and_close_to_the_solution(box):
 
 
 def test_the_memory_of_coarse_panels_falls_off_as_that_of_fine_ones(box):
-    """Damping at 1.2 and 1.4 times the last frequency that 112 panels solve, by 448 panels."""
+    """Damping at 1.2 and 1.4 times the last frequency that 112 panels solve, by 448 panels and
+    smaller ones at their edges."""
     omega = np.array([1.2, 1.4]) * box.omega[-1]
     fine = forms.barge(4.0, 2.0, 0.5, 1.25, 0.25)
     solved = solve(fine, 0.0, craft.RHO, None, "fine box", omega=omega)
@@ -104,7 +108,7 @@ def test_the_memory_of_coarse_panels_falls_off_as_that_of_fine_ones(box):
     largest = np.einsum("wii->wi", box.damping).max(axis=0)
     for i in (0, 1, 2, 4):
         error = np.abs(found[:, i, i] - solved.damping[:, i, i]) / largest[i]
-        assert error.max() < 0.15, i
+        assert error.max() < 0.16, i
 
 
 def _rates(model, ocean, x, t):
@@ -261,3 +265,98 @@ def test_solutions_are_kept_and_what_cannot_be_solved_is_refused(box):
         assert radiation(model, np.dtype(np.float64)).states == len(recall_memory(box).A)
     with pytest.raises(SpecError, match="too many panels"):
         solve_hull(craft.barge(hull=BOX | {"panel": 0.05}), None)
+
+
+def graded(length, beam, draught, count):
+    """Corners (K, 4, 3) of quadrangles on a box under water, small towards its edges: x forward,
+    z up, as capytaine has them."""
+    x, y = (-0.5 * size * np.cos(np.pi * np.linspace(0, 1, n + 1)) for size, n in
+            ((length, 2 * count), (beam, count)))  # fmt: skip
+    z = -draught * np.sin(0.5 * np.pi * np.linspace(0, 1, count // 2 + 1))
+    cells = []
+    for p, q, place, down in (
+        (x, y, lambda p, q: (p, q, 0 * p - draught), True),
+        (x, z, lambda p, q: (p, 0 * p - 0.5 * beam, q), True),
+        (x, z, lambda p, q: (p, 0 * p + 0.5 * beam, q), False),
+        (y, z, lambda p, q: (0 * p - 0.5 * length, p, q), False),
+        (y, z, lambda p, q: (0 * p + 0.5 * length, p, q), True),
+    ):
+        grid = np.stack(place(*np.meshgrid(p[::-1] if down else p, q, indexing="ij")), axis=-1)
+        cells.append(np.stack([grid[:-1, :-1], grid[1:, :-1], grid[1:, 1:], grid[:-1, 1:]], axis=2))
+    return np.concatenate([c.reshape(-1, 4, 3) for c in cells])
+
+
+@pytest.mark.usefixtures("x64")
+def test_a_box_moves_as_a_converged_mesh_of_another_kind_says():
+    """Capytaine by itself, with sources on 980 quadrangles; at 3 rad/s 720 and 2,000 of them differ
+    by 0.1 % in added mass and 0.6 % in damping.
+
+    At 1.5 and 1.9 s, above the resonance, panels alone have 5 to 11 % too little heave and pitch.
+    """
+    cpt = pytest.importorskip("capytaine")
+    corners = graded(4.0, 2.0, 0.5, 14)
+    faces = np.arange(4 * len(corners)).reshape(-1, 4)
+    body = cpt.FloatingBody(
+        mesh=cpt.Mesh(vertices=corners.reshape(-1, 3), faces=faces),
+        dofs=cpt.rigid_body_dofs(rotation_center=(0, 0, 0)),
+        center_of_mass=(0, 0, 0),
+    )
+    sea = {"rho": craft.RHO, "g": craft.G, "water_depth": math.inf}
+    judge, names = cpt.BEMSolver(method="indirect"), list(body.dofs)
+    described = craft.barge(hull=BOX | {"panel": 0.25})
+    stiffness = solve_hull(described, None).stiffness  # exact: waterplane and volume of a box
+    for period in (1.5, 1.9, 2.2, 5.0):
+        w = 2.0 * math.pi / period
+        radiated = [
+            judge.solve(cpt.RadiationProblem(body=body, radiating_dof=d, omega=w, **sea))
+            for d in names
+        ]
+        added = np.array([[r.added_masses[d] for r in radiated] for d in names])
+        damping = np.array([[r.radiation_dampings[d] for r in radiated] for d in names])
+        for towards in (180.0, 90.0, 27.0, 133.0):
+            problem = cpt.DiffractionProblem(
+                body=body, omega=w, wave_direction=-math.radians(towards), **sea
+            )
+            scattered = judge.solve(problem).forces
+            incident = cpt.bem.airy_waves.froude_krylov_force(problem)
+            force = TURN * np.conj([incident[d] + scattered[d] for d in names])
+            found, model = motions(described, period, towards)
+            matrix = -(w**2) * (np.array(model.inertia.rigid_body) + _to_body(added))
+            exact = np.linalg.solve(matrix + 1j * w * _to_body(damping) + stiffness, force)
+            slope = w * w / craft.G
+            for part, unit in ((2, 1.0), (4, slope), (1, 1.0)):
+                error = abs(abs(found[part]) - abs(exact[part]))
+                assert error < 0.04 * max(abs(exact[part]), 0.1 * unit), (period, towards, part)
+
+
+def _to_body(matrix):
+    return np.outer(TURN, TURN) * matrix
+
+
+def test_a_lid_fills_the_waterplane_whatever_the_panels_are():
+    """Strips from side to side; a box of 20 by 10 panels had a twentieth of it covered."""
+    demihull = forms.wigley(2.0, 0.25, 0.134, 0.3, 0.1)
+    for mesh, size in (
+        (forms.barge(4.0, 2.0, 0.5, 1.25, 0.2), 0.2),
+        (forms.barge(4.0, 2.0, 0.5, 1.25, 0.5), 0.7),
+        (forms.catamaran(demihull, 0.79), 0.1),
+        (forms.icosphere(1.0, 3), 0.2),
+    ):
+        cells = lid_panels(waterline(mesh), size)
+        p, q = cells[:, 2] - cells[:, 0], cells[:, 3] - cells[:, 1]
+        area = 0.5 * (p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0])
+        assert area.min() > 0.0
+        whole = hydrostatics(mesh).waterplane_area  # of which pointed ends are the least
+        assert 0.97 * (1.0 - 2.0 * INSET) ** 2 < area.sum() / whole < 1.0 - 2.0 * INSET
+        assert area.max() < 1.01 * size**2
+    assert len(lid_panels(waterline(mesh, 2.0), 0.2)) == 0  # the sphere under water has none
+
+
+def test_panels_are_smaller_at_sharp_edges_alone():
+    box = panels(forms.barge(4.0, 2.0, 0.5, 1.25, 0.25), 0.0)
+    cut = cut_at_edges(box)
+    assert len(cut.faces) == 1048
+    assert areas(cut).sum() == pytest.approx(areas(box).sum())
+    assert np.sum(areas(cut) < 0.3 * areas(box).max()) == 800  # 200 in four; the middle is whole
+    for smooth in (forms.icosphere(1.0, 3), forms.torpedo(4.9, 0.426, 0.9, 0.6, 0.2)):
+        assert cut_at_edges(smooth) is smooth

@@ -160,7 +160,7 @@ def icosphere(radius: float, subdivisions: int) -> Mesh:
     faces[inward] = faces[inward][:, ::-1]
     mesh = Mesh(points, faces)
     for _ in range(subdivisions):
-        mesh = _quartered(mesh)
+        mesh = quartered(mesh)
         mesh = mesh._replace(
             vertices=mesh.vertices / np.linalg.norm(mesh.vertices, axis=1, keepdims=True)
         )
@@ -168,7 +168,7 @@ def icosphere(radius: float, subdivisions: int) -> Mesh:
     return Mesh(radius * mesh.vertices / lengths, mesh.faces)
 
 
-def _quartered(mesh: Mesh) -> Mesh:
+def quartered(mesh: Mesh) -> Mesh:
     """Every triangle cut into four at the middles of its edges."""
     f = mesh.faces
     edges = np.sort(np.concatenate([f[:, [0, 1]], f[:, [1, 2]], f[:, [2, 0]]]), axis=1)

@@ -1,0 +1,43 @@
+"""Sharp edges of a hull in panels, and smaller panels there.
+
+Around an edge at which the water turns by more than a straight angle its speed has no bound
+(r^(π/α − 1) at a distance r, for an angle α of water), and constant panels tell it worst.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.geometry.mesh import Mesh, merged
+from seatrial.hull.shape.forms import quartered
+
+SHARP = math.radians(45.0)
+"""Least angle between the normals beside a sharp edge; facets of a round hull turn by less."""
+
+
+def cut_at_edges(wet: Mesh) -> Mesh:
+    """Every triangle that touches a sharp edge cut in four; of a smooth hull the mesh itself.
+
+    Corners that then lie on a neighbour's side do no harm: panels of constant strength share
+    nothing.
+    """
+    touching = _on_sharp_edges(wet)[wet.faces].any(axis=1)
+    if not touching.any():
+        return wet
+    whole, cut = (Mesh(wet.vertices, wet.faces[some]) for some in (~touching, touching))
+    return merged([whole, quartered(cut)])
+
+
+def _on_sharp_edges(wet: Mesh) -> NDArray[np.bool_]:
+    """(V,) corners at the ends of sharp edges; the waterline has one triangle and is none."""
+    f, count = wet.faces, len(wet.faces)
+    edges = np.sort(np.concatenate([f[:, [0, 1]], f[:, [1, 2]], f[:, [2, 0]]]), axis=1)
+    order = np.lexsort(edges.T)
+    edges, triangle = edges[order], np.tile(np.arange(count), 3)[order]
+    same = np.all(edges[1:] == edges[:-1], axis=1)
+    one, other = wet.normals[triangle[:-1]], wet.normals[triangle[1:]]
+    sharp = same & (np.einsum("ij,ij->i", one, other) < math.cos(SHARP))
+    on = np.zeros(len(wet.vertices), bool)
+    on[edges[1:][sharp]] = True
+    return on
