@@ -6,10 +6,10 @@ velocity that they had then. Both push with the same spring and damper, chosen s
 what is known that late is stable: a swing of 0.7 rad in that time of the lighter of the two, half
 damped. So vehicles of different kinds dent each other, those of one kind hardly.
 
-Each of the two finds its own force, from its balls in the other's box, and these dents differ by a
-tenth of a millimetre in the mean: what acts on the one is not quite what acts on the other. A stiff
-spring would make much of that (with a control period of 5 ms an Otter felt 121 N s where it gave a
-WAM-V 1580), so it is no stiffer than for `LATE`, however short the control period is.
+Each of the two finds its own force, from its balls in the other's box, and these dents differ a
+little: what acts on the one is not quite what acts on the other. A stiff spring would make much of
+that (with a control period of 5 ms an Otter felt 121 N s where it gave a WAM-V 1580), so it is no
+stiffer than for `LATE`, however short the control period is.
 """
 
 from dataclasses import replace
