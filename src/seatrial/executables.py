@@ -15,16 +15,16 @@ import pickletools
 from collections.abc import Iterator
 from typing import NamedTuple
 
-WHOLE = 2_000
-"""Operations in bodies that stay: XLA counts what a program has to do, and gives one that has next
-to nothing to do no thread of its own."""
+WHOLE = 200_000
+"""Bytes of bodies that stay: XLA counts what a program has to do, and gives one that has next to
+nothing to do no thread of its own."""
 
 LOOPS = {b"kLoop", b"kOutput", b"kInput"}
 """Kinds of fusions that are machine code; others are built from their bodies when they are read."""
 
 # Numbers of the fields of protocol buffers that lead to the bodies, and of those in them.
 EXECUTABLE, MODULE_WITH_CONFIG, MODULE, COMPUTATIONS = 1, 1, 1, 3
-INSTRUCTIONS, ID_OF_COMPUTATION = 2, 5
+INSTRUCTIONS, ID_OF_COMPUTATION, IS_FUSION = 2, 5, 7
 NAME, OPCODE, SHAPE, FUSION_KIND, TARGET, ID, OPERANDS, CALLED = 1, 2, 3, 11, 28, 35, 36, 38
 KEPT_OF_LOOPS = {NAME, SHAPE, ID, OPERANDS}
 
@@ -88,26 +88,28 @@ def _slim(written: memoryview) -> bytes:
 
 def _without_bodies(module: memoryview) -> bytes:
     fields = list(_fields(module))
-    computations = {
-        _number(parts, ID_OF_COMPUTATION): parts
-        for parts in (list(_fields(_content(f))) for f in fields if f.number == COMPUTATIONS)
+    numbers = [_numbers(_content(f)) if f.number == COMPUTATIONS else {} for f in fields]
+    callers = {  # of what is fused nothing is fused again
+        i: list(_fields(_content(field)))
+        for i, field in enumerate(fields)
+        if field.number == COMPUTATIONS and not numbers[i].get(IS_FUSION)
     }
-    loops = {loop.body for parts in computations.values() for loop in _loops(parts)}
+    loops = {i: list(_loops(parts)) for i, parts in callers.items()}
+    bodies = {loop.body for some in loops.values() for loop in some}
     dropped, whole = set(), 0
-    for body in sorted(loops):
-        whole += sum(part.number == INSTRUCTIONS for part in computations[body])
-        if whole > WHOLE:
-            dropped.add(body)
+    for field, known in zip(fields, numbers, strict=True):
+        if known.get(ID_OF_COMPUTATION) in bodies:
+            whole += len(field.raw)
+            if whole > WHOLE:
+                dropped.add(known[ID_OF_COMPUTATION])
     written = []
-    for field in fields:
-        if field.number != COMPUTATIONS:
-            written.append(bytes(field.raw))
-            continue
-        parts = list(_fields(_content(field)))
-        if _number(parts, ID_OF_COMPUTATION) not in dropped:
-            calls = {loop.place: loop.as_call() for loop in _loops(parts) if loop.body in dropped}
-            kept = b"".join(calls.get(i, part.raw) for i, part in enumerate(parts))
+    for i, field in enumerate(fields):
+        if i in callers:
+            calls = {loop.place: loop.as_call() for loop in loops[i] if loop.body in dropped}
+            kept = b"".join(calls.get(place, part.raw) for place, part in enumerate(callers[i]))
             written.append(_written(COMPUTATIONS, kept))
+        elif numbers[i].get(ID_OF_COMPUTATION) not in dropped:
+            written.append(bytes(field.raw))
     return b"".join(written)
 
 
@@ -151,11 +153,20 @@ def _only(message: memoryview, number: int) -> memoryview:
     return found[0]
 
 
-def _number(fields: list[Field], number: int) -> int:
-    value = next((field.value for field in fields if field.number == number), 0)
-    if not isinstance(value, int):
-        raise ForeignFormatError(f"field {number} is no number")
-    return value
+def _numbers(message: memoryview) -> dict[int, int]:
+    """The numbers among the fields, without looking at all others: tens of thousands of them."""
+    found = {}
+    here, end = 0, len(message)
+    while here < end:
+        key, here = _varint(message, here)
+        value, here = _varint(message, here)
+        if key & 7 == _VARINT:
+            found[key >> 3] = value
+        elif key & 7 == _BYTES:
+            here += value
+        else:
+            raise ForeignFormatError(f"wire type {key & 7} in a computation")
+    return found
 
 
 def _content(field: Field) -> memoryview:
@@ -189,14 +200,14 @@ def _fields(message: memoryview) -> Iterator[Field]:
 
 def _varint(message: memoryview, here: int) -> tuple[int, int]:
     """A number of variable length, and where it ends."""
-    value = shift = 0
-    while True:
+    byte = message[here]
+    value, shift = byte & 127, 7
+    here += 1
+    while byte > 127:
         byte = message[here]
-        here += 1
         value |= (byte & 127) << shift
-        if byte < 128:
-            return value, here
-        shift += 7
+        here, shift = here + 1, shift + 7
+    return value, here
 
 
 def _written(number: int, content: bytes) -> bytes:
