@@ -15,6 +15,7 @@ import seatrial as st
 from seatrial.engine.engine import Engine
 from seatrial.engine.exchange.controllers import Controllers
 from seatrial.viewer.live import Live
+from seatrial.viewer.messages import read_request
 from seatrial.viewer.stage import Stage
 from seatrial.viewing import stage_of
 
@@ -178,10 +179,12 @@ def take(browser: Chromium, folder: Path, name: str) -> None:
         browser("open", url=f"{served.url}?quality=lowest#{view.link}", **SIZE)
         browser.ready()
         if not view.recorded:
-            browser.js("seatrial.connection.send({type: 'play'})")
-            browser.until(f"seatrial.page().buffer.last.time > {view.until - SLACK}", seconds=600.0)
-            browser.js("seatrial.connection.send({type: 'pause'})")
-            browser.until("!seatrial.page().buffer.last.playing")
+            # Asked of the stage itself: a page that draws slowly would hear of the moment too late.
+            stage.ask(read_request.validate_python({"type": "play"}), print)
+            while stage.time < view.until - SLACK:
+                time.sleep(0.01)
+            stage.ask(read_request.validate_python({"type": "pause"}), print)
+            browser.until("!seatrial.page().buffer.last.playing", seconds=600.0)
             while (now := browser.js("seatrial.page().buffer.last.time")) < view.until - 1e-6:
                 browser.js("seatrial.connection.send({type: 'step'})")
                 browser.until(f"seatrial.page().buffer.last.time > {now}")
@@ -197,7 +200,7 @@ def take(browser: Chromium, folder: Path, name: str) -> None:
 
 
 if __name__ == "__main__":
-    out = Path(sys.argv[1])
+    out = Path(sys.argv[1]).resolve()  # the browser has a folder of its own
     out.mkdir(parents=True, exist_ok=True)
     chromium = Chromium()
     try:
