@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
+import numpy as np
 
 from seatrial import cache, fingerprint
 
@@ -367,7 +368,7 @@ class _Kept:
 def _fetch_lapack() -> None:
     """JAX looks for SciPy's LAPACK when it lowers a program that calls it, which one from disk does
     not see: the call would jump to nowhere."""
-    jax.jit(jax.numpy.linalg.cholesky).lower(jax.numpy.eye(2))
+    jax.jit(jax.numpy.linalg.cholesky).lower(np.eye(2))
 
 
 def _load(key: str) -> tuple[_Kept | None, int]:

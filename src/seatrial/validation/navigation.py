@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
@@ -149,19 +148,18 @@ def _navigate(
         offline.feed(imu, recording.samples(info.name, info.sensors[i].name), live=not smooth)
         for i in navigator.aids
     )
-    orders = jnp.asarray(data["command"].values[..., None])
+    orders = data["command"].values[..., None]
     samples, valid = offline.inertial(imu)
     start = _start(described, recording, data, info.name)
-    arrays = jax.tree.map(jnp.asarray, (samples, valid, feeds))
     if smooth:
         assert isinstance(navigator.filter, Filter)
         track, better = smoother.smooth(
-            navigator.filter, start, arrays[0], arrays[1], dt, arrays[2], orders, every, every
+            navigator.filter, start, samples, valid, dt, feeds, orders, every, every
         )
         estimate, state = better.estimate, better.state
     else:
         track = offline.run(
-            navigator.filter, start, arrays[0], arrays[1], dt, arrays[2], orders, every, every
+            navigator.filter, start, samples, valid, dt, feeds, orders, every, every
         )
         estimate, state = track.estimate, track.state
     return _result(described, navigator, info, data, imu.time, every, estimate, state, track.nis)
@@ -190,7 +188,7 @@ def _result(
     names = [info.sensors[i].name for i in navigator.aids]
     names += navigator.known
     verdicts = {}
-    for name, values, sizes in zip(names, nis, navigator.freedom, strict=True):
+    for name, values, sizes in zip(names, map(np.asarray, nis), navigator.freedom, strict=True):
         for group, freedom in enumerate(sizes):
             gate = consistency.threshold(freedom, described.gate)
             verdict = consistency.judge_nis(values[:, group], freedom, gate)
