@@ -44,6 +44,12 @@ class Mesh(NamedTuple):
         return np.stack([x / length, y / length, z / length], axis=1)
 
 
+def sides_of_faces(faces: Faces) -> Faces:
+    """(3 F, 2) corners of the sides of faces (F, 3): the first of each, then the second, then the
+    third."""
+    return np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
+
+
 def merged(meshes: list[Mesh]) -> Mesh:
     """One mesh of several, their faces in order."""
     firsts = np.cumsum([0, *(len(m.vertices) for m in meshes)])

@@ -9,7 +9,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.geometry.mesh import Mesh, merged
+from seatrial.geometry.mesh import Mesh, merged, sides_of_faces
 from seatrial.hull.shape.forms import quartered
 
 SHARP = math.radians(45.0)
@@ -31,12 +31,11 @@ def cut_at_edges(wet: Mesh) -> Mesh:
 
 def _on_sharp_edges(wet: Mesh) -> NDArray[np.bool_]:
     """(V,) corners at the ends of sharp edges; the waterline has one triangle and is none."""
-    f, count = wet.faces, len(wet.faces)
-    edges = np.sort(np.concatenate([f[:, [0, 1]], f[:, [1, 2]], f[:, [2, 0]]]), axis=1)
+    edges = np.sort(sides_of_faces(wet.faces), axis=1)
     order = np.lexsort(edges.T)
-    edges, triangle = edges[order], np.tile(np.arange(count), 3)[order]
+    edges, normals = edges[order], np.tile(wet.normals, (3, 1))[order]
     same = np.all(edges[1:] == edges[:-1], axis=1)
-    one, other = wet.normals[triangle[:-1]], wet.normals[triangle[1:]]
+    one, other = normals[:-1], normals[1:]
     sharp = same & (np.einsum("ij,ij->i", one, other) < math.cos(SHARP))
     on = np.zeros(len(wet.vertices), bool)
     on[edges[1:][sharp]] = True

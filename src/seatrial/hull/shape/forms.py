@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.geometry.mesh import Mesh, merged
+from seatrial.geometry.mesh import Mesh, merged, sides_of_faces
 from seatrial.hull.shape.mending import outwards, welded
 
 Array = NDArray[np.float64]
@@ -171,7 +171,7 @@ def icosphere(radius: float, subdivisions: int) -> Mesh:
 def quartered(mesh: Mesh) -> Mesh:
     """Every triangle cut into four at the middles of its edges."""
     f = mesh.faces
-    edges = np.sort(np.concatenate([f[:, [0, 1]], f[:, [1, 2]], f[:, [2, 0]]]), axis=1)
+    edges = np.sort(sides_of_faces(f), axis=1)
     unique, which = np.unique(edges, axis=0, return_inverse=True)
     middles = mesh.vertices[unique].mean(axis=1)
     p, q, r = (which.reshape(3, -1) + len(mesh.vertices)).astype(np.int64)

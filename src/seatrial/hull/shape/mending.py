@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.errors import Problem, SpecError
-from seatrial.geometry.mesh import Mesh
+from seatrial.geometry.mesh import Mesh, sides_of_faces
 
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -187,11 +187,11 @@ def _compact(mesh: Mesh) -> Mesh:
 
 def _edges(faces: Whole) -> tuple[Whole, Whole, Whole]:
     """Undirected edges (E, 2), for every side of every face (3, F) which it is, and its count."""
-    sides = np.stack([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]).reshape(-1, 2)
+    ends = sides_of_faces(faces)
     # one number per edge: rows of a million triangles would take ten times as long to sort
     most = int(faces.max(initial=0)) + 1
     keys, which, count = np.unique(
-        sides.min(axis=1) * most + sides.max(axis=1), return_inverse=True, return_counts=True
+        ends.min(axis=1) * most + ends.max(axis=1), return_inverse=True, return_counts=True
     )
     edges = np.stack([keys // most, keys % most], axis=1)
     return edges, which.reshape(3, -1), count
@@ -217,8 +217,8 @@ def _winding(faces: Whole) -> tuple[NDArray[np.bool_], Whole]:
     from scipy.sparse.csgraph import breadth_first_order, connected_components
 
     _, which, count = _edges(faces)
-    sides = np.stack([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]).reshape(-1, 2)
-    forward = sides[:, 0] < sides[:, 1]
+    begin, end = sides_of_faces(faces).T
+    forward = begin < end
     face = np.tile(np.arange(len(faces)), 3)
     by_edge = np.argsort(which.ravel(), kind="stable")
     pairs = by_edge[np.repeat(count == 2, count)].reshape(-1, 2)
@@ -324,8 +324,7 @@ def _filled(mesh: Mesh, name: str, up: Array) -> tuple[Mesh, list[str]]:
 
 def _rims(mesh: Mesh, which: Whole, count: Whole) -> list[Whole]:
     """Closed rims of holes, each as rows of `vertices` in order."""
-    sides = np.stack([mesh.faces[:, [0, 1]], mesh.faces[:, [1, 2]], mesh.faces[:, [2, 0]]])
-    open_sides = sides.reshape(-1, 2)[(count == 1)[which.ravel()]]
+    open_sides = sides_of_faces(mesh.faces)[(count == 1)[which.ravel()]]
     beside: dict[int, list[int]] = {}
     for a, b in open_sides.tolist():
         beside.setdefault(a, []).append(b)
