@@ -10,13 +10,24 @@ from scipy.linalg import solve_discrete_lyapunov
 from scipy.stats import chi2
 
 from seatrial.compile.autonomy.belief import HOURS, in_a_row
-from seatrial.gnc.navigation import aiding, consistency, eskf, kalman, propagation, watching
+from seatrial.conventions import GRAVITY
+from seatrial.gnc.navigation import (
+    aiding,
+    consistency,
+    eskf,
+    kalman,
+    propagation,
+    watching,
+    waves,
+)
 from seatrial.gnc.navigation.aiding import SIZE
 from seatrial.gnc.navigation.aids import directions, places
 from seatrial.gnc.navigation.kalman import Component, Innovation
 from seatrial.gnc.navigation.offline import Feed
 from seatrial.gnc.navigation.smoother import difference
+from seatrial.gnc.navigation.waves import SWAY
 from seatrial.gnc.types import Estimate
+from seatrial.pytree import constant
 from seatrial.seeding import generator
 from seatrial.spatial.rotations import multiply, normalise
 from voyages import (
@@ -52,20 +63,19 @@ def _state(filter, seed="state"):
     )
 
 
-def _swaying(aids=(), fading=0.1):
-    """A filter in waves of 0.3 m and 1.2 rad/s."""
-    a, omega, sigma = 0.24, 1.2, 0.3
-    walk = sigma * np.sqrt(4.0 * a * (1.0 + (a / omega) ** 2))
-    size = np.repeat([sigma, sigma * np.sqrt(1.0 + 2.0 * (a / omega) ** 2)], 3)
-    parts = ([*size, 0.5 * sigma], [*[a] * 6, 0.5 * omega], [*np.repeat([0.0, walk], 3), 0.0])
-    slow = aiding.Slow(*(jnp.asarray(part) for part in parts))
-    waves = aiding.Waves(slow, jnp.asarray(omega), jnp.asarray(fading))
-    return matched(()).__class__(**(vars(matched(())) | {"aids": aids, "waves": waves}))
+SEA = waves.Sea(*(constant(v) for v in (0.04, 0.1, 0.9, GRAVITY)))
+
+
+def _swaying(aids=()):
+    """A diver's filter in a sea of 0.3 m (rms)."""
+    swaying = waves.Waves(SEA, constant([0.3, 0.3]), True)
+    return matched(()).__class__(**(vars(matched(())) | {"aids": aids, "waves": swaying}))
 
 
 @pytest.mark.parametrize("filter", [matched(()), _swaying()], ids=["calm", "waves"])
 def test_error_dynamics_are_the_derivative_of_the_nominal_dynamics_to_second_order(filter):
-    state, size = _state(filter), SIZE + filter.slow("decay").shape[0]
+    state = _state(filter)
+    size = state.covariance.shape[0]
     sample = jnp.asarray(generator(3, "sample").normal(size=(6, 1)))
 
     @jax.jit
@@ -96,38 +106,56 @@ def test_the_covariance_is_carried_by_the_matrix_that_carries_the_error():
     np.testing.assert_allclose(found, whole @ P[..., 0] @ whole.T, atol=1e-9)
 
 
-def test_waves_neither_grow_nor_die_away():
-    """The variance that the process keeps is the one that is stated, of displacement and speed; no
-    steady push displaces the water up or down for good."""
-    a, omega, sigma, dt = 0.24, 1.2, 0.3, 0.02
+@pytest.mark.parametrize("depth", [0.0, 8.0])
+def test_waves_have_the_height_the_speed_and_the_slowness_of_the_sea_at_every_depth(depth):
+    """Of the energy of the sea, a gamma distribution over wavenumbers of which e^(−2kz) is left,
+    the oscillators have the variances of displacement and velocity, and that of the displacement
+    summed up. A steady push displaces the water not at all."""
+    dt = 0.02
     filter = _swaying()
     state = _state(filter)
+    state = state._replace(position=state.position.at[2].set(depth))
     _, move = eskf.propagate(filter, state, state.sample, dt)
-    phi = np.asarray(move.apply(jnp.eye(SIZE + 7)[..., None]))[SIZE:, SIZE:, 0]
-    kept = solve_discrete_lyapunov(phi, np.diag(np.asarray(filter.slow("walk")) ** 2 * dt))
-    np.testing.assert_allclose(np.diag(kept)[:3], sigma**2, rtol=0.03)
-    swell = filter.waves.sway(0, jnp.zeros((7, 1)), jnp.zeros(1))
-    rate = np.zeros(7)
-    rate[[0, 3]] = [float(c[0]) for c in swell.rate[:2]]
+    phi = np.asarray(move.apply(jnp.eye(SIZE + SWAY)[..., None]))[SIZE:, SIZE:, 0]
+    noise = np.asarray(filter.waves.at(state.position[2]).walk(jnp.full(1, dt)))[:, 0]
+    kept = solve_discrete_lyapunov(phi, np.diag(noise))
+    swell = filter.waves.sway(0, jnp.zeros((SWAY, 1)), state.position[2])
+
+    def row(part):
+        found = np.zeros(SWAY)
+        found[list(part)] = [float(h[0]) for h in part.values()]
+        return found
+
+    k = SEA.longest + np.geomspace(1e-7, 5.0, 20_000)
+    energy = (k - SEA.longest) ** (SEA.shape - 1.0) * np.exp(-(k - SEA.longest) / SEA.spread)
+    weight = energy * np.exp(-2.0 * k * depth) * np.gradient(k)
+    weight *= 0.09 / np.sum(energy * np.gradient(k))
+    height, square = float(np.sum(weight)), float(GRAVITY * np.sum(k * weight))
+    sinks, (north, east, down) = row(swell.sunk()[1]), map(row, swell.flows)
+    np.testing.assert_allclose(sinks @ kept @ sinks, height, rtol=0.03)
+    np.testing.assert_allclose(down @ kept @ down, square, rtol=0.03)
+    for side in (north, east):
+        np.testing.assert_allclose(side @ kept @ side, 0.5 * square, rtol=0.03)
     # The displacement and its rate are independent at one instant.
-    assert abs(rate @ kept[:, 0]) < 0.03 * sigma**2 * omega
-    np.testing.assert_allclose(rate @ kept @ rate, sigma**2 * (a**2 + omega**2), rtol=0.05)
-    pushed = np.linalg.solve(np.eye(7) - phi, np.asarray(filter.slow("walk")))
-    _, row = swell.sunk()
-    sunk = np.zeros(7)
-    sunk[list(row)] = [float(h[0]) for h in row.values()]
-    assert abs(sunk @ pushed) < 0.02 * abs(pushed[2])
+    assert abs(sinks @ kept @ down) < 0.03 * np.sqrt(height * square)
+    slow = float(np.sum(weight / k) / GRAVITY)
+    water = filter.waves.at(state.position[2])
+    w2 = float((water.frequency**2 + water.damping**2)[0])
+    # The fraction is cut after its second step, which is worst at the surface.
+    np.testing.assert_allclose(height / w2, slow, rtol=0.15 if depth == 0.0 else 0.06)
+    pushed = np.linalg.solve(np.eye(SWAY) - phi, np.sqrt(noise))
+    assert abs(sinks @ pushed) < 1e-3 * sinks[-1] * pushed[2]
 
 
 def test_a_depth_is_that_of_the_water_in_its_orbit():
     """What a craft reads that rises and falls with the water is the depth that it would have
     without waves; deeper down there is less of them."""
     (depth,) = matched(("depth",)).aids
-    filter = _swaying((depth,), fading=0.2)
+    filter = _swaying((depth,))
     state = _state(filter)
-    carried = state.slow.at[2].set(0.04)
-    share = np.exp(-0.2 * np.maximum(np.asarray(state.position[2]), 0.0))
-    down = state._replace(slow=carried, position=state.position.at[2].add(0.04 * share))
+    carried = state.slow.at[-1].set(0.1)
+    share = SEA.share(jnp.maximum(state.position[2], 0.0))
+    down = state._replace(slow=carried, position=state.position.at[2].add(0.1 * 0.3 * share))
     residuals = []
     for one in (state, down):
         motion = eskf.motion_of(filter, one, None)

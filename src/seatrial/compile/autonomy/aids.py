@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from seatrial.compile.autonomy.belief import Belief
 from seatrial.compile.autonomy.deviations import (
-    LEAST,
     MEMORY,
     Error,
     as_states,
-    at_least,
+    believed,
     lasting,
     rounded,
 )
-from seatrial.compile.autonomy.knowledge import HEAVING, Sea
+from seatrial.compile.autonomy.knowledge import HEAVING
+from seatrial.compile.autonomy.sea import Sea
 from seatrial.compile.sensors.position import gnss_errors
 from seatrial.conventions import GRAVITY, SEAWATER_DENSITY
 from seatrial.gnc.navigation import aiding
@@ -42,9 +42,9 @@ KNOWN = (
 WAVY = 0.5
 """Largest standard deviation of a depth by waves, m."""
 
-LEVELS, COLUMN = (0.001, 1800.0), 20.0
-"""What tide and weather do to a depth by pressure within a run, m, and for how long, s; and the
-depth at which it is asked what a wrong density does to it, m."""
+COLUMN, SETTLES = 20.0, 1800.0
+"""Depth at which it is asked what a wrong density does to a depth by pressure, m, and for how long
+it does so, s."""
 
 
 class Makers:
@@ -95,11 +95,11 @@ class Makers:
             Error(0.0, factor * d, t) for d, t in zip(errors.drift, errors.drift_time, strict=True)
         ]
         white, slow = self._split(np.array(errors.noise), drifts, info)
-        speed = np.hypot(errors.velocity_noise, self._turning(info))
+        speed = np.hypot(believed(errors.velocity_noise, "velocity"), self._turning(info))
         return places.Fix(
             arm=self._arm(info),
-            deviation=factor * at_least(white, "position"),
-            velocity_deviation=factor * at_least(speed, "velocity"),
+            deviation=constant(factor * believed(white, "position")),
+            velocity_deviation=constant(factor * speed),
             test=self._belief.sensor(
                 sensor, info, (3, 3), 0.0 if sensor.fidelity == "ideal" else math.inf
             ),
@@ -113,7 +113,7 @@ class Makers:
         if self._direct:
             return places.Fix(
                 arm=self._arm(info),
-                deviation=factor * at_least(np.array(info.deviation[:3]), "position"),
+                deviation=constant(factor * believed(info.deviation[:3], "position")),
                 velocity_deviation=None,
                 test=self._belief.sensor(sensor, info, (3,), noisy),
                 slow=as_states([]),
@@ -121,7 +121,7 @@ class Makers:
         return places.Ranges(
             arm=self._arm(info),
             anchors=constant(anchors),
-            deviation=factor * at_least(np.array(info.deviation[3:]), "position"),
+            deviation=constant(factor * believed(info.deviation[3:], "position")),
             test=self._belief.sensor(sensor, info, (1,) * anchors.shape[1], noisy),
             slow=as_states([]),
             antenna=self._antenna(sensor, info, 0.0),
@@ -129,12 +129,12 @@ class Makers:
         )
 
     def _usbl(self, sensor: Any, info: SensorInfo, factor: float) -> places.Beacon:
-        distance, angle, place = (info.deviation[i] for i in (0, 1, 3))
-        least = [LEAST["position"], LEAST["angle"], 0.0]
+        distance = believed(info.deviation[0], "position")
+        angle = believed(info.deviation[1], "angle")
         return places.Beacon(
             arm=self._arm(info),
             matrix=constant(matrix_of(info).ravel()),
-            deviation=constant(factor * np.maximum([distance, angle, place], least)),
+            deviation=constant(factor * np.array([distance, angle, info.deviation[3]])),
             test=self._belief.sensor(
                 sensor, info, (3,), 0.0 if sensor.fidelity == "ideal" else math.inf
             ),
@@ -154,7 +154,8 @@ class Makers:
         error = self._level(sensor.density)
         if full:
             offset = 0.0 if sensor.zeroed else sensor.offset / per_metre
-            error = Error(offset, math.hypot(sensor.drift / per_metre, error.drift), error.time)
+            drift = math.hypot(sensor.drift / per_metre, error.drift)
+            error = Error(offset, drift, sensor.drift_time)
         return self._depth(
             sensor, info, factor, "depth", 0.0, 1.0, (white / per_metre, step / per_metre), error
         )
@@ -175,7 +176,7 @@ class Makers:
             np.asarray(density_at(self._water, constant(depth)), np.float64), depth.shape
         )
         wrong = float(np.trapezoid(true / density - 1.0, depth))
-        return Error(0.0, math.hypot(LEVELS[0], wrong), LEVELS[1])
+        return Error(0.0, abs(wrong), SETTLES)
 
     def _depth(
         self,
@@ -195,7 +196,7 @@ class Makers:
             arm=self._arm(info),
             zero=constant(zero),
             per_unit=constant(per_unit),
-            deviation=factor * at_least(white, "depth"),
+            deviation=constant(factor * believed(white, "depth")),
             test=self._belief.sensor(
                 sensor, info, (1,), *noise, unstated=0.0 if self._direct else WAVY
             ),
@@ -204,12 +205,12 @@ class Makers:
             component=info.components.index(component),
         )
 
-    def _waves(self, period: float) -> jax.Array | None:
+    def _waves(self, period: float) -> places.Above | None:
         """What waves above do to a depth by pressure, as noise of samples `period` apart."""
         if self._sea is None or not self._direct or not self._dives:
             return None
         sigma = lasting(0.0, math.sqrt(self._sea.variance), HEAVING, period)
-        return constant([sigma**2, self._sea.fading])
+        return places.Above(self._sea.wavenumbers, constant(sigma**2))
 
     def _dvl(self, sensor: Any, info: SensorInfo, factor: float) -> velocities.BodyVelocity:
         ground = np.array(info.deviation[:3])
@@ -242,8 +243,8 @@ class Makers:
         return velocities.BodyVelocity(
             arm=self._arm(info),
             matrix=constant(matrix_of(info).ravel()),
-            deviation=factor * at_least(np.hypot(ground, turning), "velocity"),
-            water_deviation=factor * at_least(np.hypot(water, turning), "velocity"),
+            deviation=constant(factor * np.hypot(believed(ground, "velocity"), turning)),
+            water_deviation=constant(factor * np.hypot(believed(water, "velocity"), turning)),
             test=self._belief.sensor(sensor, info, (len(axes),), float(ground[0]), step),
             slow=as_states([] if self._direct else errors),
             axes=axes,
@@ -265,7 +266,7 @@ class Makers:
             matrix=constant(matrix_of(info).ravel()),
             offset=constant(0.0 if sensor.corrected else sensor.declination),
             declination=constant(sensor.declination),
-            deviation=factor * at_least(white, "angle"),
+            deviation=constant(factor * believed(white, "angle")),
             test=self._belief.sensor(sensor, info, (1,), info.deviation[0], step),
             slow=as_states(errors),
         )
@@ -278,7 +279,7 @@ class Makers:
         white, slow = self._split(np.zeros(3), errors, info)
         return directions.Attitude(
             mounting=constant(info.orientation),
-            deviation=at_least(white, "angle"),
+            deviation=constant(believed(white, "angle")),
             test=self._belief.sensor(sensor, info, (3,), math.inf if sigmas.any() else 0.0),
             slow=slow,
         )
@@ -294,7 +295,7 @@ class Makers:
         return directions.Field(
             matrix=constant(matrix_of(info).ravel()),
             field=constant(field),
-            deviation=factor * at_least(np.array(info.deviation), "field"),
+            deviation=constant(factor * believed(info.deviation, "field")),
             test=self._belief.sensor(sensor, info, (3,), info.deviation[0], step),
             slow=as_states(errors),
         )

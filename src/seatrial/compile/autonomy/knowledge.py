@@ -1,15 +1,15 @@
 """What a vehicle knows without a sensor: that it floats or is upright, its drive and the sea."""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from seatrial.compile.autonomy.belief import Belief
 from seatrial.compile.autonomy.deviations import Error, as_states, lasting
+from seatrial.compile.autonomy.sea import Sea
 from seatrial.compile.autonomy.twin import DynamicsTwin
-from seatrial.gnc.navigation import aiding
 from seatrial.gnc.navigation.aids import directions, places, velocities
+from seatrial.gnc.navigation.waves import Waves
 from seatrial.pytree import constant
 from seatrial.signals import SensorInfo
 from seatrial.spec import navigation as spec
@@ -32,14 +32,6 @@ follow the share `BOBBING` of them, which fades with depth."""
 DEEP = 0.01
 """What is left of that where no waves are felt, m/s."""
 
-DAMPED = 0.25
-"""Damping a/ω of the oscillator that stands for waves, over the width ν of their spectrum. Its
-correlation would last as long as the sea's with 0.8, but it has more of high and of no frequency
-than a sea. With a quarter depths of `bluerov2_heavy` and `otter` err by as much as is stated."""
-
-MEAN = 0.5
-"""Of the frequency of waves: below this share of it they displace nothing."""
-
 LULL = 1.0
 """How long what a craft knows without a sensor errs to the same side, s: its dynamics and its
 height above the water err with the waves. So often it is taken in; an IMU whose biases jumped is
@@ -47,19 +39,6 @@ found out too late where it is taken in half as often."""
 
 UPRIGHT = 0.15
 """Roll and pitch of a craft of which nothing else is known, rad."""
-
-
-class Sea(NamedTuple):
-    """What a filter is told of the waves."""
-
-    variance: float
-    """Of the elevation, m²."""
-    fading: float
-    """κ of e^(−κz), 1/m."""
-    frequency: float
-    """rad/s."""
-    width: float
-    """ν of the spectrum, √(m₀ m₂/m₁² − 1) (Longuet-Higgins 1975)."""
 
 
 class Knowledge:
@@ -82,7 +61,7 @@ class Knowledge:
         """The vehicle's own dynamics at its origin."""
         unknown = SURGING if twin.surface and self._sea is None else ORBITS
         if self._sea is not None and not twin.surface:
-            unknown = BOBBING * math.sqrt(self._sea.variance) * self._sea.frequency
+            unknown = BOBBING * self._sea.speed
         period = max(LULL, period)
         sigma = lasting(0.0, unknown, LULL, period)
         fades = self._sea is not None and not twin.surface
@@ -120,27 +99,12 @@ class Knowledge:
             component=0,
         )
 
-    def waves(self, sea: Sea) -> aiding.Waves:
+    def waves(self, sea: Sea) -> Waves:
         """What waves do to the water: as much to either side as up and down, shared by north and
         east since nobody says where they come from."""
         high = math.sqrt(sea.variance)
         up = high if self._dives else self._heave()
-        mean = MEAN * sea.frequency
-        up *= math.hypot(1.0, MEAN)  # what is left of it without its mean
-        sigma = np.array([high * math.sqrt(0.5), high * math.sqrt(0.5), up])
-        damping = DAMPED * sea.width
-        decay = damping * sea.frequency
-        walk = sigma * math.sqrt(4.0 * decay * (1.0 + damping**2))
-        across = sigma * math.sqrt(1.0 + 2.0 * damping**2)
-        return aiding.Waves(
-            slow=aiding.Slow(
-                deviation=constant([*sigma, *across, MEAN * up]),
-                decay=constant([*[decay] * 6, mean]),
-                walk=constant([*np.zeros(3), *walk, 0.0]),
-            ),
-            frequency=constant(sea.frequency),
-            fading=constant(sea.fading if self._dives else 0.0),
-        )
+        return Waves(sea.wavenumbers, constant([high, up]), self._dives)
 
     def _heave(self) -> float:
         """How far a surface craft goes up and down, m."""

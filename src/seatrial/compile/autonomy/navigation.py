@@ -12,15 +12,17 @@ from numpy.typing import NDArray
 from seatrial.compile.autonomy.aids import KNOWN, Makers, matrix_of
 from seatrial.compile.autonomy.belief import FEW, NEVER, longest_repeat
 from seatrial.compile.autonomy.deviations import MEMORY, lasting
-from seatrial.compile.autonomy.knowledge import LULL, Knowledge, Sea
+from seatrial.compile.autonomy.knowledge import LULL, Knowledge
+from seatrial.compile.autonomy.sea import sea_of
 from seatrial.compile.autonomy.twin import DynamicsTwin, build_twin
 from seatrial.compile.sensors.inertial import EARTH_RATE
 from seatrial.conventions import GRAVITY
 from seatrial.gnc.navigation import ekf15, state
-from seatrial.gnc.navigation.aiding import Aid, Waves
+from seatrial.gnc.navigation.aiding import Aid
 from seatrial.gnc.navigation.consistency import threshold
 from seatrial.gnc.navigation.dispatch import AnyFilter
 from seatrial.gnc.navigation.kalman import Test
+from seatrial.gnc.navigation.waves import Waves
 from seatrial.gnc.types import Estimate
 from seatrial.ocean import Ocean
 from seatrial.programs import call
@@ -39,10 +41,6 @@ Array = NDArray[np.float64]
 WARMING = 10.0
 """How far an IMU is from the temperature at which it was calibrated, K."""
 
-
-LEAST_WIDTH = 0.1
-"""Of the spectrum of a sea, also of a regular one, which is met at other frequencies on other
-courses."""
 
 # What is left where a description says that there is no error.
 _LEAST_FORCE, _LEAST_RATE = 1e-4, 1e-6
@@ -83,7 +81,7 @@ def build_navigator(
     assert isinstance(imu, Imu)
     errors = _Inertial.of(imu, info)
     floats = isinstance(vehicle.buoyancy, SurfaceBuoyancy)
-    sea = _sea(ocean, floats)
+    sea = sea_of(ocean)
     makers = Makers(described, info, errors.rate, not floats, sea, ocean.water)
     knowledge = Knowledge(described, info, not floats, sea)
     aids: list[Aid] = []
@@ -130,30 +128,6 @@ def build_navigator(
             max(1, round(LULL / control_period)),
         )  # fmt: skip
     return NavigationSetup(filter, place, tuple(places), known, tuple(aid.groups for aid in aids))
-
-
-def _sea(ocean: Ocean, floats: bool) -> Sea | None:
-    """What is known of the waves beforehand, as from a forecast.
-
-    Each wave fades as e^(−kz); κ is that of their sum where it matters, a tenth of the length of
-    the mean wave below the surface. There, or at the surface for a craft that floats, their
-    frequency is taken, and the width of their spectrum.
-    """
-    if ocean.waves is None:
-        return None
-    energy = 0.5 * np.asarray(ocean.waves.amplitude, np.float64) ** 2
-    number = np.asarray(ocean.waves.wavenumber, np.float64)
-    variance = float(energy.sum())
-    if variance == 0.0:
-        return None
-    depth = 0.2 * math.pi * variance / float(energy @ number)
-    faded = energy * np.exp(-2.0 * number * depth)
-    left = float(faded.sum()) / variance
-    felt = energy if floats else faded
-    omega = np.asarray(ocean.waves.omega, np.float64)
-    first, second = (float(felt @ omega**n / felt.sum()) for n in (1, 2))
-    width = math.sqrt(max(second / first**2 - 1.0, LEAST_WIDTH**2))
-    return Sea(variance, -math.log(left) / (2.0 * depth), math.sqrt(second), width)
 
 
 def first_estimate(

@@ -23,10 +23,11 @@ import jax
 import jax.numpy as jnp
 
 from seatrial.gnc.navigation.kalman import Innovation, Row, Test
+from seatrial.gnc.navigation.waves import Swell
 from seatrial.pytree import pytree
 from seatrial.spatial.gradients import bearing, root
 from seatrial.spatial.rotations import Rotation, multiply
-from seatrial.spatial.vectors import Scalar, Vec3, scale, vec3
+from seatrial.spatial.vectors import Scalar, Vec3
 
 POSITION, VELOCITY, ATTITUDE, ACCELEROMETER, GYROSCOPE, CURRENT = 0, 3, 6, 9, 12, 15
 TURNING, CANTED = 18, 27
@@ -51,7 +52,7 @@ class Motion(NamedTuple):
     """Body axes."""
     current: Vec3
     """NED."""
-    swell: "Swell | None" = None
+    swell: Swell | None = None
     """None where no waves are reckoned with."""
 
 
@@ -70,72 +71,6 @@ class Slow:
     def size(self) -> int:
         """How many."""
         return int(self.deviation.shape[0])
-
-
-@pytree
-class Waves:
-    """How waves displace the water, along each of north, east and down: a damped oscillator.
-
-    ẋ = −a x + ω y,   ẏ = −ω x − a y + noise of density √(4 a (1 + a²/ω²)) σ
-
-    keeps the variance σ² of the displacement x of a particle at the surface, with a spectrum about
-    ω (Fossen 2021, chapter 10, writes the same process with other states). Its velocity is ẋ.
-    Such an oscillator also wanders slowly, which no sea does: what is left of its mean l,
-    l̇ = c (x − l), is taken off the vertical displacement, by which depths are told.
-    At the depth z all of it is e^(−κz) times as large. One noise of the same variance for every
-    sample would be far too small where waves are long beside the samples: a filter that is told so
-    takes the orbits of the water, which come back again and again with the vehicle's rolling, for
-    tilts and biases of its IMU.
-    """
-
-    slow: Slow
-    """Of x and then y along north, east and down, and of l, m."""
-    frequency: jax.Array
-    """ω, rad/s."""
-    fading: jax.Array
-    """κ, 1/m."""
-
-    def sway(self, first: int, values: jax.Array, depth: jax.Array) -> "Swell":
-        """What is believed (7, N) of it at a depth."""
-        share = jnp.exp(-self.fading * jnp.maximum(depth, 0.0))
-        rates = -self.slow.decay[0], self.frequency, self.slow.decay[-1]
-        x, y, mean = (share * rate for rate in rates)
-        return Swell(first, share, (x, y, mean), values)
-
-    def turn(self, step: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
-        """Cosine and sine of ω dt, and the share of x that comes to l."""
-        angle = self.frequency * step
-        return jnp.cos(angle), jnp.sin(angle), -jnp.expm1(-self.slow.decay[-1] * step)
-
-
-class Swell(NamedTuple):
-    """What the filter believes of the water that waves displace, where the vehicle is."""
-
-    first: int
-    """Where its rows begin in the error state."""
-    share: jax.Array
-    """Of the motion at the surface, e^(−κz)."""
-    rate: tuple[jax.Array, jax.Array, jax.Array]
-    """Shares of x, y and, of the one down, l − x in the velocity."""
-    values: jax.Array
-    """(7, N)."""
-
-    def sunk(self) -> tuple[Scalar, Row]:
-        """By how much the water lies deeper than without waves, m, and the row of it."""
-        row: Row = {self.first + 2: self.share, self.first + 6: -self.share}
-        return self.share * (self.values[2] - self.values[6]), row
-
-    def velocity(self) -> Vec3:
-        """Of the water, NED."""
-        x, y, mean = self.rate
-        north, east, down = vec3(x * self.values[:3] + y * self.values[3:6])
-        return north, east, down + mean * (self.values[6] - self.values[2])
-
-    def rows(self, e: Vec3) -> Row:
-        """Row of e · velocity."""
-        x, y, mean = self.rate
-        row = spread(self.first, scale(x, e)) | spread(self.first + 3, scale(y, e))
-        return row | {self.first + 2: (x - mean) * e[2], self.first + 6: mean * e[2]}
 
 
 class Own(NamedTuple):

@@ -61,12 +61,14 @@ from seatrial.gnc.navigation.propagation import (
     aged,
     arrays,
     noise_of,
+    slow_decay,
     stack,
     transition,
 )
 from seatrial.gnc.navigation.state import HOLDS, Filter, NavState
 from seatrial.gnc.navigation.strapdown import Navigated, felt, trapezoid
 from seatrial.gnc.navigation.watching import doubted, hear, outvoted, quiet_for, unheard
+from seatrial.gnc.navigation.waves import SWAY
 from seatrial.gnc.types import Estimate
 from seatrial.spatial.rotations import Rotation, from_rotation_vector, multiply, normalise, rotation
 from seatrial.spatial.vectors import add, cross, scale, vec3
@@ -96,7 +98,8 @@ def begin(filter: Filter, start: Estimate, count: int) -> NavState:
         drift = jnp.stack([*turned.to_body(vec3(start.current.astype(dtype)))])
         memory = filter.twin.begin(velocity.at[:3].add(-drift))
     zero = jnp.zeros((3, count), dtype)
-    deviation = jnp.concatenate([filter.deviation, filter.slow("deviation")])
+    swaying = jnp.ones(0 if filter.waves is None else SWAY, dtype)
+    deviation = jnp.concatenate([filter.deviation, filter.slow("deviation"), swaying])
     size = deviation.shape[0]
     variance = jnp.broadcast_to(deviation[:, None] ** 2, (size, count))
     return NavState(
@@ -164,11 +167,12 @@ def propagate(
     first, last = (_straight(state, part - bias) for part in (first_sample, sample))
     before = Navigated(state.position, state.velocity, state.attitude)
     after = trapezoid(before, first, last, step)
-    decay = filter.slow("decay")[:, None]
+    water = None if filter.waves is None else filter.waves.at(state.position[2])
+    decay = slow_decay(filter, water)
     bridged = missing > HOLDS
     move = transition(state.attitude, after.attitude, first, last, step, decay)
-    if filter.waves is not None:
-        move = move._replace(turn=filter.waves.turn(step))
+    if water is not None:
+        move = move._replace(turn=water.turn(step))
     # What stands for a lost sample is made of the estimate: its errors do not pull or turn it.
     move = move._replace(
         rotation=Rotation(*(jnp.where(bridged, 0.0, c) for c in move.rotation)),
@@ -176,7 +180,7 @@ def propagate(
     )
     beyond = last[:3].at[2].add(GRAVITY)
     swing, shift = beyond - state.leaning, state.leaning - state.leant
-    noise = noise_of(filter, step, swing, shift, bridged, doubted(filter, state))
+    noise = noise_of(filter, step, swing, shift, bridged, doubted(filter, state), water)
     covariance = move.carry(state.covariance, noise)
     return (
         state._replace(
@@ -393,9 +397,8 @@ def motion_of(filter: Filter, state: NavState, age: jax.Array | float | None) ->
         attitude = multiply(attitude, from_rotation_vector(scale(-1.0, vec3(age * angular))))
     swell = None
     if filter.waves is not None:
-        rows = filter.waves.slow.size
-        first = state.covariance.shape[0] - rows
-        swell = filter.waves.sway(first, state.slow[-rows:], position[2])
+        first = state.covariance.shape[0] - SWAY
+        swell = filter.waves.sway(first, state.slow[-SWAY:], position[2])
     return Motion(
         position=vec3(position),
         velocity=vec3(velocity),

@@ -18,6 +18,7 @@ from seatrial.gnc.navigation.aiding import (
 )
 from seatrial.gnc.navigation.state import Filter, NavState
 from seatrial.gnc.navigation.strapdown import felt
+from seatrial.gnc.navigation.waves import SWAY, Water
 from seatrial.spatial.rotations import Rotation, rotation
 from seatrial.spatial.vectors import Vec3, add, cross, vec3
 
@@ -44,17 +45,18 @@ class Transition(NamedTuple):
     step: jax.Array
     decay: jax.Array
     """(K, N) share of the slow errors that is left."""
-    turn: tuple[jax.Array, jax.Array, jax.Array] | None = None
-    """How the last seven of them, those of the waves, turn (`aiding.Waves.turn`)."""
+    turn: tuple[jax.Array, ...] | None = None
+    """How the last eight of them, those of the waves, turn (`waves.Water.turn`)."""
 
     def turned(self, rows: jax.Array) -> jax.Array:
-        """Rows (..., N) of which the last seven are those of the waves, turned."""
+        """Rows (..., N) of which the last eight are those of the waves, turned."""
         if self.turn is None:
             return rows
-        c, s, followed = self.turn
-        x, y, mean = rows[-7:-4], rows[-4:-1], rows[-1:]
-        mean = mean + followed * x[2:]
-        return jnp.concatenate([rows[:-7], c * x + s * y, c * y - s * x, mean])
+        c, s, lean, drive = self.turn
+        x, y = rows[-SWAY : -SWAY // 2], rows[-SWAY // 2 :]
+        x, y = c * x + s * y, c * y - s * x
+        second = y[3:] + drive * (y[2:3] - lean * x[2:3])
+        return jnp.concatenate([rows[:-SWAY], x, y[:3], second])
 
     def apply(self, columns: jax.Array) -> jax.Array:
         """Φ times a matrix (36 + K, M, N)."""
@@ -112,6 +114,16 @@ def transition(
     return Transition(mean, (north, east, down - GRAVITY), sample, step, jnp.exp(-decay * step))
 
 
+def slow_decay(filter: Filter, water: Water | None) -> jax.Array:
+    """Rates (K, 1) or (K, N) at which the slow errors decay, and the waves, 1/s."""
+    decay = filter.slow("decay")[:, None]
+    if water is None:
+        return decay
+    size, count = decay.shape[0], water.damping.shape[0]
+    swaying = jnp.broadcast_to(water.damping, (SWAY, count))
+    return jnp.concatenate([jnp.broadcast_to(decay, (size, count)), swaying])
+
+
 def noise_of(
     filter: Filter,
     step: jax.Array,
@@ -119,6 +131,7 @@ def noise_of(
     shift: jax.Array,
     bridged: jax.Array,
     doubted: jax.Array,
+    water: Water | None,
 ) -> jax.Array:
     """Variance that one period adds to every error, (36 + K, N).
 
@@ -147,6 +160,7 @@ def noise_of(
             filter.current_walk[:, None] ** 2 * step + like,
             _anew(filter, TURNING, SIZE, 0.0, doubted) * step,
             filter.slow("walk")[:, None] ** 2 * step,
+            *([] if water is None else [water.walk(step)]),
         ]
     )
 

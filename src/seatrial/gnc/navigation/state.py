@@ -5,8 +5,9 @@ from typing import NamedTuple, Protocol
 import jax
 import jax.numpy as jnp
 
-from seatrial.gnc.navigation.aiding import SIZE, Aid, Waves
+from seatrial.gnc.navigation.aiding import SIZE, Aid
 from seatrial.gnc.navigation.kalman import Gate
+from seatrial.gnc.navigation.waves import Waves
 from seatrial.gnc.types import Estimate
 from seatrial.pytree import pytree, static
 
@@ -76,10 +77,8 @@ class Filter:
         return len(self.aids) - len(self.known)
 
     def slow(self, name: str) -> jax.Array:
-        """A field of the slow errors of all aids, and of the waves, (K,)."""
+        """A field of the slow errors of all aids."""
         parts = [getattr(aid.slow, name) for aid in self.aids]
-        if self.waves is not None:
-            parts.append(getattr(self.waves.slow, name))
         return jnp.concatenate([jnp.zeros(0, self.deviation.dtype), *parts])
 
     def places(self, index: int) -> tuple[int, int]:

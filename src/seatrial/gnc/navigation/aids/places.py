@@ -17,6 +17,7 @@ from seatrial.gnc.navigation.aiding import (
     spread,
 )
 from seatrial.gnc.navigation.kalman import Component, Innovation, Row, Test
+from seatrial.gnc.navigation.waves import Sea
 from seatrial.pytree import pytree, static
 from seatrial.spatial.vectors import across, add, cross, dot, safe_norm, scale, subtract, vec3
 
@@ -84,6 +85,15 @@ class Fix:
 
 
 @pytree
+class Above:
+    """Waves above a pressure sensor, as noise."""
+
+    sea: Sea
+    variance: jax.Array
+    """Of the noise at the surface, m²."""
+
+
+@pytree
 class Depth:
     """Depth of a point of the body: the third component of p + R r, and an offset where it has one.
 
@@ -103,9 +113,8 @@ class Depth:
     """m."""
     test: Test
     slow: Slow
-    waves: jax.Array | None = None
-    """(2,) σ² at the surface, m², and κ, 1/m: share σ² e^(−2κz) of the variance at the depth z for
-    a filter without states for it; None for another and in calm water."""
+    waves: Above | None = None
+    """For a filter without states for them; None for another and in calm water."""
     component: int = static(default=0)
     """Which number of the measurement it is."""
 
@@ -119,7 +128,7 @@ class Depth:
         variance = self.deviation**2
         if self.waves is not None:
             depth = jnp.maximum(motion.position[2], 0.0)
-            variance = variance + self.waves[0] * jnp.exp(-2.0 * self.waves[1] * depth)
+            variance = variance + self.waves.variance * self.waves.sea.share(depth) ** 2
         there = motion.rotation.to_world(vec3(self.arm))
         read = values[self.component] * self.per_unit - self.zero
         residual = read - motion.position[2] - there[2]

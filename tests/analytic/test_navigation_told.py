@@ -1,0 +1,109 @@
+"""What a filter is told of the sea and of its sensors, beside what they are."""
+
+import jax
+import numpy as np
+import pytest
+
+import seatrial as st
+from seatrial.compile.autonomy.navigation import build_navigator
+from seatrial.compile.autonomy.sea import sea_of
+from seatrial.compile.scenario import plan_of
+from seatrial.compile.surroundings.world import build_ocean
+from seatrial.conventions import GRAVITY
+from seatrial.gnc.navigation.waves import LEAST_WIDTH, Waves
+from seatrial.pytree import constant
+from seatrial.spec.loading import load_text
+from seatrial.spec.navigation import Navigation
+from seatrial.spec.world import World
+
+pytestmark = pytest.mark.usefixtures("x64")
+
+SEAS = {
+    "sea_state_2": "{spectrum: sea_state, code: 2}",
+    "sea_state_5": "{spectrum: sea_state, code: 5}",
+    "jonswap": "{spectrum: jonswap, significant_height: 1.0, peak_period: 5.0}",
+    "regular": "{spectrum: regular, height: 0.5, period: 6.0}",
+}
+
+
+def _ocean(waves):
+    world = load_text(f"{{kind: world, name: sea, waves: {waves}}}", World)
+    return build_ocean(world, 3, np.dtype(np.float64))
+
+
+@pytest.mark.parametrize("waves", SEAS.values(), ids=SEAS)
+@pytest.mark.parametrize("metres", [0.0, 2.0, 5.0, 10.0, 20.0])
+def test_a_filter_knows_the_height_and_the_frequency_of_waves_at_every_depth(waves, metres):
+    """Beside the sum over all waves, each of which fades by itself. Down to a tenth of the height
+    at the surface; below that waves are of no account."""
+    ocean = _ocean(waves)
+    energy = 0.5 * np.asarray(ocean.waves.amplitude) ** 2
+    left = energy * np.exp(-2.0 * np.asarray(ocean.waves.wavenumber) * metres)
+    if left.sum() < 0.01 * energy.sum():
+        pytest.skip("no waves to speak of")
+    known = sea_of(ocean)
+    water = Waves(known.wavenumbers, constant([1.0, 1.0]), True).at(jax.numpy.full(1, metres))
+    np.testing.assert_allclose(
+        float(water.share[0]) * np.sqrt(known.variance), np.sqrt(left.sum()), rtol=0.08
+    )
+    square = left @ np.asarray(ocean.waves.omega) ** 2 / left.sum()
+    np.testing.assert_allclose(np.sqrt(float(water.mean_square[0])), np.sqrt(square), rtol=0.08)
+
+
+def test_a_regular_sea_is_as_narrow_as_any():
+    ocean = _ocean(SEAS["regular"])
+    known = sea_of(ocean)
+    water = Waves(known.wavenumbers, constant([1.0, 1.0]), True).at(jax.numpy.zeros(1))
+    omega = float(np.asarray(ocean.waves.omega)[0])
+    np.testing.assert_allclose(float(water.damping[0]), LEAST_WIDTH * omega, rtol=1e-6)
+
+
+def test_no_waves_are_none():
+    assert sea_of(_ocean("{spectrum: jonswap, significant_height: 1.0, peak_period: 5.0}"))
+    assert sea_of(build_ocean(World(name="calm"), 1, np.dtype(np.float64))) is None
+
+
+@pytest.fixture(scope="module")
+def aids():
+    """Aids of a work-class ROV by the type of the sensor, and the sensors themselves."""
+    text = """
+kind: scenario
+name: told
+duration: 1
+world: {name: sea, seabed: {depth: 40}}
+vehicles: [{name: craft, vehicle: sf30k, feedback: truth}]
+"""
+    scenario = load_text(text, st.Scenario)
+    craft = scenario.vehicles[0]
+    sensors = tuple(s.model_copy(update={"fidelity": "nominal"}) for s in craft.fitted)
+    craft = craft.model_copy(update={"sensors": sensors})
+    plan = plan_of(scenario.model_copy(update={"vehicles": (craft,)}), 1)
+    infos = tuple(plan.header.vehicles[0].sensors)
+    with jax.enable_x64(True):
+        ocean = build_ocean(scenario.world, 1, np.dtype(np.float64))
+        made = build_navigator(Navigation(), sensors, infos, craft.vehicle, ocean, 0.1, 0.0)
+    found = {infos[i].type: made.filter.aids[k] for k, i in enumerate(made.aids)}
+    return found, {sensor.type: (sensor, info) for sensor, info in zip(sensors, infos, strict=True)}
+
+
+def test_a_log_is_as_good_as_its_data_sheet_says(aids):
+    """A beam's noise, spread over the axes, and what the noise of the gyroscopes makes of its arm;
+    no floor, which is for sensors without any error."""
+    found, fitted = aids
+    (log, info), (imu, imu_info) = fitted["dvl"], fitted["imu"]
+    rate = imu.errors.gyroscope.noise_density * np.sqrt(imu_info.rate)
+    arm = np.linalg.norm(np.array(info.position) - np.array(imu_info.position))
+    angle = log.beam_angle
+    share = np.array([1.0 / (np.sqrt(2.0) * np.sin(angle))] * 2 + [0.5 / np.cos(angle)])
+    stated = np.asarray(found["dvl"].deviation)
+    np.testing.assert_allclose(stated, np.hypot(log.noise * share, rate * arm), rtol=1e-9)
+
+
+def test_a_depth_does_not_drift_where_nothing_makes_it_drift(aids):
+    """There are no tides and no weather in the level of the sea, its water has the density that the
+    sensor assumes, and the sensor itself has noise alone."""
+    found, fitted = aids
+    sensor, _ = fitted["pressure"]
+    assert found["pressure"].slow.size == 0
+    noise = sensor.noise / (sensor.density * GRAVITY)
+    np.testing.assert_allclose(float(found["pressure"].deviation), noise, rtol=1e-9)
