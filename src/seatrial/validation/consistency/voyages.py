@@ -21,15 +21,17 @@ from seatrial.engine.batch import run_batch
 from seatrial.errors import SpecWarning
 from seatrial.gnc.navigation import consistency, dispatch, offline
 from seatrial.gnc.navigation.aiding import attitude_error
+from seatrial.gnc.navigation.state import Filter
 from seatrial.gnc.navigation.watching import REJECTED
 from seatrial.record.memory import MemoryRecorder
 from seatrial.signals import Measurements
 from seatrial.spatial.rotations import rotation
 from seatrial.spatial.vectors import vec3
 from seatrial.spec.loading import load_text
-from seatrial.spec.navigation import Navigation
+from seatrial.spec.navigation import Dynamics, Navigation
 from seatrial.spec.scenario import Scenario
 from seatrial.spec.sensors.position import Usbl
+from seatrial.validation.consistency.dynamics import as_told
 
 Array = NDArray[np.float64]
 
@@ -239,7 +241,6 @@ class _Filtered(NamedTuple):
 
 
 def _filtered(sailed: Sailed, group: NDArray[np.intp]) -> _Filtered:
-    filter = sailed.navigator.filter
     truth = {key: a if key == "time" else a[..., group] for key, a in sailed.truth.items()}
     imu, *aids = (
         Measurements(m.time, m.arrival[:, group], m.values[:, group], m.valid[:, group],
@@ -247,13 +248,17 @@ def _filtered(sailed: Sailed, group: NDArray[np.intp]) -> _Filtered:
         for m in sailed.measured
     )  # fmt: skip
     moving = np.concatenate([truth["velocity"][0], truth["angular_velocity"][0]])
-    names = tuple(f"craft_{sailed.seeds[k]}" for k in group)
+    seeds = tuple(sailed.seeds[k] for k in group)
+    names = tuple(f"craft_{seed}" for seed in seeds)
     start = first_estimate(
         Navigation(), truth["position"][0], truth["attitude"][0], moving, sailed.seeds[0], names
     )
     feeds = tuple(offline.feed(imu, aid, live=True) for aid in aids)
+    filter, commands = sailed.navigator.filter, truth["command"]
+    assert isinstance(filter, Filter)
+    filter, commands = as_told(filter, Dynamics(), commands, FRAME, seeds)
     samples, valid, feeds, orders = jax.tree.map(
-        jnp.asarray, (*offline.inertial(imu), feeds, truth["command"])
+        jnp.asarray, (*offline.inertial(imu), feeds, commands)
     )
     dt = float(imu.time[1] - imu.time[0])
     track = offline.run(filter, start, samples, valid, dt, feeds, orders, round(FRAME / dt), LOOKS)
