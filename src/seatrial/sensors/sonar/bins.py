@@ -28,8 +28,10 @@ class Patches(NamedTuple):
 
     def between(self, first: int, end: int) -> "Patches":
         """Those in some rows, of which the first is then 0."""
-        some = slice(*np.searchsorted(self.row, (first, end)))
-        return Patches(self.row[some] - np.float32(first), *(part[some] for part in self[1:]))
+        # Of the same kind as the rows, which would all be converted otherwise.
+        edges = np.searchsorted(self.row, np.array([first, end], self.row.dtype)).tolist()
+        row, *others = (part[slice(*edges)] for part in self)
+        return Patches(row - np.float32(first), *others)
 
 
 def spread(patches: Sequence[Patches], first: int, picture: Picture, strongest: float) -> None:

@@ -30,6 +30,7 @@ SIDE_LOBES = 12.0
 """Widths of a beam up to which its side lobes hear; beyond they are 57 dB down."""
 TOGETHER = 8
 """Beams that are formed at a time."""
+ALL = slice(None)
 ONE_THREAD = 1 << 18
 """Multiplications of a matrix product up to which OpenBLAS does without threads. Sensors are
 expanded on all cores already: with threads of its own it spends thirty times the time waiting."""
@@ -68,10 +69,14 @@ def mix(part: Picture, rows: Picture, out: Picture) -> None:
     """The product of two matrices, of so few bins at a time that it stays in one thread."""
     bins = out.shape[1]
     pieces = -(-part.size * bins // ONE_THREAD)
-    width = -(-bins // pieces)
-    for first in range(0, bins, width):
-        end = first + width
-        np.matmul(part, rows[:, first:end], out=out[:, first:end])
+    width = bins // pieces
+    even = pieces * width
+    cut, mixed = (
+        whole[:, :even].reshape(-1, pieces, width).transpose(1, 0, 2) for whole in (rows, out)
+    )
+    np.matmul(part, cut, out=mixed)
+    if even < bins:
+        np.matmul(part, rows[:, even:], out=out[:, even:])
 
 
 @dataclass(frozen=True)
@@ -117,11 +122,12 @@ class Fan:
             ]
         return Cells(*(part.reshape(-1) for part in row))
 
-    def directions(self, rotation: Array) -> Picture:
-        """(3, K, A, E) of its rays in the world, for rotations (K, 3, 3) from its axes."""
-        ahead = (rotation @ self.ahead).astype(np.float32)
+    def directions(self, rotation: Array, azimuths: slice = ALL) -> Picture:
+        """(3, K, A, E) of its rays in the world, at all or some azimuths, for rotations (K, 3, 3)
+        from its axes."""
+        ahead = (rotation @ self.ahead[:, azimuths]).astype(np.float32)
         down = rotation[:, :, 2].astype(np.float32)
-        found = np.empty((3, len(rotation), *self.shape), np.float32)
+        found = np.empty((3, *ahead[:, 0].shape, len(self.cosine)), np.float32)
         for c, side in enumerate(found):
             np.multiply(ahead[:, c, :, None], self.cosine, out=side)
             side -= (down[:, c, None] * self.sine)[:, None]
@@ -137,6 +143,11 @@ class Fan:
             some = slice(int(heard[0]), int(heard[-1]) + 1)
             found.append((some, np.ascontiguousarray(part[:, some])))
         return found
+
+    def heard_by(self, first: int, count: int) -> int:
+        """How many azimuths have to be there to form beams up to `first` + `count`."""
+        some, _ = self._parts[(min(first + count, len(self.receive)) - 1) // TOGETHER]
+        return int(some.stop)
 
     def beams(self, azimuths: Picture, first: int, count: int) -> Picture:
         """(≤ count, bins) beams of what comes from the azimuths (A, bins); both are multiples of

@@ -165,53 +165,60 @@ class FanSonar:
         streams = [stream(*of) for of in zip(views.keys, views.number.tolist(), strict=True)]
         first = 0
         for fan, mounted in zip(self.fans, self.mounted, strict=True):
-            filled = self._filled(fan, attitude @ mounted, views, ocean)
-            for k, beam, heard in _formed(fan, filled):
+            rows = 1 if fan.single else fan.shape[0]
+            filled = np.empty((len(depth), rows, self.bins), np.float32)
+            known = self._fill(filled, fan, attitude @ mounted, views, ocean)
+            for k, beam, heard in _formed(fan, filled, known):
                 power = lengthened(heard, weights[k], whole)
                 power *= single[k]
                 if not self.exact:
                     power += np.float32(self.noise)
                     power *= exponentials_of(streams[k], power[0].size).reshape(power.shape)
-                rows = slice(first + beam, first + beam + power.shape[1])
-                told(power, QUIETEST, levels[k, rows])
+                beams = slice(first + beam, first + beam + power.shape[1])
+                told(power, QUIETEST, levels[k, beams])
             first += len(fan.receive)
 
-    def _filled(self, fan: Fan, rotation: Array, views: Views, ocean: Ocean) -> Picture:
-        """(K, A, bins) of what the azimuths of a fan with rotations (K, 3, 3) bring back, when
-        spreading and the length of the pulse are left to the bins; (K, 1, bins) of a single beam,
-        which needs no more."""
-        pings = len(rotation)
-        directions = fan.directions(rotation).reshape(3, pings, -1)
-        met = met_under_water(
-            self.scene,
-            views.position,
-            directions,
-            rotation[:, :, 2],
-            views.number.astype(np.float64) * self.period,
-            views.others,
-            self.range,
-        )
+    def _fill(
+        self, filled: Picture, fan: Fan, rotation: Array, views: Views, ocean: Ocean
+    ) -> Iterator[int]:
+        """Fill (K, A, bins) with what the azimuths of a fan with rotations (K, 3, 3) bring back,
+        when spreading and the length of the pulse are left to the bins; (K, 1, bins) of a single
+        beam, which needs no more. Tells how many azimuths are there, of a large fan some at a
+        time."""
         mirrors = self._mirrors(views.position, ocean) if self.multipath else []
-        ways = []
-        for echoes in met:
-            detours = [
-                _detour(mirror, fan, rotation, views.position, directions, echoes)
-                for mirror in mirrors
-            ]
-            ways.append(self._patches(fan, echoes, detours))
-        straight, *bounced = zip(*ways, strict=True)
-        rows = directions[0].size // len(fan.cells.heard)
         strongest = TWO_SENSES * self.targets.strongest * float(fan.cells.lit.max())
-        filled = np.empty((rows, self.bins), np.float32)
-        together = max(PORTION // self.bins, 1)
-        for first in range(0, rows, together):
-            part = filled[first : first + together]
-            spread(straight, first, part, strongest)
-            for late in bounced:
-                more = np.empty_like(part)
-                spread(late, first, more, strongest)
-                part += more
-        return filled.reshape(pings, -1, self.bins)
+        pings, (azimuths, elevations) = len(rotation), fan.shape
+        blocks = 1 if fan.single else -(-pings * azimuths * elevations // RAYS)
+        for block in range(blocks):
+            some = slice(block * azimuths // blocks, (block + 1) * azimuths // blocks)
+            directions = fan.directions(rotation, some).reshape(3, pings, -1)
+            met = met_under_water(
+                self.scene,
+                views.position,
+                directions,
+                rotation[:, :, 2],
+                views.number.astype(np.float64) * self.period,
+                views.others,
+                self.range,
+            )
+            ways = []
+            for echoes in met:
+                detours = [
+                    _detour(mirror, fan, rotation, views.position, directions, echoes)
+                    for mirror in mirrors
+                ]
+                ways.append(self._patches(fan, echoes, detours))
+            straight, *bounced = zip(*ways, strict=True)
+            rows = filled[:, some].reshape(-1, self.bins)
+            together = max(PORTION // self.bins, 1)
+            for first in range(0, len(rows), together):
+                part = rows[first : first + together]
+                spread(straight, first, part, strongest)
+                for late in bounced:
+                    more = np.empty_like(part)
+                    spread(late, first, more, strongest)
+                    part += more
+            yield some.stop
 
     def _patches(
         self, fan: Fan, echoes: Echoes, detours: list[tuple[Picture, Picture]]
@@ -249,20 +256,25 @@ class Mirror(NamedTuple):
     """Of the intensity that it reflects."""
 
 
-def _formed(fan: Fan, filled: Picture) -> Iterator[tuple[slice, int, Picture]]:
-    """Pings, the first of some beams, and what these hear (k, beams, bins) of what came back."""
+def _formed(
+    fan: Fan, filled: Picture, known: Iterator[int]
+) -> Iterator[tuple[slice, int, Picture]]:
+    """Pings, the first of some beams, and what these hear (k, beams, bins) of what comes back, as
+    soon as so many azimuths are `known` as they hear."""
     pings, _, bins = filled.shape
+    there = next(known)
     if fan.single:
         together = max(CELLS // bins, 1)
         for first in range(0, pings, together):
             k = slice(first, first + together)
             yield k, 0, filled[k]
-    else:
-        together = TOGETHER * max(CELLS // (TOGETHER * bins), 1)
+        return
+    together = TOGETHER * max(CELLS // (TOGETHER * bins), 1)
+    for first in range(0, len(fan.receive), together):
+        while there < fan.heard_by(first, together):
+            there = next(known)
         for ping, azimuths in enumerate(filled):
-            for first in range(0, len(fan.receive), together):
-                heard = fan.beams(azimuths, first, together)
-                yield slice(ping, ping + 1), first, heard[None]
+            yield slice(ping, ping + 1), first, fan.beams(azimuths, first, together)[None]
 
 
 def _extent(
