@@ -129,7 +129,10 @@ def found(
 
 
 def recovered(t: np.ndarray, well: np.ndarray) -> float:
-    """The first instant from which on it is well for `LASTING`, or up to the end; NaN for none."""
+    """The first instant from which on it is well for `LASTING`, or up to the end; NaN for none, or
+    where the mission ended before the fault."""
+    if not len(t):
+        return np.nan
     ill = np.append(t[~well], np.inf)
     lasting = well & (np.minimum(ill[np.searchsorted(ill, t)], t[-1] + LASTING) - t >= LASTING)
     return float(t[lasting][0]) if lasting.any() else np.nan
