@@ -56,7 +56,10 @@ class Stepped(NamedTuple):
     rates: jax.Array
     """(6, ...) ν̇ at its beginning, contact's in the mean over it."""
     load: contact.Load | None
-    """What was touched; None for a vehicle that has nothing to touch."""
+    """What was touched of the bottom and of solids; None for a vehicle that has nothing to
+    touch."""
+    met: contact.Load | None
+    """The same of other vehicles; None for one that passes through them."""
 
 
 def stepped(
@@ -94,8 +97,8 @@ def _free(
         return derivative(model, ocean, at, time)
 
     if model.integrator == "rk4":
-        return Stepped(*rk4(rate, state, (half, full), t, dt), None)
-    return Stepped(*semi_implicit(rate, state, full, t, dt), None)
+        return Stepped(*rk4(rate, state, (half, full), t, dt), None, None)
+    return Stepped(*semi_implicit(rate, state, full, t, dt), None, None)
 
 
 def touched(
@@ -137,7 +140,11 @@ def touched(
         ]
 
     def missed() -> list[Stepped]:
-        return [end._replace(load=contact.untouched(end.state.velocity[0])) for end in free]
+        nothing = [contact.untouched(end.state.velocity[0]) for end in free]
+        return [
+            end._replace(load=load, met=None if hull.near is None else load)
+            for end, load, hull in zip(free, nothing, hulls, strict=True)
+        ]
 
     # What only a touch needs is computed inside its branch: what passes its border is written out.
     near = contact.near(sides, t + dt)
@@ -157,7 +164,7 @@ def _pushed_on(side: contact.Side, free: Stepped, push: contact.Pushed, dt: floa
         attitude=normalise(state.attitude + ahead * attitude),
         velocity=state.velocity + push.change,
     )
-    return Stepped(after, free.rates + push.change / dt, push.load)
+    return Stepped(after, free.rates + push.change / dt, push.load, push.met)
 
 
 def derivative(model: Model, ocean: Ocean, state: State, t: jax.Array) -> Rates:

@@ -30,25 +30,33 @@ class Load(NamedTuple):
     """What it comes from, as `BOTTOM` says."""
 
 
-def loads(sides: Sequence[Side], touches: Sequence[Touch], forces: Sequence[Vec3]) -> list[Load]:
-    """What the vehicles of each side are told, by the forces at the balls of all touches."""
+def loads(
+    sides: Sequence[Side], touches: Sequence[Touch], forces: Sequence[Vec3]
+) -> tuple[list[Load], list[Load | None]]:
+    """What the vehicles of each side are told, by the forces at the balls of all touches: of the
+    bottom and solids, and of other vehicles, None for those who pass through them. One who is
+    pressed against a quay by another touches both, and the quay's force is the larger."""
     spots = places(sides)
     found = [untouched(jnp.asarray(side.moved.velocity.u)) for side in sides]
+    met = [None if side.hull.near is None else f for f, side in zip(found, sides, strict=True)]
     total = sum(math.prod(side.shape) for side in sides)
     for touch, force in zip(touches, forces, strict=True):
         k = spots.index(touch.whose)
         moved = sides[k].moved
         sizes = jnp.sqrt(dot(force, force))
         world = add(moved.place, moved.turned.to_world(touch.foot))
-        found[k] = _together(found[k], _own(sizes, world, touch.partner))
-        if touch.mates is not None:
+        own = _own(sizes, world, touch.partner)
+        if touch.mates is None:
+            found[k] = _together(found[k], own)
+        else:
+            met[k] = _together(met[k], own)
             number = BOTTOM - 1 - jnp.arange(total)[touch.whose]
             mate = BOTTOM - 1 - jnp.asarray(touch.partner)
             felt = _others(sizes, world, mate, number, total)
             for j, spot in enumerate(spots):
                 theirs: Load = jax.tree.map(lambda a, spot=spot: a[spot], felt)
-                found[j] = _together(found[j], theirs)
-    return found
+                met[j] = _together(met[j], theirs)
+    return found, met
 
 
 def _own(sizes: jax.Array, world: Vec3, partner: Scalar) -> Load:
@@ -79,8 +87,10 @@ def _others(sizes: jax.Array, world: Vec3, mate: jax.Array, number: jax.Array, t
     return Load(size, size, hardest, (x, y, z), partner)
 
 
-def _together(one: Load, other: Load) -> Load:
+def _together(one: Load | None, other: Load) -> Load:
     """Both together."""
+    if one is None:
+        return other
     harder = jnp.asarray(other.hardest > one.hardest)
 
     def chosen(a: Scalar, b: Scalar) -> jax.Array:

@@ -59,6 +59,9 @@ class Pushed(NamedTuple):
     change: jax.Array
     """(6, ...) what it adds to the velocity."""
     load: Load
+    """Of the bottom and solids."""
+    met: Load | None
+    """Of other vehicles; None for those who pass through them."""
 
 
 def near(sides: Sequence[Side], t: jax.Array) -> jax.Array | None:
@@ -115,9 +118,10 @@ def pushed(
         impulse = _impulse(bodies, touches, forces, dt)
         change = jnp.stack(symmetric.multiply(bodies.response, list(impulse)))
     found = []
-    for side, whose, load in zip(sides, places(sides), loads(sides, touches, forces), strict=True):
+    told = zip(*loads(sides, touches, forces), strict=True)
+    for side, whose, (load, met) in zip(sides, places(sides), told, strict=True):
         dtype = jnp.result_type(side.moved.velocity.u)
-        found.append(Pushed(change[:, whose].astype(dtype), load))
+        found.append(Pushed(change[:, whose].astype(dtype), load, met))
     return found
 
 

@@ -55,7 +55,7 @@ def begin(
         else faulting.begin(group.faults, group.model.channels, group.count, dtype),
         status=jnp.full(group.count, judging.RUNNING, jnp.int32),
         upset=jnp.zeros(group.count),
-        touch=None if group.model.contact is None else touching.untouched(group.count),
+        touch=tuple(touching.untouched(group.count) for _ in range(_touchable(group))),
     )
     rounds = rounds_of(group, schedule.substeps)
     index = jnp.zeros((), jnp.int64)
@@ -111,8 +111,8 @@ class Advanced(NamedTuple):
     state: State
     rates: jax.Array
     """(6, N) ν̇ before them."""
-    touch: Touch | None
-    """What was touched."""
+    touch: tuple[Touch, ...]
+    """What was touched, as `Carry` has it."""
 
 
 class Moving(NamedTuple):
@@ -204,7 +204,8 @@ def _move(
     ticks = schedule.substeps // rounds[0].tick
     begun = []
     for one in crew:
-        touch = _since(one.before.touch, start % schedule.frame_steps == 0)
+        fresh = start % schedule.frame_steps == 0
+        touch = tuple(_since(kind, fresh) for kind in one.before.touch)
         # Inertial sensors feel the beginning of a step, the others see its end.
         suite = one.group.suite
         firsts = tuple(start if fitted.inertial else start + 1 for fitted in suite)
@@ -231,10 +232,13 @@ def _move(
     ]
 
 
-def _since(touch: Touch | None, frame: jax.Array) -> Touch | None:
+def _touchable(group: Group) -> int:
+    """How many kinds of things its vehicles are told apart that they touch."""
+    return 0 if group.model.contact is None else 2 if group.touches_others else 1
+
+
+def _since(touch: Touch, frame: jax.Array) -> Touch:
     """What was touched, as a control period begins; forgotten once a frame has told it."""
-    if touch is None:
-        return None
     fresh = touching.untouched(touch.impulse.shape[0])
     kept: Touch = jax.tree.map(lambda old, new: jnp.where(frame, new, old), touch, fresh)
     return kept._replace(blow=fresh.blow)
@@ -388,7 +392,7 @@ def integrate(
     index: jax.Array,
     time_step: float,
     steps: int,
-    touches: list[Touch | None],
+    touches: list[tuple[Touch, ...]],
     differentiable: bool = False,
 ) -> list[Advanced]:
     """Groups after some time steps that they do together under constant orders.
@@ -405,9 +409,7 @@ def integrate(
             Advanced(
                 after.state,
                 jnp.where(i == 0, after.rates, one.rates),
-                one.touch
-                if one.touch is None or after.load is None
-                else touching.feel(one.touch, after.load, time_step),
+                touching.feel(one.touch, (after.load, after.met), time_step),
             )
             for one, after in zip(
                 at, stepped_together(models, oceans, states, orders, t, time_step), strict=True

@@ -19,7 +19,7 @@ NEIGHBOURS = 8
 
 
 class Touch(NamedTuple):
-    """What vehicles touched since the last frame."""
+    """What vehicles touched since the last frame, of one kind."""
 
     impulse: jax.Array
     """(N,) of all touches, N s."""
@@ -45,8 +45,15 @@ def untouched(count: int) -> Touch:
     )
 
 
-def feel(touch: Touch, found: contact.Load, time_step: float) -> Touch:
-    """Add what was touched in a time step."""
+def feel(
+    touches: tuple[Touch, ...], loads: tuple[contact.Load | None, ...], time_step: float
+) -> tuple[Touch, ...]:
+    """Add what was touched in a time step, kind by kind."""
+    found = [load for load in loads if load is not None]
+    return tuple(_felt(*one, time_step) for one in zip(touches, found, strict=True))
+
+
+def _felt(touch: Touch, found: contact.Load, time_step: float) -> Touch:
     harder = found.hardest > touch.hardest
     return Touch(
         touch.impulse + time_step * found.size,
