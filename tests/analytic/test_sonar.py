@@ -12,7 +12,13 @@ from seatrial.geometry.bodies import Body, Timetable
 from seatrial.geometry.materials import MATERIALS
 from seatrial.ocean.seabed import sample
 from seatrial.sensors.ranging.bottom_echo import scattering
-from seatrial.sensors.sonar.bins import lengthened, pulse_weights, spread
+from seatrial.sensors.sonar.bins import (
+    Patches,
+    heard_whole,
+    lengthened,
+    pulse_weights,
+    spread,
+)
 from seatrial.sensors.sonar.column import Column
 from seatrial.sensors.sonar.fan import fan, line_pattern
 from seatrial.sensors.sonar.targets import SURFACE, targets
@@ -43,7 +49,9 @@ def test_half_of_the_power_lies_between_the_half_power_points(width):
 def test_echoes_are_spread_evenly_and_nothing_is_lost():
     near, far = np.array([[2.25, 7.0], [-3.0, 8.5]]), np.array([[4.75, 7.0], [1.0, 20.0]])
     echo = np.array([[5.0, 3.0], [4.0, 11.5]])
-    filled = spread(*(part.astype(np.float32) for part in (near, far, echo)), 10)
+    single = (part.reshape(-1).astype(np.float32) for part in (near, far, echo))
+    filled = np.empty((2, 10), np.float32)
+    spread([Patches(np.repeat([0, 1], 2).astype(np.float32), *single)], 0, filled, 11.5)
     expected = np.zeros((2, 10))
     expected[0, 2:5] = 1.5, 2.0, 1.5
     expected[0, 7] = 3.0
@@ -56,7 +64,8 @@ def test_echoes_are_spread_evenly_and_nothing_is_lost():
 def test_a_pulse_sums_over_its_length_about_the_middle(pulse):
     line = np.zeros((1, 1, 41), np.float32)
     line[0, 0, 20] = 1.0
-    heard = lengthened(line, pulse_weights(np.array([pulse])))[0, 0].astype(float)
+    weights = pulse_weights(np.array([pulse]))
+    heard = lengthened(line, weights, heard_whole(pulse))[0, 0].astype(float)
     assert heard.sum() == pytest.approx(pulse, rel=1e-5)
     assert heard @ np.arange(41) / pulse == pytest.approx(20.0, abs=1e-5)
     if pulse >= 2.0:

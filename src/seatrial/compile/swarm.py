@@ -121,12 +121,9 @@ def _varied(scenario: spec.Scenario, members: list[Member]) -> list[Vehicle]:
     }
     vehicles = []
     for member in members:
-        described = participant.vehicle.model_dump()
+        described = base
         for path, (keys, value) in numbers.items():
-            place: Any = described
-            for key in keys[:-1]:
-                place = place[key]
-            place[keys[-1]] = value * float(factors[path][member.number])
+            described = _with(described, keys, value * float(factors[path][member.number]))
         try:
             vehicles.append(Vehicle.model_validate(described))
         except ValidationError as error:
@@ -137,6 +134,12 @@ def _varied(scenario: spec.Scenario, members: list[Member]) -> list[Vehicle]:
                 mend="choose a smaller `relative`",
             ) from None
     return vehicles
+
+
+def _with(described: dict[str, Any], keys: list[str], value: float) -> dict[str, Any]:
+    """A description with another number."""
+    key, *inner = keys
+    return {**described, key: _with(described[key], inner, value) if inner else value}
 
 
 def _number_at(

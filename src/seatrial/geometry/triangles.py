@@ -1,13 +1,14 @@
-"""Triangles that rays meet: Embree finds which, and double precision where.
+"""Triangles that rays meet: Embree finds which, and their planes say where.
 
 Embree works in single precision, about the middle of the triangles. It only says which triangle a
-ray meets first; the distance is then that to the plane of the triangle, in double precision:
+ray meets first; the distance is then that to the plane of the triangle:
 
     t = (c − n·o) / (n·d)
 
-with its unit normal n and c = n·v of any of its corners v. So a distance is as good as the mesh,
-however far from its middle the ray begins. Single precision moves the edges of triangles sideways
-by 3e-8 of the distance from the middle: 0.3 mm at 10 km.
+with its unit normal n and c = n·v of any of its corners v. The numerator is computed in double
+precision, the rest in the precision of the directions d. So a distance is as good as the mesh and
+as the direction of its ray, however far from the middle this begins. Single precision moves the
+edges of triangles sideways by 3e-8 of the distance from the middle: 0.3 mm at 10 km.
 """
 
 from typing import Any, NamedTuple
@@ -43,34 +44,47 @@ def by_ray(values: Array, ray: NDArray[np.int64], each: int) -> Array:
 
 
 class Met(NamedTuple):
-    """What some rays meet first: P of them that meet something, in their order."""
+    """What some rays meet first: P of them that meet something, in their order.
+
+    Rays from one place that lie beside each other mostly meet the same face: what is known of faces
+    is told of runs of rays.
+    """
 
     ray: NDArray[np.int64]
     """(P,) which of them."""
-    distance: Array
+    distance: Floats
     """(P,) m."""
-    cosine: Array
+    cosine: Floats
     """(P,) of the incidence, between ray and normal, from 0 to 1."""
-    normal: Array
+    normal: Floats
     """(P, 3) of the surface there, towards the side that the ray comes from; unit."""
-    face: NDArray[np.intp]
-    """(P,)."""
+    face: Whole
+    """(F,) of each run."""
+    length: NDArray[np.int64] | None
+    """(F,) of the runs, in rays; None where they are single ones."""
+
+    def of_face(self, table: Whole) -> Whole:
+        """(P,) what a table of faces has."""
+        found = table.take(self.face)
+        return found if self.length is None else np.repeat(found, self.length)
 
 
 class Triangles:
     """A mesh with its acceleration structure, in the mesh's own axes."""
 
-    def __init__(self, mesh: Mesh) -> None:
+    def __init__(self, mesh: Mesh, centre: Array | None = None) -> None:
+        """Single precision counts from the `centre`; where none is given, from where it is best.
+        Meshes with the same centre are met alike."""
         # Imported here: only runs with such sensors need it.
         from embreex.mesh_construction import TriangleMesh
         from embreex.rtcore_scene import EmbreeScene
 
-        # Where most of the corners are: single precision is best there.
-        self.centre: Array = np.median(mesh.vertices, axis=0)
+        # Where most of the corners are.
+        self.centre: Array = np.median(mesh.vertices, axis=0) if centre is None else centre
         self.radius = float(np.linalg.norm(mesh.vertices - self.centre, axis=1).max())
         local = mesh.vertices - self.centre
         normals = mesh.normals
-        self._normals = [np.ascontiguousarray(c) for c in normals.T]
+        self._normals = np.ascontiguousarray(normals.T)
         first = local[mesh.faces[:, 0]].T
         self._offsets = sum(n * side for n, side in zip(self._normals, first, strict=True))
         self._scene = EmbreeScene()
@@ -87,24 +101,38 @@ class Triangles:
         count = len(directions)
         each = count // len(origins)
         local: Array = origins - self.centre
-        start = np.empty((3, len(origins), each), np.float32)
-        start[...] = local.T[..., None]
+        start = np.broadcast_to(local.T.astype(np.float32)[..., None], (3, len(origins), each))
         single = np.asarray(directions, np.float32)
         limit = reach if isinstance(reach, float) else np.asarray(reach, np.float32)
         found: Whole = self._scene.run(start.reshape(3, count).T, single, limit)
         ray = np.flatnonzero(found >= 0)
-        face = found.take(ray).astype(np.intp)
-        begin = by_ray(local.T, ray, each)
-        above, along = self._offsets.take(face), np.zeros(len(ray))
-        normal = np.empty((3, len(ray)))
-        part = np.empty(len(ray))
-        for c, normals in enumerate(self._normals):
-            normals.take(face, out=normal[c], mode="clip")
-            along += np.multiply(normal[c], directions[:, c].take(ray), out=part)
-            above -= np.multiply(normal[c], begin[c], out=part)
+        face = found.take(ray)
+        place, length = ray, None
+        if each > 1:
+            new = np.ones(len(ray), np.bool_)
+            np.not_equal(face[1:], face[:-1], out=new[1:])
+            if len(origins) > 1:
+                place = ray // each
+                new[1:] |= place[1:] != place[:-1]
+            first = np.flatnonzero(new)
+            length = np.diff(first, append=len(ray))
+            face, place = face.take(first), ray.take(first) // each
+        plane = np.empty((4, len(face)), directions.dtype)
+        above = self._offsets.take(face)
+        for c in range(3):
+            normals = self._normals[c].take(face)
+            plane[c] = normals
+            above -= normals * local[:, c].take(place)
+        plane[3] = above
+        if length is not None:
+            plane = np.repeat(plane, length, axis=1)
+        normal, distance = plane[:3], plane[3]
+        along, part = np.zeros_like(distance), np.empty_like(distance)
+        for side, way in zip(normal, directions.T, strict=True):
+            along += np.multiply(side, way.take(ray), out=part)
         # Both have the same sign but for rounding; a ray in the plane itself has no distance to it.
         normal *= np.negative(np.copysign(1.0, along, out=part), out=part)
         cosine = np.abs(along, out=along)
-        distance = np.abs(above, out=above)
+        np.abs(distance, out=distance)
         distance /= np.maximum(cosine, GRAZING, out=part)
-        return Met(ray, distance, cosine, normal.T, face)
+        return Met(ray, distance, cosine, normal.T, face, length)

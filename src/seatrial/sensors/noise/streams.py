@@ -46,15 +46,18 @@ def stream(key: NDArray[np.uint32], number: int) -> np.random.Generator:
 
 def whole(streams: Streams, count: int) -> NDArray[np.uint16]:
     """(K, count) evenly distributed numbers from 0 to 65,535."""
-    words = np.empty((len(streams), -(-count // 4)), np.uint64)
-    for row, random in zip(words, streams, strict=True):
-        row[:] = random.bit_generator.random_raw(len(row))
-    return words.view(np.uint16)[:, :count]
+    words = -(-count // 4)
+    drawn = [random.bit_generator.random_raw(words) for random in streams]
+    joined = drawn[0] if len(drawn) == 1 else np.concatenate(drawn)
+    return joined.view(np.uint16).reshape(len(streams), -1)[:, :count]
 
 
 def uniforms(random: np.random.Generator, count: int) -> Single:
     """Evenly distributed between 0 and 1, both excluded."""
-    return np.asarray(_even(whole([random], count))[0])
+    found = whole([random], count)[0].astype(np.float32)
+    found += np.float32(0.5)
+    found *= np.float32(1.0 / LEVELS)
+    return np.asarray(found)
 
 
 def normals(random: np.random.Generator, count: int) -> Single:
@@ -78,21 +81,14 @@ def normals_of(streams: Streams, count: int) -> Single:
 
 
 def exponentials_of(streams: Streams, count: int) -> Single:
-    """(K, count) of the exponential distribution with the mean 1."""
+    """(K, count) of the exponential distribution with the mean 1: −ln of even numbers."""
     levels = whole(streams, count)
-    found = _even(levels)
-    np.log(found, out=found)
-    np.negative(found, out=found)
-    for k, i in _places(levels, 0):
-        found[k, i] = -np.log(_beyond(streams[k]))
-    return found
-
-
-def _even(levels: NDArray[np.uint16]) -> Single:
-    """Medians of the even distribution, without rounding."""
     found = levels.astype(np.float32)
     found += np.float32(0.5)
-    found *= np.float32(1.0 / LEVELS)
+    np.divide(np.float32(LEVELS), found, out=found)
+    np.log(found, out=found)
+    for k, i in _places(levels, 0):
+        found[k, i] = -np.log(_beyond(streams[k]))
     return found
 
 

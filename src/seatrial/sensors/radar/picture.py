@@ -32,8 +32,8 @@ from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
 from seatrial.sensors.noise.streams import exponentials, stream
 from seatrial.sensors.radar.clutter import SeaSurface, reflectivity, sea_state, surface_around
-from seatrial.sensors.sonar.bins import Picture, lengthened, pulse_weights
-from seatrial.sensors.sonar.fan import ONE_THREAD, SIDE_LOBES, TOGETHER, line_pattern
+from seatrial.sensors.sonar.bins import Picture, heard_whole, lengthened, pulse_weights, told
+from seatrial.sensors.sonar.fan import SIDE_LOBES, TOGETHER, line_pattern, mix
 from seatrial.sensors.tap import Expanded, Views
 from seatrial.signals import PayloadInfo
 
@@ -45,6 +45,8 @@ WARMTH = 1.380649e-23 * 290.0
 """k T of a receiver at its standard temperature, W/Hz."""
 QUIETEST = 1e-20
 """Least power that is told, W: levels begin at −170 dBm."""
+MILLIWATTS = 1e3
+"""In a watt."""
 CELLS = 1 << 15
 """Cells of a picture that are finished at once: all that is done to them stays in the cache."""
 FINER = 4
@@ -100,21 +102,15 @@ class RadarPicture:
             bow = math.atan2(ahead[1], ahead[0])
             offset = 0.5 if random is None else random.random()
             others = None if views.others is None else views.others[i]
-            power = self.mean(views.position[i], bow, number * self.period, ocean, others, offset)
-            for rows in _portions(self.azimuths, self.bins):
-                self._told(power[rows], random, pictures[i, rows])
+            revolution = Revolution(views.position[i], bow, number * self.period, others, offset)
+            for rows, power in self._received(revolution, ocean):
+                if random is not None:
+                    power += np.float32(self.noise)
+                    power *= exponentials(random, power.size).reshape(power.shape)
+                power *= np.float32(MILLIWATTS)
+                told(power, MILLIWATTS * QUIETEST, pictures[i, rows])
         peak = pictures.reshape(count, -1).max(axis=1).astype(np.float64)
         return Expanded(np.where(valid, peak, 0.0)[:, None], valid, pictures)
-
-    def _told(self, power: Picture, random: np.random.Generator | None, levels: Picture) -> None:
-        """Fill levels, dBm, of some azimuths with a mean power, which is overwritten."""
-        if random is not None:
-            power += np.float32(self.noise)
-            power *= exponentials(random, power.size).reshape(power.shape)
-        np.maximum(power, np.full(self.bins, QUIETEST, np.float32), out=power)
-        np.log10(power, out=power)
-        power += np.float32(3.0)
-        np.multiply(power, np.float32(10.0), out=levels)
 
     def mean(
         self,
@@ -125,61 +121,88 @@ class RadarPicture:
         others: Array | None = None,
         offset: float = 0.5,
     ) -> Picture:
-        """(azimuths, bins) mean power without noise, W.
+        """(azimuths, bins) mean power without noise, W, of a revolution."""
+        received = self._received(Revolution(place, bow, t, others, offset), ocean)
+        return np.concatenate([power for _, power in received])
 
-        `offset` (0 to 1) is where in its cell each ray looks: what is narrower than the rays lie
-        apart is so met in its share of the sweeps.
-        """
-        step = 2.0 * math.pi / self.azimuths
-        azimuth: Array = bow + step * np.arange(self.azimuths, dtype=np.float64)
+    def _received(self, revolution: "Revolution", ocean: Ocean) -> Iterator[tuple[slice, Picture]]:
+        """The same, some azimuths after the others."""
         cell = self.range / self.bins
-        middle: Array = cell * (np.arange(self.bins, dtype=np.float64) + 0.5)
-        sea = surface_around(ocean.waves, place, azimuth, middle, t)
-        # Tangent of the angle at which a wave is seen.
-        sight = np.asarray((sea.elevation + place[2]) / middle, np.float32)
-        standing = self._standing(place, bow, t, others, offset)
-        hidden = _horizon(sight, standing, (self.azimuths, self.bins), cell)
-        echo = self._sea(sea, sight, middle.astype(np.float32), ocean) * (sight >= hidden)
-        echo *= np.float32(cell)
-        seen = standing.tangent >= hidden[standing.azimuth, standing.bin(self.bins, cell)]
-        # Rays stand for a share of the azimuth of the picture; the sea for the whole of it.
-        standing = standing._replace(area=standing.area * seen)
-        echo += standing.echoes((self.azimuths, self.bins), cell)
-        blurred = self._blurred(echo)
+        middle = self._middle
         weights = pulse_weights(np.array([self.pulse / cell]))
+        whole = heard_whole(self.pulse / cell)
         loss = self.constant / middle**2
         loss[middle < self.least_range] = 0.0
         single = loss.astype(np.float32)
-        for rows in _portions(self.azimuths, self.bins):
-            np.multiply(lengthened(blurred[None, rows], weights)[0], single, out=blurred[rows])
-        return blurred
+        for rows, blurred in self._blurred(self._echoes(revolution, ocean)):
+            power = lengthened(blurred[None], weights, whole)[0]
+            power *= single
+            yield rows, power
 
-    def _standing(
-        self, place: Array, bow: float, t: float, others: Array | None, offset: float
-    ) -> "Standing":
+    @cached_property
+    def _middle(self) -> Array:
+        """(B,) of the bins, m."""
+        return np.asarray(self.range / self.bins * (np.arange(self.bins) + 0.5), np.float64)
+
+    def _echoes(self, revolution: "Revolution", ocean: Ocean) -> Picture:
+        """(A, B) echo areas over the square of the range, per rad of azimuth."""
+        azimuth: Array = revolution.bow + np.linspace(
+            0.0, 2.0 * math.pi, self.azimuths, endpoint=False
+        )
+        sea = surface_around(ocean.waves, revolution.place, azimuth, self._middle, revolution.t)
+        # Tangent of the angle at which a wave is seen.
+        sight = np.asarray((sea.elevation + revolution.place[2]) / self._middle, np.float32)
+        standing = self._standing(revolution)
+        bright = self._sea(sea, sight, ocean)
+        bright *= np.float32(self.range / self.bins)
+        echo = np.empty((self.azimuths, self.bins), np.float32)
+        for rows in _portions(*echo.shape):
+            part = echo[rows]
+            low, light = (whole if len(whole) == 1 else whole[rows] for whole in (sight, bright))
+            some = standing.between(rows.start, rows.start + len(part))
+            hidden = _horizon(low, some, part.shape)
+            # What is hidden sends nothing.
+            seen = some.tangent >= hidden.reshape(-1).take(some.at(self.bins))
+            some._replace(area=some.area * seen).fill(part)
+            part += light * (low >= hidden)
+        return echo
+
+    def _standing(self, revolution: "Revolution") -> "Standing":
         """What stands out of the water."""
         fine = self.azimuths * FINER
-        angle = bow + 2.0 * math.pi * ((np.arange(fine) + offset) / fine - 0.5 / self.azimuths)
+        share = (np.arange(fine) + revolution.offset) / fine - 0.5 / self.azimuths
+        angle = revolution.bow + 2.0 * math.pi * share
         level, down = np.cos(self.elevation), -np.sin(self.elevation)
         ahead = np.stack([np.cos(angle), np.sin(angle)]).astype(np.float32)
         rays = np.empty((3, fine, len(level)), np.float32)
         np.multiply(ahead[:, :, None], level.astype(np.float32), out=rays[:2])
         rays[2] = down
         # What lies under the water is not seen: rays end where they reach its level.
+        height = -revolution.place[2]
         reach = np.full(len(level), self.range, np.float32)
-        dips = down * self.range > -place[2]
-        reach[dips] = -place[2] / down[dips]
-        hits = self.scene.cast(place[None], rays.reshape(3, -1).T, t, others, np.tile(reach, fine))
-        row, column = np.divmod(hits.ray, len(level))
-        solid = np.gradient(self.elevation) * level
-        solid = solid * line_pattern(np.sin(self.elevation), self.height) ** 2 / FINER
-        area = (4.0 * self.reflects).take(hits.material)
+        dips = down * self.range > height
+        reach[dips] = height / down[dips]
+        hits = self.scene.cast(
+            revolution.place[None],
+            rays.reshape(3, -1).T,
+            revolution.t,
+            revolution.others,
+            np.tile(reach, fine),
+        )
+        row = hits.ray // len(level)
+        column = hits.ray - len(level) * row
+        # Rays stand for a share of the azimuth of the picture; the sea for the whole of it.
+        solid = np.gradient(self.elevation) * level / FINER
+        solid *= 4.0 * line_pattern(np.sin(self.elevation), self.height) ** 2
+        area = self.reflects.astype(np.float32).take(hits.material)
         area *= hits.cosine
-        area *= solid.take(column)
+        area *= solid.astype(np.float32).take(column)
+        place = (level * self.bins / self.range).astype(np.float32).take(column)
+        place *= hits.distance
         tangent = np.tan(self.elevation).astype(np.float32).take(column)
-        return Standing(row // FINER, hits.distance * level.take(column), area, tangent)
+        return Standing(row // FINER, place, area, tangent)
 
-    def _sea(self, sea: SeaSurface, sight: Picture, middle: Picture, ocean: Ocean) -> Picture:
+    def _sea(self, sea: SeaSurface, sight: Picture, ocean: Ocean) -> Picture:
         """Echo area over the square of the range, per rad of azimuth and metre of range, of a sea
         that nothing hides."""
         wind = 0.0 if ocean.wind is None else float(ocean.wind.speed)
@@ -187,7 +210,7 @@ class RadarPicture:
         sine = (sea.steepness - sight) * cosine / np.sqrt(1.0 + sea.steepness * sea.steepness)
         area = reflectivity(sine, sea_state(wind), self.frequency)
         area *= np.square(line_pattern(-sight * cosine, self.height))
-        area /= middle
+        area /= self._middle.astype(np.float32)
         return np.asarray(area, np.float32)
 
     @cached_property
@@ -203,23 +226,35 @@ class RadarPicture:
             row[i : i + len(pattern)] = step * pattern
         return found
 
-    def _blurred(self, echo: Picture) -> Picture:
-        """Azimuths mixed, which go round; some at a time, as `Fan.beams` says why."""
+    def _blurred(self, echo: Picture) -> Iterator[tuple[slice, Picture]]:
+        """Azimuths mixed, which go round; some after the others, so that what is made of them stays
+        in the cache."""
         mixing, (azimuths, bins) = self._mixing, echo.shape
         half = (mixing.shape[1] - TOGETHER) // 2
         around = np.concatenate([echo[azimuths - half :], echo, echo[:half]])
-        found = np.empty_like(echo)
-        width = ONE_THREAD // mixing.size
-        for first in range(0, azimuths, TOGETHER):
-            some = min(TOGETHER, azimuths - first)
-            for start in range(0, bins, width):
-                columns = slice(start, start + width)
-                np.matmul(
-                    mixing[:some, : some + 2 * half],
-                    around[first : first + some + 2 * half, columns],
-                    out=found[first : first + some, columns],
-                )
-        return found
+        for rows in _portions(azimuths, bins):
+            found = np.empty(echo[rows].shape, np.float32)
+            for first in range(0, len(found), TOGETHER):
+                part = found[first : first + TOGETHER]
+                some = around[rows.start + first :][: len(part) + 2 * half]
+                mix(mixing[: len(part), : len(some)], some, part)
+            yield rows, found
+
+
+class Revolution(NamedTuple):
+    """From where and when a picture is taken."""
+
+    place: Array
+    """(3,) NED."""
+    bow: float
+    """Direction of azimuth 0, rad."""
+    t: float
+    """s."""
+    others: Array | None
+    """Poses of other vehicles, as `RayScene.cast` takes them."""
+    offset: float
+    """Where in its cell each ray looks, from 0 to 1: what is narrower than the rays lie apart is so
+    met in its share of the revolutions."""
 
 
 class Standing(NamedTuple):
@@ -227,46 +262,55 @@ class Standing(NamedTuple):
 
     azimuth: NDArray[np.int64]
     """Row of the picture."""
-    distance: Array
-    """Over ground, m."""
-    area: Array
+    place: Picture
+    """Over ground, in bins."""
+    area: Picture
     """Echo area over the square of the range, per rad of azimuth."""
     tangent: Picture
     """Of the elevation at which it is seen."""
 
-    def bin(self, bins: int, cell: float) -> NDArray[np.int64]:
-        """Column of the picture."""
-        return np.minimum((self.distance / cell).astype(np.int64), bins - 1)
+    def at(self, bins: int) -> NDArray[np.int64]:
+        """Cells of the picture."""
+        return self.azimuth * bins + np.minimum(self.place, np.float32(bins - 1)).astype(np.int64)
 
-    def echoes(self, shape: tuple[int, int], cell: float) -> Picture:
-        """(A, B) sums of the areas, each evenly spread over a bin's length about its place."""
-        rows, bins = shape
-        begin = self.distance / cell + 0.5  # a bin beyond: half of what is nearest lies before 0
-        first = begin.astype(np.int64)
+    def between(self, first: int, end: int) -> "Standing":
+        """What is at some azimuths, of which the first is then 0."""
+        some = slice(*np.searchsorted(self.azimuth, (first, end)))
+        return Standing(self.azimuth[some] - first, *(part[some] for part in self[1:]))
+
+    def fill(self, picture: Picture) -> None:
+        """Fill a picture with the sums of the areas, each evenly spread over a bin's length about
+        its place."""
+        rows, bins = picture.shape
+        wide = bins + 1  # half of what is nearest lies before the first bin
+        begin = self.place + np.float32(0.5)
+        first = np.floor(begin)
         behind = (begin - first) * self.area
-        at = self.azimuth * (bins + 2) + first
-        places = np.concatenate([at, at + 1])
-        shares = np.concatenate([self.area - behind, behind])
-        summed = np.bincount(places, shares, minlength=rows * (bins + 2))
-        return np.asarray(summed.reshape(rows, -1)[:, 1:-1], np.float32)
+        at = self.azimuth * wide + first.astype(np.int64)
+        near, far = (
+            np.bincount(at, part, rows * wide).reshape(rows, wide)
+            for part in (self.area - behind, behind)
+        )
+        picture[...] = near[:, 1:] + far[:, :-1]
 
 
 def _portions(azimuths: int, bins: int) -> Iterator[slice]:
     """Rows of a picture that are finished at once, as `CELLS` says why."""
-    together = max(CELLS // bins, 1)
+    together = TOGETHER * max(CELLS // (TOGETHER * bins), 1)
     for first in range(0, azimuths, together):
         yield slice(first, first + together)
 
 
-def _horizon(sight: Picture, standing: Standing, shape: tuple[int, int], cell: float) -> Picture:
+def _horizon(sight: Picture, standing: Standing, shape: tuple[int, int]) -> Picture:
     """(A, B) tangent of the elevation below which something nearer hides everything."""
     rows, bins = shape
-    nearer = np.full((rows, bins + 1), -np.inf, np.float32)
-    nearer[:, 1:] = sight
-    at = standing.azimuth * (bins + 1) + standing.bin(bins, cell) + 1
-    np.maximum.at(nearer.reshape(-1), at, standing.tangent)
-    np.maximum.accumulate(nearer, axis=1, out=nearer)
-    return nearer[:, :-1]
+    behind = np.empty(rows * bins + 1, np.float32)
+    hidden = behind[:-1].reshape(shape)
+    hidden[:, 1:] = sight[:, :-1]
+    np.maximum.at(behind, standing.at(bins) + 1, standing.tangent)
+    hidden[:, 0] = -np.inf  # what stands in the last bin hides nothing
+    # There is nothing that is not a number, of which `maximum` would take care.
+    return np.fmax.accumulate(hidden, axis=1, out=hidden)
 
 
 def elevations(height: float, count: int = 64) -> Array:

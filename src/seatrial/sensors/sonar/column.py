@@ -37,8 +37,10 @@ class Rays(NamedTuple):
     """(K, M + 1, 1) m."""
     speed: Array
     """(K, M + 1, 1) of sound there, m/s."""
+    cosine: Array
+    """(K, M + 1, B) of the angle from the vertical; nan below where a ray turned."""
     out: Array
-    """(K, M + 1, B) horizontal distance from the start, m; nan below where a ray turned."""
+    """(K, M + 1, B) horizontal distance from the start, m."""
     time: Array
     """(K, M + 1, B) from the start, s."""
 
@@ -88,34 +90,40 @@ class Column:
         depth = depth[..., None]
         speed = self.speed_at(depth)
         sine = sine[:, None] * (speed / speed[:, :1])
+        cosine = 1.0 - sine * sine
         with np.errstate(invalid="ignore"):
-            cosine = np.sqrt(1.0 - sine**2)  # nan where the ray has turned
+            np.sqrt(cosine, out=cosine)  # nan where the ray has turned
         out, time = (np.zeros_like(sine) for _ in range(2))
         thick = np.diff(depth, axis=1)
         upper, lower = cosine[:, :-1], cosine[:, 1:]
-        steps = (
-            thick * (sine[:, 1:] + sine[:, :-1]) / (lower + upper),
-            _time_over(thick, speed[:, :-1], speed[:, 1:], upper, lower),
-        )
+        wide = sine[:, 1:] + sine[:, :-1]
+        wide /= upper + lower
+        wide *= thick
+        steps = wide, _time_over(thick, speed[:, :-1], speed[:, 1:], upper, lower)
         for total, step in zip((out, time), steps, strict=True):
             for m in range(layers):  # NumPy is slow at running sums along an inner axis
                 np.add(total[:, m], step[:, m], out=total[:, m + 1])
-        return Rays(depth, speed, out, time)
+        return Rays(depth, speed, cosine, out, time)
 
-    def time_into(self, top: Array, speed: Array, bottom: Array, parameter: Array) -> Array:
-        """Time that rays of p = sin θ / c take from depths, and the sound speeds there, to others
+    def time_into(self, top: Array, speed: Array, cosine: Array, bottom: Array) -> Array:
+        """Time that rays take from depths, with the sound speeds and their cosines there, to others
         of the same layers."""
         below = self.speed_at(bottom)
-        upper, lower = (
-            np.sqrt(np.maximum(1.0 - (parameter * c) ** 2, 0.0)) for c in (speed, below)
-        )
-        return _time_over(bottom - top, speed, below, upper, lower)
+        ratio = below / speed
+        square = (1.0 - cosine * cosine) * (ratio * ratio)
+        lower = np.sqrt(np.maximum(1.0 - square, 0.0))
+        return _time_over(bottom - top, speed, below, cosine, lower)
 
 
 def _time_over(h: Array, c1: Array, c2: Array, cos1: Array, cos2: Array) -> Array:
     """Δt."""
     rise = c2 - c1
     straight = np.abs(rise) < UNIFORM * c1
-    bent = np.log(c2 * (1.0 + cos1) / (c1 * (1.0 + cos2)))
+    if straight.all():
+        return h / (c1 * cos1)
+    bent = 1.0 + cos1
+    bent /= 1.0 + cos2
+    bent *= c2 / c1
+    np.log(bent, out=bent)
     bent *= h / np.where(straight, 1.0, rise)
-    return np.where(straight, h / (c1 * cos1), bent)
+    return np.where(straight, h / (c1 * cos1), bent) if straight.any() else bent

@@ -13,7 +13,7 @@ with half of its power at w/2, where u = u₁; its side lobes lie 23 dB and more
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ SIDE_LOBES = 12.0
 """Widths of a beam up to which its side lobes hear; beyond they are 57 dB down."""
 TOGETHER = 8
 """Beams that are formed at a time."""
+ALL = slice(None)
 ONE_THREAD = 1 << 18
 """Multiplications of a matrix product up to which OpenBLAS does without threads. Sensors are
 expanded on all cores already: with threads of its own it spends thirty times the time waiting."""
@@ -47,6 +48,35 @@ def line_pattern(sine: Floats, width: float) -> Floats:
     ratio /= np.where(near, 1.0, gap)
     ratio[near] = 0.25 * math.pi
     return np.asarray(np.square(ratio, out=ratio))
+
+
+class Cells(NamedTuple):
+    """What is known beforehand of the rays of a row, which end up in the same bins."""
+
+    lit: Picture
+    """Solid angle of each, rad², times the pattern that it is sent with; of a single beam, times
+    those over azimuth."""
+    heard: Picture
+    """The same, times the pattern over elevation that it is heard with when it comes back that way.
+    """
+    turn: Picture
+    """sin(Δe/2) / cos e."""
+    tilt: Picture
+    """sin(Δe/2) tan e."""
+
+
+def mix(part: Picture, rows: Picture, out: Picture) -> None:
+    """The product of two matrices, of so few bins at a time that it stays in one thread."""
+    bins = out.shape[1]
+    pieces = -(-part.size * bins // ONE_THREAD)
+    width = bins // pieces
+    even = pieces * width
+    cut, mixed = (
+        whole[:, :even].reshape(-1, pieces, width).transpose(1, 0, 2) for whole in (rows, out)
+    )
+    np.matmul(part, cut, out=mixed)
+    if even < bins:
+        np.matmul(part, rows[:, even:], out=out[:, even:])
 
 
 @dataclass(frozen=True)
@@ -72,43 +102,63 @@ class Fan:
     receive: Picture
     """(beams, A) of the power that each azimuth sends to each beam, times Δa, rad."""
 
-    def directions(self, rotation: Array) -> Picture:
-        """(3, K, A, E) of its rays in the world, for rotations (K, 3, 3) from its axes."""
-        ahead = (rotation @ self.ahead).astype(np.float32)
+    @property
+    def single(self) -> bool:
+        """Whether it has one beam, in which all rays end up in the same bins."""
+        return len(self.receive) == 1
+
+    @cached_property
+    def cells(self) -> Cells:
+        """Of the rays of a row: an azimuth, or of a single beam all of them."""
+        lit = self.cell * self.sent
+        turn = (math.sin(self.half_step) / self.cosine).astype(np.float32)
+        row = [part[None] for part in (lit, lit * self.sent, turn, turn * self.sine)]
+        if self.single:
+            over = self.receive[0][:, None]
+            row = [
+                over * row[0],
+                over * row[1],
+                *(np.tile(part, (len(over), 1)) for part in row[2:]),
+            ]
+        return Cells(*(part.reshape(-1) for part in row))
+
+    def directions(self, rotation: Array, azimuths: slice = ALL) -> Picture:
+        """(3, K, A, E) of its rays in the world, at all or some azimuths, for rotations (K, 3, 3)
+        from its axes."""
+        ahead = (rotation @ self.ahead[:, azimuths]).astype(np.float32)
         down = rotation[:, :, 2].astype(np.float32)
-        found = np.empty((3, len(rotation), *self.shape), np.float32)
+        found = np.empty((3, *ahead[:, 0].shape, len(self.cosine)), np.float32)
         for c, side in enumerate(found):
             np.multiply(ahead[:, c, :, None], self.cosine, out=side)
             side -= (down[:, c, None] * self.sine)[:, None]
         return found
 
     @cached_property
-    def _parts(self) -> list[tuple[int, slice, Picture]]:
-        """Some neighbouring beams each, from the first on: the azimuths that they hear, and how
-        well."""
+    def _parts(self) -> list[tuple[slice, Picture]]:
+        """Of `TOGETHER` neighbouring beams each: the azimuths that they hear, and how well."""
         found = []
         for first in range(0, len(self.receive), TOGETHER):
             part = self.receive[first : first + TOGETHER]
             heard = np.flatnonzero(part.any(axis=0))
             some = slice(int(heard[0]), int(heard[-1]) + 1)
-            found.append((first, some, np.ascontiguousarray(part[:, some])))
+            found.append((some, np.ascontiguousarray(part[:, some])))
         return found
+
+    def heard_by(self, first: int, count: int) -> int:
+        """How many azimuths have to be there to form beams up to `first` + `count`."""
+        some, _ = self._parts[(min(first + count, len(self.receive)) - 1) // TOGETHER]
+        return int(some.stop)
 
     def beams(self, azimuths: Picture, first: int, count: int) -> Picture:
         """(≤ count, bins) beams of what comes from the azimuths (A, bins); both are multiples of
         `TOGETHER`.
 
-        A beam hears little of the whole fan, so that some neighbouring beams are formed at a time,
-        and so few bins that the product stays in one thread.
+        A beam hears little of the whole fan, so that some neighbouring beams are formed at a time.
         """
-        bins = azimuths.shape[1]
-        found = np.empty((min(count, len(self.receive) - first), bins), np.float32)
-        for beam, some, part in self._parts[first // TOGETHER : (first + count) // TOGETHER]:
-            rows = slice(beam - first, beam - first + len(part))
-            width = max(ONE_THREAD // part.size, 1)
-            for start in range(0, bins, width):
-                columns = slice(start, start + width)
-                np.matmul(part, azimuths[some, columns], out=found[rows, columns])
+        found = np.empty((min(count, len(self.receive) - first), azimuths.shape[1]), np.float32)
+        parts = self._parts[first // TOGETHER : (first + count) // TOGETHER]
+        for (some, part), rows in zip(parts, range(0, len(found), TOGETHER), strict=True):
+            mix(part, azimuths[some], found[rows : rows + TOGETHER])
         return found
 
     def heard(self, sine: Picture) -> Floats:

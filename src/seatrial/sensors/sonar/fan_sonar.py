@@ -41,7 +41,15 @@ from seatrial.ocean import Ocean, seabed
 from seatrial.sensors.noise.streams import exponentials_of, stream
 from seatrial.sensors.ranging.bottom_echo import NEPERS
 from seatrial.sensors.ranging.echo_sounder import QUIETEST
-from seatrial.sensors.sonar.bins import Picture, lengthened, pulse_weights, spread
+from seatrial.sensors.sonar.bins import (
+    Patches,
+    Picture,
+    heard_whole,
+    lengthened,
+    pulse_weights,
+    spread,
+    told,
+)
 from seatrial.sensors.sonar.column import Column
 from seatrial.sensors.sonar.fan import TOGETHER, Fan
 from seatrial.sensors.sonar.scene import Echoes, met_under_water
@@ -54,15 +62,15 @@ Array = NDArray[np.float64]
 RAYS = 1 << 17
 """Rays that are cast at once, of as many pings as that makes: long loops for NumPy, short enough
 for the cache."""
-PORTION = 1 << 17
-"""Echoes, or cells that they are spread over, whichever are more, that are worked on at once. A
-thread that needs many megabytes for a moment gives them back each time: a page at a time they are
-cleared for it again, which took an imaging sonar a third of its time."""
+PORTION = 1 << 16
+"""Cells that echoes are spread over at once: what is made of them stays in the cache."""
 CELLS = 1 << 15
 """Cells of a picture that are finished at once: all that is done to them stays in the cache."""
 FARTHEST_FACTOR = 2.0
 """How much farther or nearer than its ray a patch may reach: a plane met at grazing incidence has
 no end."""
+TWO_SENSES = 2.0
+"""In which the way of a bounce can be gone: target first, or mirror first."""
 
 
 @dataclass(frozen=True)
@@ -146,83 +154,90 @@ class FanSonar:
         """Levels (K, beams, bins) of pings, with attitudes (K, 3, 3) of the head."""
         depth = views.position[:, 2]
         width = self.range / self.bins
-        weights = pulse_weights(0.5 * self.column.speed_at(depth) * self.pulse / width)
+        length = 0.5 * self.pulse / width  # of a pulse, over the speed of sound, in bins
+        weights = pulse_weights(length * self.column.speed_at(depth))
+        whole = heard_whole(length * float(self.column.speed.min()))
         middle = width * (np.arange(self.bins) + 0.5)
         loss = np.exp(-NEPERS * self.column.absorption_at(depth)[:, None] * middle)
         loss *= self.source / np.maximum(middle, width) ** 2
         loss[:, middle < self.least_range] = 0.0
         single = loss.astype(np.float32)[:, None]
-        quietest = np.full(self.bins, QUIETEST, np.float32)
         streams = [stream(*of) for of in zip(views.keys, views.number.tolist(), strict=True)]
         first = 0
         for fan, mounted in zip(self.fans, self.mounted, strict=True):
-            filled = self._filled(fan, attitude @ mounted, views, ocean)
-            for k, beam, heard in _formed(fan, filled):
-                power = lengthened(heard, weights[k])
+            rows = 1 if fan.single else fan.shape[0]
+            filled = np.empty((len(depth), rows, self.bins), np.float32)
+            known = self._fill(filled, fan, attitude @ mounted, views, ocean)
+            for k, beam, heard in _formed(fan, filled, known):
+                power = lengthened(heard, weights[k], whole)
                 power *= single[k]
                 if not self.exact:
                     power += np.float32(self.noise)
                     power *= exponentials_of(streams[k], power[0].size).reshape(power.shape)
-                np.maximum(power, quietest, out=power)
-                np.log10(power, out=power)
-                rows = slice(first + beam, first + beam + power.shape[1])
-                np.multiply(power, np.float32(10.0), out=levels[k, rows])
+                beams = slice(first + beam, first + beam + power.shape[1])
+                told(power, QUIETEST, levels[k, beams])
             first += len(fan.receive)
 
-    def _filled(self, fan: Fan, rotation: Array, views: Views, ocean: Ocean) -> Picture:
-        """(K, A, bins) of what the azimuths of a fan with rotations (K, 3, 3) bring back, when
-        spreading and the length of the pulse are left to the bins; (K, 1, bins) of a single beam,
-        which needs no more."""
+    def _fill(
+        self, filled: Picture, fan: Fan, rotation: Array, views: Views, ocean: Ocean
+    ) -> Iterator[int]:
+        """Fill (K, A, bins) with what the azimuths of a fan with rotations (K, 3, 3) bring back,
+        when spreading and the length of the pulse are left to the bins; (K, 1, bins) of a single
+        beam, which needs no more. Tells how many azimuths are there, of a large fan some at a
+        time."""
+        mirrors = self._mirrors(views.position, ocean) if self.multipath else []
+        strongest = TWO_SENSES * self.targets.strongest * float(fan.cells.lit.max())
         pings, (azimuths, elevations) = len(rotation), fan.shape
-        directions = fan.directions(rotation)
-        echoes = met_under_water(
-            self.scene,
-            views.position,
-            directions.reshape(3, pings, -1),
-            rotation[:, :, 2],
-            views.number.astype(np.float64) * self.period,
-            views.others,
-            self.range,
-        )
-        detours: list[tuple[Picture, Picture]] = []
-        if self.multipath:
-            whole = echoes.shaped(pings, azimuths, elevations)
-            for mirror in self._mirrors(views.position, ocean):
-                detours.append(_detour(mirror, fan, rotation, views.position, directions, whole))
-        # A row is what ends up in the same bins: a ping of a single beam, or else an azimuth.
-        rows, each = (pings, azimuths) if len(fan.receive) == 1 else (pings * azimuths, 1)
-        echoes = echoes.shaped(rows, each, elevations)
-        filled = np.empty((rows, self.bins), np.float32)
-        together = max(PORTION // max(each * elevations, self.bins), 1)
-        for first in range(0, rows, together):
-            some = slice(first, first + together)
-            late = [
-                (later.reshape(rows, -1)[some], heard.reshape(rows, -1)[some])
-                for later, heard in detours
-            ]
-            self._spread(fan, echoes.at(some), late, filled[some])
-        return filled.reshape(pings, -1, self.bins)
+        blocks = 1 if fan.single else -(-pings * azimuths * elevations // RAYS)
+        for block in range(blocks):
+            some = slice(block * azimuths // blocks, (block + 1) * azimuths // blocks)
+            directions = fan.directions(rotation, some).reshape(3, pings, -1)
+            met = met_under_water(
+                self.scene,
+                views.position,
+                directions,
+                rotation[:, :, 2],
+                views.number.astype(np.float64) * self.period,
+                views.others,
+                self.range,
+            )
+            ways = []
+            for echoes in met:
+                detours = [
+                    _detour(mirror, fan, rotation, views.position, directions, echoes)
+                    for mirror in mirrors
+                ]
+                ways.append(self._patches(fan, echoes, detours))
+            straight, *bounced = zip(*ways, strict=True)
+            rows = filled[:, some].reshape(-1, self.bins)
+            together = max(PORTION // self.bins, 1)
+            for first in range(0, len(rows), together):
+                part = rows[first : first + together]
+                spread(straight, first, part, strongest)
+                for late in bounced:
+                    more = np.empty_like(part)
+                    spread(late, first, more, strongest)
+                    part += more
+            yield some.stop
 
-    def _spread(
-        self, fan: Fan, echoes: Echoes, detours: list[tuple[Picture, Picture]], filled: Picture
-    ) -> None:
-        """Fill (rows, bins) with echoes (rows, azimuths, elevations), and as much later and as well
-        as they are heard by detours."""
-        rows = len(filled)
-        width = np.float32(self.bins / self.range)
-        near, far = (part.reshape(rows, -1) for part in _extent(fan, echoes, width))
-        # What a patch sends back, of sound that was sent towards it as on the axis and is heard as
-        # on the axis.
+    def _patches(
+        self, fan: Fan, echoes: Echoes, detours: list[tuple[Picture, Picture]]
+    ) -> list[Patches]:
+        """What echoes send back straight on, and as much later and as well as they are heard by
+        detours; spreading and absorption are left to the bins."""
+        cells, width = fan.cells, np.float32(self.bins / self.range)
+        whole = echoes.ray // len(cells.heard)
+        cell, row = echoes.ray - len(cells.heard) * whole, whole.astype(np.float32)
+        near, far = _extent(fan, echoes, cell, width)
+        # S / cos γ; the rest of b_t b_r dΩ lies in the cells of the fan.
         strength = self.targets.strength(echoes.material, echoes.cosine)
-        strength *= fan.cell * fan.sent
-        if len(fan.receive) == 1:
-            strength *= fan.receive[0][:, None]
-        direct = strength * fan.sent
-        filled[:] = spread(near, far, direct.reshape(rows, -1), self.bins)
-        strength = strength.reshape(rows, -1)
+        found = [Patches(row, near, far, strength * cells.heard.take(cell))]
         for later, heard in detours:
-            there = near + width * later, far + width * later
-            filled += spread(*there, strength * heard, self.bins)
+            later *= width
+            heard *= strength
+            heard *= cells.lit.take(cell)
+            found.append(Patches(row, near + later, far + later, heard))
+        return found
 
     def _mirrors(self, place: Array, ocean: Ocean) -> list["Mirror"]:
         found = [Mirror(np.zeros(len(place)), 1.0)]
@@ -241,41 +256,45 @@ class Mirror(NamedTuple):
     """Of the intensity that it reflects."""
 
 
-def _formed(fan: Fan, filled: Picture) -> Iterator[tuple[slice, int, Picture]]:
-    """Pings, the first of some beams, and what these hear (k, beams, bins) of what came back."""
+def _formed(
+    fan: Fan, filled: Picture, known: Iterator[int]
+) -> Iterator[tuple[slice, int, Picture]]:
+    """Pings, the first of some beams, and what these hear (k, beams, bins) of what comes back, as
+    soon as so many azimuths are `known` as they hear."""
     pings, _, bins = filled.shape
-    if len(fan.receive) == 1:
+    there = next(known)
+    if fan.single:
         together = max(CELLS // bins, 1)
         for first in range(0, pings, together):
             k = slice(first, first + together)
             yield k, 0, filled[k]
-    else:
-        together = TOGETHER * max(CELLS // (TOGETHER * bins), 1)
+        return
+    together = TOGETHER * max(CELLS // (TOGETHER * bins), 1)
+    for first in range(0, len(fan.receive), together):
+        while there < fan.heard_by(first, together):
+            there = next(known)
         for ping, azimuths in enumerate(filled):
-            for first in range(0, len(fan.receive), together):
-                heard = fan.beams(azimuths, first, together)
-                yield slice(ping, ping + 1), first, heard[None]
+            yield slice(ping, ping + 1), first, fan.beams(azimuths, first, together)[None]
 
 
-def _extent(fan: Fan, echoes: Echoes, width: np.float32) -> tuple[Picture, Picture]:
-    """Nearest and farthest range of the patch in the solid angle of each ray that met something, in
-    bins, of which there are so many in a metre."""
-    # NumPy compares arrays several times faster with arrays than with numbers.
-    least, most, steepest = (
-        np.full(len(fan.sine), number, np.float32)
-        for number in (1.0 / FARTHEST_FACTOR, FARTHEST_FACTOR, 1e-6)
-    )
-    cos, sin = (np.float32(f(fan.half_step)) for f in (math.cos, math.sin))
-    lean = np.maximum(echoes.cosine, steepest)
+def _extent(
+    fan: Fan, echoes: Echoes, cell: NDArray[np.int64], width: np.float32
+) -> tuple[Picture, Picture]:
+    """Nearest and farthest range of the patch in the solid angle of each ray, which is one of the
+    cells of its row, in bins, of which there are so many in a metre."""
+    cos = np.float32(math.cos(fan.half_step))
+    lean = np.maximum(echoes.cosine, np.float32(1e-6))
     np.divide(echoes.rise, lean, out=lean)
-    lean *= sin / fan.cosine
-    lean -= sin * fan.sine / fan.cosine
+    lean *= fan.cells.turn.take(cell)
+    lean -= fan.cells.tilt.take(cell)
     np.abs(lean, out=lean)
     middle = width * echoes.distance
     nearest = cos + lean
-    np.divide(middle, np.minimum(nearest, most, out=nearest), out=nearest)
+    np.minimum(nearest, np.float32(FARTHEST_FACTOR), out=nearest)
+    np.divide(middle, nearest, out=nearest)
     farthest = np.subtract(cos, lean, out=lean)
-    np.divide(middle, np.maximum(farthest, least, out=farthest), out=farthest)
+    np.maximum(farthest, np.float32(1.0 / FARTHEST_FACTOR), out=farthest)
+    np.divide(middle, farthest, out=farthest)
     return nearest, farthest
 
 
@@ -287,16 +306,16 @@ def _detour(
     The pressure of the detour spreads over its own length, and the way can be gone in two senses.
     """
     # Seen from the sonar the detour comes from the mirrored direction.
-    away = [side * echoes.distance for side in directions]
-    below = (2.0 * (mirror.depth - place[:, 2])).astype(np.float32)[:, None, None]
+    pings = np.stack([2.0 * (mirror.depth - place[:, 2]), *rotation[:, :, 2].T])
+    below, *axis = pings.astype(np.float32).take(echoes.ray // directions[0, 0].size, axis=1)
+    away = [side.take(echoes.ray) * echoes.distance for side in directions.reshape(3, -1)]
     np.subtract(below, away[2], out=away[2])
     length = np.sqrt(sum(side * side for side in away))
-    down = rotation[:, :, 2].astype(np.float32).T[:, :, None, None]
-    sine = -sum(side * axis for side, axis in zip(away, down, strict=True))
-    sine /= np.maximum(length, np.float32(1e-9))
+    np.maximum(length, np.float32(1e-9), out=length)
+    sine = -sum(side * along for side, along in zip(away, axis, strict=True)) / length
     told = 0.5 * (echoes.distance + length)
-    heard = np.square(told / np.maximum(length, np.float32(1e-9)))
-    heard *= np.float32(2.0 * mirror.share) * fan.heard(sine)
+    heard = np.square(told / length)
+    heard *= np.float32(TWO_SENSES * mirror.share) * fan.heard(sine)
     return told - echoes.distance, heard
 
 

@@ -31,6 +31,7 @@ from seatrial.ocean import Ocean
 from seatrial.sensors.noise.streams import exponentials_of, normals_of, stream
 from seatrial.sensors.ranging.bottom_echo import NEPERS
 from seatrial.sensors.ranging.echo_sounder import QUIETEST
+from seatrial.sensors.sonar.bins import told
 from seatrial.sensors.sonar.column import Column
 from seatrial.sensors.sonar.targets import Targets
 from seatrial.sensors.tap import Expanded, Views
@@ -112,33 +113,35 @@ class Multibeam:
         attitude = np.moveaxis(rotation_matrix(views.attitude.T), -1, 0)
         fan = np.stack([np.sin(self.angles), np.cos(self.angles)])
         met = self._follow(views, attitude[:, :, 1:] @ fan, deepest, layers)
-        there = attitude.transpose(0, 2, 1) @ (met.place - place[:, :, None])
-        ranges = met.time * self.column.speed_at(place[:, 2:])
+        x, y, z = np.moveaxis(attitude.transpose(0, 2, 1).astype(np.float32) @ met.away, 1, 0)
+        ranges = (met.time * self.column.speed_at(place[:, 2:])).astype(np.float32)
         intensity = self._intensity(place[:, 2:], met, ranges)
-        clouds = np.empty((len(place), len(self.angles), len(FIELDS)), np.float32)
-        clouds[..., 5] = self.angles
+        known = ranges <= self.range
+        angles = self.angles.astype(np.float32)
         if not self.exact:
-            shape = ranges.shape
+            pings, beams = ranges.shape
             streams = [stream(*of) for of in zip(views.keys, views.number.tolist(), strict=True)]
-            noise = normals_of(streams, 2 * shape[1]).reshape(len(place), 2, shape[1])
+            noise = normals_of(streams, 2 * beams).reshape(pings, 2, beams)
             intensity += np.float32(self.noise)
-            intensity *= exponentials_of(streams, shape[1])
+            intensity *= exponentials_of(streams, beams)
+            known &= intensity >= np.float32(self.over_noise * self.noise)
             if self.sound_speed is not None:
-                straight = met.time * self.sound_speed
-                there = np.stack([0.0 * straight, *(part * straight for part in fan)], axis=1)
+                straight = (met.time * self.sound_speed).astype(np.float32)
+                x, y, z = 0.0 * straight, *(part.astype(np.float32) * straight for part in fan)
             # Both errors move a sounding: along its ray, and across it.
-            farther, aside = self.range_noise * noise[:, 0], self.angle_noise * noise[:, 1]
-            x, y, z = (there[:, c] for c in range(3))
-            stretch = 1.0 + farther / np.maximum(np.sqrt(x * x + y * y + z * z), 1e-9)
-            y, z = stretch * y + aside * z, stretch * z - aside * y
-            there = np.stack([stretch * x, y, z], axis=1)
+            farther = np.float32(self.range_noise) * noise[:, 0]
+            aside = np.float32(self.angle_noise) * noise[:, 1]
+            far = np.sqrt(x * x + y * y + z * z)
+            stretch = 1.0 + farther / np.maximum(far, np.float32(1e-9))
+            x, y, z = stretch * x, stretch * y + aside * z, stretch * z - aside * y
             ranges += farther
-            clouds[..., 5] += aside
-            there[:, 0][intensity < self.over_noise * self.noise] = np.nan
-        clouds[..., :3] = there.transpose(0, 2, 1)
-        clouds[..., 3] = 10.0 * np.log10(np.maximum(intensity, np.float32(QUIETEST)))
-        clouds[..., 4] = ranges
-        clouds[~np.isfinite(there[:, 0])] = np.nan
+            angles = angles + aside
+        clouds = np.empty((*ranges.shape, len(FIELDS)), np.float32)
+        for c, part in enumerate((x, y, z)):
+            clouds[..., c] = part
+        told(intensity, QUIETEST, clouds[..., 3])
+        clouds[..., 4], clouds[..., 5] = ranges, angles
+        clouds[~known] = np.nan
         return clouds
 
     def _follow(self, views: Views, along: Array, deepest: Array, layers: int) -> "Met":
@@ -149,76 +152,85 @@ class Multibeam:
         followed = (down > FLATTEST) & (deepest > place[:, 2])[:, None]
         rays = self.column.trace(place[:, 2], deepest, layers, np.where(followed, level, 0.0))
         # Chords, of which each begins where the one above ends; (3, K, M, B).
-        side = np.stack([north, east]) / np.maximum(level, 1e-12)
-        out, fall = np.diff(rays.out, axis=1), np.diff(rays.depth, axis=1)
-        length = np.sqrt(out * out + fall * fall)
-        begin, ways = (np.empty((3, *length.shape), kind) for kind in (np.float64, np.float32))
-        for c in range(2):
-            np.multiply(rays.out[:, :-1], side[c, :, None], out=begin[c])
-            begin[c] += place[:, c, None, None]
-            ways[c] = side[c, :, None] * out / length
-        begin[2] = rays.depth[:, :-1]
-        ways[2] = fall / length
-        begin, ways = begin.reshape(3, -1), ways.reshape(3, -1)
-        reach = length.astype(np.float32).reshape(-1)
+        np.maximum(level, 1e-12, out=level)
+        sides = [(side / level)[:, None] for side in (north, east)]
+        out = np.diff(rays.out, axis=1).astype(np.float32)
+        fall = np.diff(rays.depth, axis=1).astype(np.float32)
+        reach = np.sqrt(out * out + fall * fall)
+        ways = np.empty((3, *reach.shape), np.float32)
+        np.divide(fall, reach, out=ways[2])
+        out /= reach
+        for c, side in enumerate(sides):
+            np.multiply(side.astype(np.float32), out, out=ways[c])
         # What turned, or goes up, is not followed.
-        lost = np.flatnonzero(~(followed[:, None] & (length > 0.0)))
-        begin[:, lost], ways[:, lost], reach[lost] = 0.0, DOWN, 0.0
+        lost = np.flatnonzero(~(followed[:, None] & (reach > 0.0)))
+        ways, reach = ways.reshape(3, -1), reach.reshape(-1)
+        ways[:, lost], reach[lost] = DOWN, 0.0
+        origins = place
+        if layers > 1:
+            begin = np.empty((3, pings, layers, beams))
+            for c, side in enumerate(sides):
+                np.multiply(rays.out[:, :-1], side, out=begin[c])
+                begin[c] += place[:, c, None, None]
+            begin[2] = rays.depth[:, :-1]
+            origins = begin.reshape(3, -1).T
+            origins[lost] = place[lost // (layers * beams)]
         when = views.number[:, None].astype(np.float64) * self.period
-        hits = self.scene.cast(begin.T, ways.T, when, views.others, reach)
+        hits = self.scene.cast(origins, ways.T, when, views.others, reach)
         if not len(hits.ray):
             return Met.nothing(pings, beams)
-        # A beam ends in the first layer in which it meets something.
-        rows = np.full((pings, layers, beams), -1)
-        rows.reshape(-1)[hits.ray] = np.arange(len(hits.ray))
-        row, layer = np.full((pings, beams), -1), np.zeros((pings, beams), np.intp)
-        for m in reversed(range(layers)):
-            there = rows[:, m] >= 0
-            np.copyto(row, rows[:, m], where=there)
-            np.copyto(layer, m, where=there)
-        nothing = np.flatnonzero(row < 0)
-        ray, far = (part.take(row, mode="clip") for part in (hits.ray, hits.distance))
-        spot = np.empty((pings, 3, beams))
-        for c in range(3):
-            np.multiply(far, ways[c].take(ray), out=spot[:, c])
-            spot[:, c] += begin[c].take(ray)
-        speed = self.column.speed_at(place[:, 2:])
-        step = np.arange(pings)[:, None]
-        time = rays.time.take(ray + step * beams)
-        above = rays.speed.take(layer + step * (layers + 1))
-        time += self.column.time_into(begin[2].take(ray), above, spot[:, 2], level / speed)
-        time.reshape(-1)[nothing] = np.nan
-        spot[:, 0][~(time * speed <= self.range)] = np.nan
+        # A beam ends in the first layer in which it meets something: that is written last.
+        chord = hits.ray // beams
+        ping = chord // layers
+        row = np.full(pings * beams, -1)
+        row[(hits.ray - beams * (chord - ping))[::-1]] = np.arange(len(chord))[::-1]
+        row = row.reshape(pings, beams)
+        ray, chord = (part.take(row, mode="clip") for part in (hits.ray, chord))
+        far = hits.distance.take(row, mode="clip")
+        # Above it there are as many depths as layers, and one more for each ping before.
+        before = np.arange(pings)[:, None]
+        top, speed = (part.take(chord + before, axis=None) for part in (rays.depth, rays.speed))
+        node = ray + beams * before
+        away = np.empty((pings, 3, beams), np.float32)
+        fall = far * ways[2].take(ray)
+        away[:, 2] = top - place[:, 2:] + fall
+        out = rays.out.take(node)
+        for c, side in enumerate(sides):
+            away[:, c] = out * side[:, 0] + far * ways[c].take(ray)
+        time = self.column.time_into(top, speed, rays.cosine.take(node), top + fall)
+        time += rays.time.take(node)
+        time[row < 0] = np.nan
         return Met(
-            spot, time, hits.cosine.take(row, mode="clip"), hits.material.take(row, mode="clip")
+            away, time, hits.cosine.take(row, mode="clip"), hits.material.take(row, mode="clip")
         )
 
-    def _intensity(self, depth: Array, met: "Met", ranges: Array) -> Single:
+    def _intensity(self, depth: Array, met: "Met", ranges: Single) -> Single:
         """(K, B) mean of the echoes, µPa²; their levels need no more than single precision."""
-        cosine, far = met.cosine.astype(np.float32), ranges.astype(np.float32)
+        cosine = met.cosine
         sine = np.sqrt(np.maximum(1.0 - cosine * cosine, np.float32(1e-12)))
         slant = np.cos(self.angles).astype(np.float32) * cosine
         wide = np.float32(self.across) / np.maximum(slant, np.float32(1e-3))
         pulse = (0.5 * self.column.speed_at(depth) * self.pulse).astype(np.float32)
-        area = np.minimum(wide, pulse / np.maximum(far * sine, np.float32(1e-9)))
+        area = np.minimum(wide, pulse / np.maximum(ranges * sine, np.float32(1e-9)))
         # `strength` is S over cos γ, for a patch that a solid angle cuts out; A is the patch.
         echo = self.targets.strength(met.material, cosine)
         echo *= cosine
         echo *= area
-        echo *= np.exp(-(NEPERS * self.column.absorption_at(depth)).astype(np.float32) * far)
-        echo /= np.square(np.maximum(far, np.float32(1e-3)))
+        nepers = (NEPERS * self.column.absorption_at(depth)).astype(np.float32)
+        echo *= np.exp(-nepers * ranges)
+        echo /= np.square(np.maximum(ranges, np.float32(1e-3)))
         echo *= np.float32(self.source * self.along)
-        return np.asarray(echo, np.float32)
+        return np.asarray(echo)
 
 
 class Met(NamedTuple):
     """Where beams met something."""
 
-    place: Array
-    """(K, 3, B) NED; north is NaN where nothing."""
+    away: Single
+    """(K, 3, B) from the sonar, NED, m."""
     time: Array
     """(K, B) one way, s; NaN where nothing."""
-    cosine: Array
+    cosine: Single
     """(K, B) of the incidence."""
     material: NDArray[np.integer]
     """(K, B)."""
@@ -226,6 +238,6 @@ class Met(NamedTuple):
     @classmethod
     def nothing(cls, pings: int, beams: int) -> "Met":
         """Of beams that met nothing at all."""
-        none = np.full((pings, beams), np.nan)
-        place = np.full((pings, 3, beams), np.nan)
-        return cls(place, none, np.ones_like(none), np.zeros(none.shape, np.int32))
+        shape = pings, beams
+        away, none = np.zeros((pings, 3, beams), np.float32), np.full(shape, np.nan)
+        return cls(away, none, np.ones(shape, np.float32), np.zeros(shape, np.int32))

@@ -17,25 +17,18 @@ SHALLOWEST = 1e-3
 
 
 class Echoes(NamedTuple):
-    """What each of R rays of K pings met; nothing comes back of those with a cosine of 0."""
+    """What some rays met, P of those of all pings, in their order."""
 
+    ray: NDArray[np.int64]
+    """(P,) which of them."""
     distance: Single
-    """(K, R) m."""
+    """(P,) m."""
     cosine: Single
-    """(K, R) of the incidence, positive."""
+    """(P,) of the incidence, positive."""
     rise: Single
-    """(K, R) of the normal along an axis of the sonar's."""
-    material: NDArray[np.intp]
-    """(K, R) index in `Targets`."""
-
-    def shaped(self, *shape: int) -> "Echoes":
-        """The same, of rays along several axes."""
-        distance, cosine, rise = (part.reshape(shape) for part in self[:3])
-        return Echoes(distance, cosine, rise, self.material.reshape(shape))
-
-    def at(self, rows: slice) -> "Echoes":
-        """Some along the first axis."""
-        return Echoes(self.distance[rows], self.cosine[rows], self.rise[rows], self.material[rows])
+    """Of the normal along an axis of the sonar's, (P,) or (1,) of all."""
+    material: int | NDArray[np.integer]
+    """Index in `Targets`, of all or (P,)."""
 
 
 def met_under_water(
@@ -46,29 +39,25 @@ def met_under_water(
     t: Array,
     others: Array | None,
     reach: float,
-) -> Echoes:
-    """What rays (3, K, R) from places (K, 3) under water meet up to a range; none goes on into the
-    air.
+) -> tuple[Echoes, Echoes]:
+    """What rays (3, K, R) from places (K, 3) under water meet up to a range: solids, and the
+    surface, beyond which none goes on into the air.
 
     `axis` (K, 3) is that of `Echoes.rise`, `t` (K,) and `others` as `RayScene.cast` takes them. The
     surface is taken as level: its waves are in how it scatters.
     """
-    _, pings, rays = directions.shape
+    _, _, rays = directions.shape
     depth = np.maximum(origins[:, 2:], SHALLOWEST).astype(np.float32)
-    up = -directions[2]
-    level = np.repeat(depth / np.float32(reach), rays, axis=1)
-    cosine = up * (up > level)
-    distance = depth / np.maximum(up, level, out=up)
-    hits = scene.cast(
-        origins, directions.reshape(3, -1).T, t[:, None], others, distance.reshape(-1)
-    )
-    rise = np.repeat(axis[:, 2].astype(np.float32), rays)
-    material = np.full(pings * rays, SURFACE, np.intp)
-    leans = np.zeros(len(hits.ray))
-    for normal, side in zip(hits.normal.T, by_ray(axis.T, hits.ray, rays), strict=True):
-        leans += normal * side
-    material[hits.ray] = hits.material
-    for whole, part in ((distance, hits.distance), (cosine, hits.cosine), (rise, leans)):
-        whole.reshape(-1)[hits.ray] = part
-    shape = pings, rays
-    return Echoes(distance, cosine, rise.reshape(shape), material.reshape(shape))
+    flattest = -depth / np.float32(reach)
+    down = directions[2]
+    end = -depth / np.minimum(down, flattest)
+    hits = scene.cast(origins, directions.reshape(3, -1).T, t[:, None], others, end.reshape(-1))
+    sides = by_ray(axis.T.astype(np.float32), hits.ray, rays)
+    rise = sum(normal * side for normal, side in zip(hits.normal.T, sides, strict=True))
+    solid = Echoes(hits.ray, hits.distance, hits.cosine, rise, hits.material)
+    rising = (down < flattest).reshape(-1)
+    rising[hits.ray] = False
+    ray = np.flatnonzero(rising)
+    upright = by_ray(axis.T[2:].astype(np.float32), ray, rays)[0]
+    above = Echoes(ray, end.take(ray), -down.take(ray), upright, SURFACE)
+    return solid, above

@@ -29,7 +29,7 @@ SURFACE_DIFFUSE = -35.0
 """What the surface scatters diffusely, dB per m²; an assumption."""
 
 STEEPEST = 1e-3
-"""Cosine of the incidence below which nothing comes back."""
+"""Least cosine of the incidence of which facets know: none of them is inclined so far."""
 
 
 @dataclass(frozen=True)
@@ -52,23 +52,30 @@ class Targets:
             for kind in "fd"
         }
 
-    def strength(self, material: NDArray[np.integer], cosine: Floats) -> Floats:
+    def strength(self, material: int | NDArray[np.integer], cosine: Floats) -> Floats:
         """S over cos γ: of all that lies in a unit of solid angle at a unit of range; in the
-        precision of the cosine."""
-        sharp, facets, diffuse = (table.take(material) for table in self._laws[cosine.dtype.char])
-        steepest = np.full(cosine.shape[-1:], STEEPEST, cosine.dtype)
-        inverse = np.maximum(cosine, steepest)
+        precision of the cosine. All of it is of one material, or each of its own."""
+        index = np.asarray(material, np.intp)
+        sharp, facets, diffuse = (table.take(index) for table in self._laws[cosine.dtype.char])
+        inverse = np.maximum(cosine, cosine.dtype.type(STEEPEST))
         np.divide(1.0, inverse, out=inverse)
         square = inverse * inverse
-        sharp -= sharp * square
-        facets *= np.exp(sharp, out=sharp)
+        found = 1.0 - square  # −tan²γ
+        found *= sharp
+        np.exp(found, out=found)
+        found *= facets
         square *= square
-        facets *= square
-        facets *= inverse
-        diffuse *= cosine
-        facets += diffuse
-        facets *= cosine > STEEPEST
-        return facets
+        found *= square
+        found *= inverse
+        found += np.multiply(diffuse, cosine, out=square)
+        return found
+
+    @cached_property
+    def strongest(self) -> float:
+        """Bound of S over cos γ: facets send most back at tan²γ = 5σ² − 1, or else squarely."""
+        sharp, facets, diffuse = self._laws["d"]
+        secant = np.maximum(2.5 / sharp, 1.0)  # 1 / cos²γ
+        return float(np.max(facets * np.exp(sharp * (1.0 - secant)) * secant**2.5 + diffuse))
 
 
 def targets(wind_speed: float) -> Targets:

@@ -4,6 +4,7 @@ See `render.heat` for what surfaces, sea and sky radiate. Under water it sees th
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import jax
 import numpy as np
@@ -111,7 +112,7 @@ class ThermalCamera:
         found[seen] = air + through * (found[seen] - air)
         return found
 
-    def _solids(self, normal: Array, material: NDArray[np.int32]) -> Array:
+    def _solids(self, normal: NDArray[np.floating[Any]], material: NDArray[np.int32]) -> Array:
         """(P,) of surfaces in the air."""
         sun = self.sky.sun_direction
         absorbed = 1.0 - material_column("colour").mean(axis=1)[material]
