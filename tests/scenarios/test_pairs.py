@@ -81,6 +81,14 @@ def energy(run, name, described):
     return 0.5 * (mass * (v**2).sum(axis=1) + spin**2 @ moments)
 
 
+def whirl(run, name, described):
+    """(T, 3) angular momentum of a crate about the world's origin, N m s."""
+    turning = twist(run, name)[:, 3:] * np.asarray(described.inertia.moments)
+    at = run.dataset.sel(vehicle=name).position.values
+    carried = np.cross(at, described.inertia.mass * over_ground(run, name))
+    return carried + np.einsum("tij,tj->ti", axes(run, name), turning)
+
+
 PERIODS = [
     {"control_period": 0.005, "time_step": 0.005},
     {"control_period": 0.1, "time_step": 0.02},
@@ -101,6 +109,11 @@ def test_a_blow_between_free_bodies_keeps_their_momentum_and_is_felt_alike(other
     given = np.linalg.norm(a)
     assert given > 100.0
     assert np.linalg.norm(a + b) < 0.01 * given
+    spun = [
+        np.diff(whirl(met, name, described)[[0, -1]], axis=0)[0]
+        for name, described in (("a", SMALL), ("b", other))
+    ]
+    assert np.linalg.norm(spun[0] + spun[1]) < 0.02 * np.linalg.norm(spun[0])
     assert felt(met, "a") == pytest.approx(felt(met, "b"), rel=0.01)
     assert felt(met, "a") > 0.99 * given
     after = energy(met, "a", SMALL) + energy(met, "b", other)
