@@ -82,9 +82,9 @@ def energy(run, name, described):
 
 
 def whirl(run, name, described):
-    """(T, 3) angular momentum of a crate about the world's origin, N m s."""
+    """(T, 3) angular momentum of a crate about a place near which they meet, N m s."""
     turning = twist(run, name)[:, 3:] * np.asarray(described.inertia.moments)
-    at = run.dataset.sel(vehicle=name).position.values
+    at = run.dataset.sel(vehicle=name).position.values - np.array([2.0, 0.0, 20.0])
     carried = np.cross(at, described.inertia.mass * over_ground(run, name))
     return carried + np.einsum("tij,tj->ti", axes(run, name), turning)
 
