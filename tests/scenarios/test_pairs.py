@@ -113,7 +113,9 @@ def test_a_blow_between_free_bodies_keeps_their_momentum_and_is_felt_alike(other
         np.diff(whirl(met, name, described)[[0, -1]], axis=0)[0]
         for name, described in (("a", SMALL), ("b", other))
     ]
-    assert np.linalg.norm(spun[0] + spun[1]) < 0.02 * np.linalg.norm(spun[0])
+    # to first order: the two move by σ h Δv while the impulse acts, which is a lever of at most the
+    # way that they go against each other in a time step, at 1 m/s
+    assert np.linalg.norm(spun[0] + spun[1]) < keys["time_step"] * 1.0 * given
     assert felt(met, "a") == pytest.approx(felt(met, "b"), rel=0.01)
     assert felt(met, "a") > 0.99 * given
     after = energy(met, "a", SMALL) + energy(met, "b", other)
