@@ -11,7 +11,7 @@ the water. What is assumed is that the flow varies little over the hull: it is s
 point.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -56,13 +56,39 @@ class Stepped(NamedTuple):
     rates: jax.Array
     """(6, ...) ν̇ at its beginning, contact's in the mean over it."""
     load: contact.Load | None
-    """What was touched; None for a vehicle that has nothing to touch."""
+    """What was touched of the bottom and of solids; None for a vehicle that has nothing to
+    touch."""
+    met: contact.Load | None
+    """The same of other vehicles; None for one that passes through them."""
 
 
 def stepped(
     model: Model, ocean: Ocean, state: State, command: jax.Array, t: jax.Array, dt: float
 ) -> Stepped:
     """The same, with what the step knows besides."""
+    return stepped_together([model], [ocean], [state], [command], t, dt)[0]
+
+
+def stepped_together(
+    models: Sequence[Model],
+    oceans: Sequence[Ocean],
+    states: Sequence[State],
+    commands: Sequence[jax.Array],
+    t: jax.Array,
+    dt: float,
+) -> list[Stepped]:
+    """The same for vehicles of several kinds that touch each other."""
+    free = [_free(*one, t, dt) for one in zip(models, oceans, states, commands, strict=True)]
+    hulls = [model.contact for model in models if model.contact is not None]
+    if not hulls:
+        return free
+    return touched(models, hulls, oceans, states, free, t, dt)
+
+
+def _free(
+    model: Model, ocean: Ocean, state: State, command: jax.Array, t: jax.Array, dt: float
+) -> Stepped:
+    """A step without contact."""
     harm = model.impairment
     half = actuating.advance(model.actuators, state.actuators, command, 0.5 * dt, harm)
     full = actuating.advance(model.actuators, half, command, 0.5 * dt, harm)
@@ -71,59 +97,74 @@ def stepped(
         return derivative(model, ocean, at, time)
 
     if model.integrator == "rk4":
-        free, rates = rk4(rate, state, (half, full), t, dt)
-    else:
-        free, rates = semi_implicit(rate, state, full, t, dt)
-    if model.contact is None:
-        return Stepped(free, rates, None)
-    return touched(model, model.contact, ocean, state, free, rates, t, dt)
+        return Stepped(*rk4(rate, state, (half, full), t, dt), None, None)
+    return Stepped(*semi_implicit(rate, state, full, t, dt), None, None)
 
 
 def touched(
-    model: Model,
-    hull: contact.Contact,
-    ocean: Ocean,
-    before: State,
-    free: State,
-    rates: jax.Array,
+    models: Sequence[Model],
+    hulls: Sequence[contact.Contact],
+    oceans: Sequence[Ocean],
+    before: Sequence[State],
+    free: Sequence[Stepped],
     t: jax.Array,
     dt: float,
-) -> Stepped:
-    """A step that was free of contact, with what contact makes of its end."""
-
-    # As far as the integrator moves on by a constant acceleration: σ h of what it adds to ν.
-    share = 0.5 if model.integrator == "rk4" else 1.0
-    afloat = isinstance(model.restoring, restoring.SurfaceRestoring)
-
-    def pushed() -> Stepped:
-        moved = contact.Moved(
-            place=vec3(free.position),
-            turned=rotation(free.attitude),
-            velocity=Twist(*free.velocity),
-            before=Twist(*before.velocity),
+) -> list[Stepped]:
+    """Steps that were free of contact, with what contact makes of their ends."""
+    sides = [
+        contact.Side(
+            hull=hull,
+            ocean=ocean,
+            moved=contact.Moved(
+                place=vec3(end.state.position),
+                turned=rotation(end.state.attitude),
+                velocity=Twist(*end.state.velocity),
+                before=Twist(*start.velocity),
+            ),
+            # As far as the integrator moves on by a constant acceleration.
+            share=0.5 if model.integrator == "rk4" else 1.0,
+            afloat=isinstance(model.restoring, restoring.SurfaceRestoring),
         )
-        response = answering(model.inertia, surroundings(model, ocean, before, t).wet)
-        change, load = contact.pushed(hull, response, ocean, moved, t + dt, dt, share, afloat)
-        added = jnp.stack([jnp.asarray(c) for c in change])
-        position, attitude = pose_rate(free.attitude, added)
-        after = replace(
-            free,
-            position=free.position + share * dt * position,
-            attitude=normalise(free.attitude + share * dt * attitude),
-            velocity=free.velocity + added,
-        )
-        return Stepped(after, rates + added / dt, load)
+        for model, hull, ocean, start, end in zip(models, hulls, oceans, before, free, strict=True)
+    ]
 
-    def missed() -> Stepped:
-        return Stepped(free, rates, contact.untouched(free.velocity[0]))
+    def pushed() -> list[Stepped]:
+        responses = [
+            answering(model.inertia, surroundings(model, ocean, start, t).wet)
+            for model, ocean, start in zip(models, oceans, before, strict=True)
+        ]
+        found = contact.pushed(sides, responses, t + dt, dt)
+        return [
+            _pushed_on(side, end, push, dt)
+            for side, end, push in zip(sides, free, found, strict=True)
+        ]
+
+    def missed() -> list[Stepped]:
+        nothing = [contact.untouched(end.state.velocity[0]) for end in free]
+        return [
+            end._replace(load=load, met=None if hull.near is None else load)
+            for end, load, hull in zip(free, nothing, hulls, strict=True)
+        ]
 
     # What only a touch needs is computed inside its branch: what passes its border is written out.
-    place, turned = vec3(free.position), rotation(free.attitude)
-    near = contact.near(hull, ocean, place, turned, t + dt, afloat)
+    near = contact.near(sides, t + dt)
     if near is None:
         return missed()
-    found: Stepped = jax.lax.cond(near, pushed, missed)
+    found: list[Stepped] = jax.lax.cond(near, pushed, missed)
     return found
+
+
+def _pushed_on(side: contact.Side, free: Stepped, push: contact.Pushed, dt: float) -> Stepped:
+    """The end of a step with what contact adds to its velocity."""
+    state, ahead = free.state, side.share * dt
+    position, attitude = pose_rate(state.attitude, push.change)
+    after = replace(
+        state,
+        position=state.position + ahead * position,
+        attitude=normalise(state.attitude + ahead * attitude),
+        velocity=state.velocity + push.change,
+    )
+    return Stepped(after, free.rates + push.change / dt, push.load, push.met)
 
 
 def derivative(model: Model, ocean: Ocean, state: State, t: jax.Array) -> Rates:

@@ -38,7 +38,8 @@ class Block(NamedTuple):
     contact: tuple[Array, ...]
     """(T, N, 6) of each fleet: impulse of all touches since the frame before (N s), the largest
     force (N), its place (NED, m) and what it came from, a number of `core.contact.BOTTOM`;
-    (T, N, 0) of vehicles that can touch nothing."""
+    (T, N, 12) of vehicles that touch each other, whose touches follow, and (T, N, 0) of those that
+    can touch nothing."""
     periods: int
     """Control periods that it holds."""
 

@@ -31,21 +31,16 @@ def keel_depth(vehicle: spec.Vehicle) -> float:
     return vehicle.buoyancy.centre[2] + 0.5 * vehicle.height
 
 
-def build_contact(
-    vehicle: spec.Vehicle, rigid: Array, added: Array, dtype: np.dtype[Any]
-) -> Contact:
+def build_contact(vehicle: spec.Vehicle, rigid: Array, dtype: np.dtype[Any]) -> Contact:
     """Springs are chosen for the mass matrix `rigid` without added mass: the lightest that the hull
-    is; those between vehicles of different groups for the whole."""
+    is."""
     points, radius = balls(vehicle)
-    pressed, alone = lightest(points, radius, rigid, added)
-    stiffness = pressed * STIFFNESS**2
     return Contact(
         point=constant(points, dtype),
         radius=constant(radius, dtype),
         reach=constant(float(np.linalg.norm(points, axis=0).max()) + radius, dtype),
         extent=constant(keel_depth(vehicle), dtype),
-        stiffness=constant(stiffness, dtype),
-        mass=constant(alone, dtype),
+        stiffness=constant(lightest(points, radius, rigid) * STIFFNESS**2, dtype),
     )
 
 
@@ -79,26 +74,20 @@ def _middle(vehicle: spec.Vehicle) -> tuple[float, float]:
     return 0.5 * (min(ends) + max(ends)), 0.0
 
 
-def lightest(points: Array, radius: float, rigid: Array, added: Array) -> tuple[float, float]:
+def lightest(points: Array, radius: float, rigid: Array) -> float:
     """Least mass with which a hull answers to equal springs at the balls of one of its six sides,
-    across that side, per ball, kg; and afloat to a level push at a single ball.
+    across that side, per ball, kg.
 
     It is 1 over the largest eigenvalue of M⁻¹ Σ J Jᵀ with J = [d, r × d] for the direction d.
     """
-    inverse, afloat = np.linalg.inv(rigid), np.linalg.inv(rigid + added)
-    across: list[float] = []
-    alone: list[float] = []
-    for axis in range(3):
+    inverse = np.linalg.inv(rigid)
+    found: list[float] = []
+    for axis, direction in enumerate(np.eye(3)):
         for side in (-1.0, 1.0):
             outer = side * points[axis]
             foot = points[:, outer > outer.max() - 0.5 * radius].copy()
             foot[axis] += side * radius
-            for along, direction in enumerate(np.eye(3)):
-                turning = np.cross(foot.T, direction)
-                rows = np.hstack([np.tile(direction, (len(turning), 1)), turning])
-                if along == axis:
-                    answer = float(np.linalg.eigvals(inverse @ rows.T @ rows).real.max())
-                    across.append(1.0 / answer)
-                if axis < 2 and along < 2:
-                    alone += (1.0 / np.einsum("ai,ij,aj->a", rows, afloat, rows)).tolist()
-    return min(across), min(alone)
+            turning = np.cross(foot.T, direction)
+            rows = np.hstack([np.tile(direction, (len(turning), 1)), turning])
+            found.append(1.0 / float(np.linalg.eigvals(inverse @ rows.T @ rows).real.max()))
+    return min(found)

@@ -121,7 +121,7 @@ def compile_vehicle(
         excitation=excitation,
         hull=hull,
         memory_forces=memory,
-        contact=build_contact(vehicle, rigid, added, dtype)
+        contact=build_contact(vehicle, rigid, dtype)
         if ocean.seabed is not None or ocean.solids is not None or in_traffic
         else None,
         integrator=integrator,

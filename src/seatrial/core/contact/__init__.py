@@ -18,8 +18,10 @@ A ball touches at most one solid, the nearest, one other vehicle, and the bottom
 
 from seatrial.core.contact.hull import BOTTOM, NOTHING, Contact
 from seatrial.core.contact.load import Load, untouched
-from seatrial.core.contact.solve import FRICTION, Moved, near, pushed
-from seatrial.core.contact.surfaces import outlines, penetration, within
+from seatrial.core.contact.sides import Moved, Side
+from seatrial.core.contact.solve import Pushed, near, pushed
+from seatrial.core.contact.surfaces import penetration, within
+from seatrial.core.contact.touch import FRICTION
 
 __all__ = [
     "BOTTOM",
@@ -28,8 +30,9 @@ __all__ = [
     "Contact",
     "Load",
     "Moved",
+    "Pushed",
+    "Side",
     "near",
-    "outlines",
     "penetration",
     "pushed",
     "untouched",

@@ -2,7 +2,6 @@
 
 import jax
 
-from seatrial.geometry.solids import Solids
 from seatrial.pytree import pytree
 
 NOTHING, BOTTOM = -1, -2
@@ -24,14 +23,6 @@ class Contact:
     """From the origin to the lowest point of the hull, m."""
     stiffness: jax.Array
     """k of a ball, N/m."""
-    mass: jax.Array
-    """Least with which the hull, afloat, answers to a level push at one ball, kg."""
-    others: Solids | None = None
-    """The vehicles nearest to each one, (c, K, N), where they were when `seen`; None for one that
-    passes through others."""
-    kin: jax.Array | None = None
-    """(K, N) which of its own group each of them is; −1 for one of another group."""
-    seen: jax.Array | None = None
-    """When they were seen, s."""
-    number: jax.Array | None = None
-    """(N,) its own for those whom it touches, as `BOTTOM` says."""
+    near: jax.Array | None = None
+    """(K, N) the vehicles that each may touch, counted through all kinds that step together; None
+    for one that passes through others."""

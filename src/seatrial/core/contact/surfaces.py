@@ -1,5 +1,6 @@
 """What the balls of a hull meet: the bottom, the nearest solid, the nearest other vehicle."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -7,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from seatrial.core.contact.hull import BOTTOM, Contact
+from seatrial.core.contact.sides import Side
 from seatrial.geometry import shapes
 from seatrial.geometry.grid import HeightGrid
 from seatrial.geometry.solids import Solids
@@ -32,12 +34,10 @@ class Surface(NamedTuple):
     velocity: Vec3 | None
     """World's axes; None for one that rests."""
     stiffness: Scalar | None
-    """Of its fender, or between two vehicles that do not step together; None for a hard one."""
+    """Of its fender, or of another vehicle's balls; None for a hard one."""
     damping: Scalar | None
     partner: Scalar
     """As `BOTTOM` says."""
-    mate: jax.Array | None = None
-    """Which of the hull's own group it belongs to, −1 for another's; None where it is none."""
 
 
 def penetration(model: Contact, seabed: bottoms.Seabed, place: Vec3, turned: Rotation) -> jax.Array:
@@ -79,8 +79,8 @@ def bottom(model: Contact, seabed: bottoms.Seabed, places: Vec3) -> Surface:
     return Surface(gap, normal, None, None, None, BOTTOM)
 
 
-def solid(model: Contact, solids: Solids, places: Vec3, kin: jax.Array | None = None) -> Surface:
-    """The solid that is nearest to each ball; `kin` says which are vehicles of its own group."""
+def solid(model: Contact, solids: Solids, places: Vec3) -> Surface:
+    """The solid that is nearest to each ball."""
     found, normal = shapes.distances(solids, places)
     nearest = shapes.nearest_of(found)
 
@@ -104,32 +104,25 @@ def solid(model: Contact, solids: Solids, places: Vec3, kin: jax.Array | None = 
         stiffness=largest(solids.stiffness[0], 0.0),
         damping=largest(solids.damping[0], 0.0),
         partner=largest(solids.body[0], LEAST),
-        mate=None if kin is None else largest(kin, -1),
     )
 
 
-def neighbours(
-    model: Contact, place: Vec3, turned: Rotation, t: jax.Array, afloat: bool
-) -> Solids | None:
-    """The other vehicles around each: those of its own group, which are where `place` has them, and
-    those of others as far on as they were going."""
-    others = model.others
-    if others is None or model.kin is None or model.seen is None:
-        return None
-    assert others.velocity is not None
-    way = (t - model.seen).astype(others.position.dtype) * others.velocity
-    own = outlines(model, jnp.stack([jnp.asarray(p) for p in place]), turned, afloat)
-    same, which = model.kin >= 0, jnp.maximum(model.kin, 0)
-    return replace(
-        others,
-        position=jnp.where(same, own.position[:, which], others.position + way),
-        axes=jnp.where(same, own.axes[:, which], others.axes),
-    )
+def neighbours(sides: Sequence[Side], which: jax.Array, afloat: bool) -> Solids:
+    """The vehicles `which` (K, N) of all kinds, (c, K, N), as one that is `afloat` or not meets
+    them: with the stiffness of their balls, and their numbers as `BOTTOM` says."""
+    shapes = [outlines(side, upright=afloat and side.afloat) for side in sides]
+    everybody: Solids = jax.tree.map(lambda *parts: jnp.concatenate(parts, axis=1), *shapes)
+    total = everybody.position.shape[1]
+    everybody = replace(everybody, body=BOTTOM - 1 - jnp.arange(total, dtype=jnp.int32)[None])
+    near: Solids = jax.tree.map(lambda values: values[:, which], everybody)
+    return near
 
 
-def outlines(hull: Contact, position: jax.Array, turned: Rotation, upright: bool) -> Solids:
-    """Boxes with rounded edges around the balls of the hulls of a group, (c, N), at rest; `upright`
-    ones have no top and no keel, so that nobody is lifted over or pressed under them."""
+def outlines(side: Side, upright: bool) -> Solids:
+    """Boxes with rounded edges around the balls of hulls, (c, N); `upright` ones have no top and no
+    keel, so that nobody is lifted over or pressed under them."""
+    hull, turned = side.hull, side.moved.turned
+    position = jnp.stack([jnp.asarray(p) for p in side.moved.place])
     low, high = jnp.min(hull.point, axis=1), jnp.max(hull.point, axis=1)
     half = 0.5 * (high - low)
     if upright:
@@ -152,8 +145,8 @@ def outlines(hull: Contact, position: jax.Array, turned: Rotation, upright: bool
         radius=alike(hull.radius),
         upright=jnp.zeros_like(like),
         reach=alike(hull.reach + jnp.linalg.norm(0.5 * (low + high))),
-        stiffness=jnp.zeros_like(like),
-        damping=jnp.zeros_like(like),
+        stiffness=alike(hull.stiffness),
+        damping=jnp.full_like(like, jnp.inf),
         body=jnp.zeros(like.shape, jnp.int32),
-        velocity=jnp.zeros_like(position),
+        velocity=None,
     )

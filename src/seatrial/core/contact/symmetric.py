@@ -3,14 +3,17 @@
 A library's routine is called once per matrix; written out, vehicles share every instruction.
 """
 
-from collections.abc import Sequence
-from typing import TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
 
+import jax
 import jax.numpy as jnp
 
 from seatrial.spatial.vectors import Scalar
 
 Rows: TypeAlias = Sequence[Sequence[Scalar]]
+LOWER = [(i, j) for i in range(6) for j in range(i + 1)]
+"""Places of the entries of a lower half."""
 
 
 def factor(matrix: Rows) -> list[list[Scalar]]:
@@ -43,6 +46,20 @@ def inverse(matrix: Rows) -> list[list[Scalar]]:
     factored = factor(matrix)
     # symmetric: its columns are its rows
     return [solve(factored, [float(i == j) for i in range(6)]) for j in range(6)]
+
+
+def once(rows: Iterable[Scalar]) -> jax.Array:
+    """The rows as an array that is written out: whoever needs all of them would otherwise compute
+    all of them anew for each of its own."""
+    barrier: Any = jax.lax.optimization_barrier  # JAX gives it no types
+    found: jax.Array = barrier(jnp.stack([jnp.asarray(row) for row in rows]))
+    return found
+
+
+def whole(lower: Iterable[Scalar]) -> list[list[Scalar]]:
+    """M by the entries of its lower half."""
+    entries = dict(zip(LOWER, lower, strict=True))
+    return [[entries[max(i, j), min(i, j)] for j in range(6)] for i in range(6)]
 
 
 def multiply(matrix: Rows, vector: Sequence[Scalar]) -> list[Scalar]:

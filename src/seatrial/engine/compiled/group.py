@@ -64,8 +64,9 @@ class Carry(NamedTuple):
     """(N,) codes of `judging.STATUS`."""
     upset: jax.Array
     """(N,) for how long a vehicle has been upside down, s."""
-    touch: Touch | None
-    """What was touched; None for vehicles that can touch nothing."""
+    touch: tuple[Touch, ...]
+    """What was touched: of the bottom and solids, and of other vehicles. Those who pass through
+    others have the first only, those who can touch nothing neither."""
 
 
 Samples = tuple[Sample, ...]

@@ -40,6 +40,13 @@ def rounds_of(group: Group, substeps: int) -> Rounds:
     return Rounds(slow, fast, inertial, tick)
 
 
+def rounds_together(groups: list[Group], substeps: int) -> list[Rounds]:
+    """The same for groups that step together, and so have one tick."""
+    found = [rounds_of(group, substeps) for group in groups]
+    tick = gcd(*(rounds.tick for rounds in found))
+    return [rounds._replace(tick=tick) for rounds in found]
+
+
 def sense(
     group: Group,
     ocean: Ocean,

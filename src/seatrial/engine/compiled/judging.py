@@ -91,10 +91,8 @@ def judge(
     return kept._replace(status=status.astype(jnp.int32), upset=upset), moved
 
 
-def _collided(limits: Limits, touch: Touch | None, traffic: Traffic | None) -> jax.Array:
+def _collided(limits: Limits, touch: tuple[Touch, ...], traffic: Traffic | None) -> jax.Array:
     """(N,) who has run into another vehicle or a solid, hard enough where a limit is set."""
     assert traffic is not None
-    if limits.collision is None:
-        found = touching(traffic)
-        return found if touch is None else found | (touch.blow > 0.0)
-    return jnp.zeros(traffic.own.shape, bool) if touch is None else touch.blow > limits.collision
+    blow = sum((kind.blow for kind in touch), jnp.zeros(traffic.own.shape))
+    return touching(traffic) | (blow > 0.0) if limits.collision is None else blow > limits.collision

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 
 from seatrial import faults as faulting
-from seatrial.core.step import stepped
+from seatrial.core.step import stepped_together
 from seatrial.core.types import Model, State, Traffic
 from seatrial.engine.command import commanders as commanding
 from seatrial.engine.command import compiled_controller
@@ -23,7 +23,15 @@ from seatrial.engine.compiled import judging
 from seatrial.engine.compiled import suite as sensing
 from seatrial.engine.compiled import touches as touching
 from seatrial.engine.compiled.group import Carries, Carry, Group, Groups, Oceans, Samples, Schedule
-from seatrial.engine.compiled.instants import Rounds, age, ask, impaired, rounds_of, sense
+from seatrial.engine.compiled.instants import (
+    Rounds,
+    age,
+    ask,
+    impaired,
+    rounds_of,
+    rounds_together,
+    sense,
+)
 from seatrial.engine.compiled.observation import Observation, observe
 from seatrial.engine.compiled.suite import Window
 from seatrial.engine.compiled.touches import Touch
@@ -47,7 +55,7 @@ def begin(
         else faulting.begin(group.faults, group.model.channels, group.count, dtype),
         status=jnp.full(group.count, judging.RUNNING, jnp.int32),
         upset=jnp.zeros(group.count),
-        touch=None if group.model.contact is None else touching.untouched(group.count),
+        touch=tuple(touching.untouched(group.count) for _ in range(_touchable(group))),
     )
     rounds = rounds_of(group, schedule.substeps)
     index = jnp.zeros((), jnp.int64)
@@ -75,6 +83,38 @@ def gather(groups: Groups, states: list[State], t: jax.Array) -> list[Traffic | 
     return everybody(states, [group.size for group in groups], passing, t)
 
 
+class Decided(NamedTuple):
+    """A group with its orders for a control period."""
+
+    group: Group
+    ocean: Ocean
+    traffic: Traffic | None
+    before: Carry
+    carry: Carry
+    """With the orders of this control period decided."""
+    orders: jax.Array
+    """(A, N) in force."""
+
+
+class _Under(NamedTuple):
+    """A group on its way through a control period."""
+
+    carry: Carry
+    windows: tuple[Window, ...]
+    rates: jax.Array
+    """(6, N) ν̇ at the beginning."""
+
+
+class Advanced(NamedTuple):
+    """A group after some time steps."""
+
+    state: State
+    rates: jax.Array
+    """(6, N) ν̇ before them."""
+    touch: tuple[Touch, ...]
+    """What was touched, as `Carry` has it."""
+
+
 class Moving(NamedTuple):
     """A group between its last step and what is seen when all have stepped."""
 
@@ -100,19 +140,22 @@ def control_period(
 ) -> list[Turn]:
     """Decide, step, sense and judge; `start` counts time steps.
 
-    Groups that look at each other step first, all of them, and then look.
+    Groups that look at each other step first, all of them, and then look; those that touch each
+    other do every time step together.
     """
     t = start * schedule.time_step
     states = [carry.state for carry in carries]
     traffic = gather(groups, states, t)
-    if groups[0].touches_others:
-        period = schedule.time_step * schedule.substeps
-        models = touching.with_neighbours([g.model for g in groups], states, t, period)
+    together = groups[0].touches_others
+    if together:
+        models = touching.with_neighbours([g.model for g in groups], states)
         groups = tuple(replace(g, model=m) for g, m in zip(groups, models, strict=True))
-    moving = [
-        _move(*one, start, schedule, differentiable)
+    deciding = [
+        _decide(*one, start, schedule)
         for one in zip(groups, oceans, carries, given, traffic, strict=True)
     ]
+    crews = [deciding] if together else [[one] for one in deciding]
+    moving = [one for crew in crews for one in _move(crew, start, schedule, differentiable)]
     later = (start + schedule.substeps) * schedule.time_step
     traffic = gather(groups, [one.after.state for one in moving], later)
     return [
@@ -120,7 +163,7 @@ def control_period(
     ]
 
 
-def _move(
+def _decide(
     group: Group,
     ocean: Ocean,
     before: Carry,
@@ -128,10 +171,8 @@ def _move(
     traffic: Traffic | None,
     start: jax.Array,
     schedule: Schedule,
-    differentiable: bool,
-) -> Moving:
-    """Decide, then step and sense tick by tick."""
-    rounds = rounds_of(group, schedule.substeps)
+) -> Decided:
+    """What a group is to do in this control period."""
     t = start * schedule.time_step
     since = None if before.faults is None else before.faults.since
     controlled = before.controller
@@ -151,35 +192,53 @@ def _move(
             ocean,
             since,
         )
-    decided = before._replace(memory=memory, controller=controlled)
-    begun = decided._replace(touch=_since(before.touch, start % schedule.frame_steps == 0))
-    # Inertial sensors feel the beginning of a step, the others see its end.
-    firsts = tuple(start if fitted.inertial else start + 1 for fitted in group.suite)
-    windows = sensing.open_window(group.suite, before.sensing, firsts, schedule.substeps)
+    carry = before._replace(memory=memory, controller=controlled)
+    return Decided(group, ocean, traffic, before, carry, orders)
 
-    def tick(j: jax.Array, inner: tuple[Any, ...]) -> tuple[Any, ...]:
-        carry, windows, rates = inner
-        at = start + j * rounds.tick
-        carry, windows, now = _tick(
-            group, ocean, carry, windows, orders, at, rounds, schedule, traffic, differentiable
-        )
-        return carry, windows, jnp.where(j == 0, now, rates)
 
-    inner = (begun, windows, jnp.zeros_like(before.state.velocity))
-    ticks = schedule.substeps // rounds.tick
-    inner = (
-        tick(jnp.zeros_like(start), inner)
+def _move(
+    crew: list[Decided], start: jax.Array, schedule: Schedule, differentiable: bool
+) -> list[Moving]:
+    """Groups step together and sense, tick by tick."""
+    rounds = rounds_together([one.group for one in crew], schedule.substeps)
+    ticks = schedule.substeps // rounds[0].tick
+    begun = []
+    for one in crew:
+        fresh = start % schedule.frame_steps == 0
+        touch = tuple(_since(kind, fresh) for kind in one.before.touch)
+        # Inertial sensors feel the beginning of a step, the others see its end.
+        suite = one.group.suite
+        firsts = tuple(start if fitted.inertial else start + 1 for fitted in suite)
+        windows = sensing.open_window(suite, one.before.sensing, firsts, schedule.substeps)
+        rates = jnp.zeros_like(one.before.state.velocity)
+        begun.append(_Under(one.carry._replace(touch=touch), windows, rates))
+
+    def tick(j: jax.Array, under: list[_Under]) -> list[_Under]:
+        at = start + j * rounds[0].tick
+        later = _tick(crew, under, at, rounds, schedule, differentiable)
+        return [
+            new._replace(rates=jnp.where(j == 0, new.rates, old.rates))
+            for old, new in zip(under, later, strict=True)
+        ]
+
+    after = (
+        tick(jnp.zeros_like(start), begun)
         if ticks == 1
-        else jax.lax.fori_loop(0, ticks, tick, inner)
+        else jax.lax.fori_loop(0, ticks, tick, begun)
     )
-    after, windows, rates = inner
-    return Moving(before, decided, after, windows, orders, rates)
+    return [
+        Moving(one.before, one.carry, end.carry, end.windows, one.orders, end.rates)
+        for one, end in zip(crew, after, strict=True)
+    ]
 
 
-def _since(touch: Touch | None, frame: jax.Array) -> Touch | None:
+def _touchable(group: Group) -> int:
+    """How many kinds of things its vehicles are told apart that they touch."""
+    return 0 if group.model.contact is None else 2 if group.touches_others else 1
+
+
+def _since(touch: Touch, frame: jax.Array) -> Touch:
     """What was touched, as a control period begins; forgotten once a frame has told it."""
-    if touch is None:
-        return None
     fresh = touching.untouched(touch.impulse.shape[0])
     kept: Touch = jax.tree.map(lambda old, new: jnp.where(frame, new, old), touch, fresh)
     return kept._replace(blow=fresh.blow)
@@ -259,36 +318,56 @@ def observed(
 
 
 def _tick(
-    group: Group,
-    ocean: Ocean,
-    carry: Carry,
-    windows: tuple[Window, ...],
-    orders: jax.Array,
+    crew: list[Decided],
+    under: list[_Under],
     at: jax.Array,
-    rounds: Rounds,
+    rounds: list[Rounds],
     schedule: Schedule,
-    traffic: Traffic | None,
     differentiable: bool,
-) -> tuple[Carry, tuple[Window, ...], jax.Array]:
-    """From time step `at` on for a tick; also returns ν̇ at its beginning."""
-    model = impaired(group, carry, at * schedule.time_step)
-    obeyed = orders
-    if group.faults is not None and carry.faults is not None:
-        faults, obeyed = faulting.obey(group.faults, carry.faults, model, orders)
-        carry = carry._replace(faults=faults)
-    state, rates, touch = integrate(
-        model,
-        ocean,
-        carry.state,
+) -> list[_Under]:
+    """From time step `at` on for a tick; with ν̇ at its beginning."""
+    models, carries, obeyed = [], [], []
+    for one, (carry, _, _) in zip(crew, under, strict=True):
+        model, orders = impaired(one.group, carry, at * schedule.time_step), one.orders
+        if one.group.faults is not None and carry.faults is not None:
+            faults, orders = faulting.obey(one.group.faults, carry.faults, model, orders)
+            carry = carry._replace(faults=faults)
+        models.append(model)
+        carries.append(carry)
+        obeyed.append(orders)
+    ends = integrate(
+        models,
+        [one.ocean for one in crew],
+        [carry.state for carry in carries],
         obeyed,
         at,
         schedule.time_step,
-        rounds.tick,
-        carry.touch,
+        rounds[0].tick,
+        [carry.touch for carry in carries],
         differentiable,
     )
-    carry = carry._replace(touch=touch)
-    look = Look(model, ocean, carry.state, at * schedule.time_step, rates)
+    return [
+        _sensed(one, model, carry, was.windows, end, at, own, schedule)
+        for one, model, carry, was, end, own in zip(
+            crew, models, carries, under, ends, rounds, strict=True
+        )
+    ]
+
+
+def _sensed(
+    one: Decided,
+    model: Model,
+    carry: Carry,
+    windows: tuple[Window, ...],
+    end: Advanced,
+    at: jax.Array,
+    rounds: Rounds,
+    schedule: Schedule,
+) -> _Under:
+    """A group at the end of a tick that began at time step `at`, with what it has sensed."""
+    group, ocean = one.group, one.ocean
+    carry = carry._replace(touch=end.touch)
+    look = Look(model, ocean, carry.state, at * schedule.time_step, end.rates)
     carry, windows = ask(group, rounds.inertial, carry, windows, at, look, rounds.tick)
     memory = commanding.feel(
         group.commander, carry.memory, group.suite, carry.sensing, at, rounds.tick
@@ -297,45 +376,51 @@ def _tick(
         group.controller, carry.controller, group.suite, carry.sensing, rounds.inertial, at
     )
     later = at + rounds.tick
-    carry = carry._replace(state=state, memory=memory, controller=controlled)
+    carry = carry._replace(state=end.state, memory=memory, controller=controlled)
     carry = age(group, ocean, carry, later, schedule)
     carry, windows = sense(
-        group, ocean, rounds.fast, carry, windows, later, rounds.tick, schedule, traffic
+        group, ocean, rounds.fast, carry, windows, later, rounds.tick, schedule, one.traffic
     )
-    return carry, windows, rates
+    return _Under(carry, windows, end.rates)
 
 
 def integrate(
-    model: Model,
-    ocean: Ocean,
-    state: State,
-    orders: jax.Array,
+    models: list[Model],
+    oceans: list[Ocean],
+    states: list[State],
+    orders: list[jax.Array],
     index: jax.Array,
     time_step: float,
     steps: int,
-    touch: Touch | None,
+    touches: list[tuple[Touch, ...]],
     differentiable: bool = False,
-) -> tuple[State, jax.Array, Touch | None]:
-    """State after some time steps under constant orders, ν̇ before them, and what was touched.
+) -> list[Advanced]:
+    """Groups after some time steps that they do together under constant orders.
 
     `index` counts time steps. Their number is kept from the compiler: it would dissolve a loop of
     one turn into the code around it, and the rounding of a step would depend on which sensors look
     at it. Reverse differentiation needs to know it.
     """
 
-    def body(
-        i: jax.Array, at: tuple[State, jax.Array, Touch | None]
-    ) -> tuple[State, jax.Array, Touch | None]:
-        state, first, touch = at
+    def body(i: jax.Array, at: list[Advanced]) -> list[Advanced]:
         t = (index + i) * time_step
-        after = stepped(model, ocean, state, orders, t, time_step)
-        if touch is not None and after.load is not None:
-            touch = touching.feel(touch, after.load, time_step)
-        return after.state, jnp.where(i == 0, after.rates, first), touch
+        states = [one.state for one in at]
+        return [
+            Advanced(
+                after.state,
+                jnp.where(i == 0, after.rates, one.rates),
+                touching.feel(one.touch, (after.load, after.met), time_step),
+            )
+            for one, after in zip(
+                at, stepped_together(models, oceans, states, orders, t, time_step), strict=True
+            )
+        ]
 
     barrier: Any = jax.lax.optimization_barrier  # JAX gives it no types
     count = steps if differentiable else barrier(jnp.int64(steps))
-    advanced: tuple[State, jax.Array, Touch | None] = jax.lax.fori_loop(
-        0, count, body, (state, jnp.zeros_like(state.velocity), touch)
-    )
+    begun = [
+        Advanced(state, jnp.zeros_like(state.velocity), touch)
+        for state, touch in zip(states, touches, strict=True)
+    ]
+    advanced: list[Advanced] = jax.lax.fori_loop(0, count, body, begun)
     return advanced

@@ -46,7 +46,7 @@ def observe(
     estimate: jax.Array,
     guidance: jax.Array,
     status: jax.Array,
-    touch: Touch | None,
+    touch: tuple[Touch, ...],
 ) -> Observation:
     """The frame of an instant: state and surroundings, and what is known of the loop."""
     position = vec3(state.position)
@@ -76,7 +76,7 @@ def observe(
         estimate=estimate,
         guidance=guidance,
         status=status,
-        contact=jnp.zeros((0, zero.shape[-1])) if touch is None else _told(touch),
+        contact=jnp.concatenate([zero[:0], *map(_told, touch)]),
     )
 
 

@@ -40,37 +40,45 @@ class _Touched:
 class Touches:
     """What vehicles touched: one event for touches of the same thing with short pauses."""
 
-    def __init__(self, count: int, partners: dict[int, str]) -> None:
+    def __init__(self, partners: dict[int, str]) -> None:
         self._partners = partners
-        self._open: list[_Touched | None] = [None] * count
-        self._closed: list[list[_Touched]] = [[] for _ in range(count)]
+        self._open: dict[tuple[int, int], _Touched] = {}
+        """By vehicle, and whether other vehicles are touched or what stands around."""
+        self._closed: dict[tuple[int, int], list[_Touched]] = {}
 
     def add(self, time: Array, contact: Array) -> None:
-        """Take a block of frames, (T, N, 6)."""
-        partner = np.rint(contact[..., 5]).astype(np.int64)
-        touched = contact[..., 0] > 0.0
-        going_on = np.array([touch is not None for touch in self._open])
-        for i in np.flatnonzero(np.any(touched, axis=0) | going_on):
-            for k, is_so in enumerate(touched[:, i]):
-                now = self._open[i]
-                if now is not None and now.is_over(float(time[k]), is_so, int(partner[k, i])):
-                    if len(self._closed[i]) < MOST_TOUCHES:
-                        self._closed[i].append(now)
-                    now = None
-                if is_so:
-                    impulse, force, *place = contact[k, i, :5].tolist()
-                    if now is None:
-                        now = _Touched(float(time[k]), int(partner[k, i]), float(time[k]))
-                    now.impulse += impulse
-                    now.last = float(time[k])
-                    if force > now.force:
-                        now.force, now.place = force, place
-                self._open[i] = now
+        """Take a block of frames, as `assembly.Block` says."""
+        apart = contact.reshape(*contact.shape[:2], -1, 6)
+        touched = np.any(apart[..., 0] > 0.0, axis=0)
+        for i, kind in sorted({*self._open, *map(tuple, np.argwhere(touched).tolist())}):
+            self._follow((i, kind), time, apart[:, i, kind])
+
+    def _follow(self, which: tuple[int, int], time: Array, contact: Array) -> None:
+        """Take a block of frames, (T, 6), of one vehicle."""
+        closed = self._closed.setdefault(which, [])
+        for at, (impulse, force, *place, named) in zip(
+            time.tolist(), contact.tolist(), strict=True
+        ):
+            touched, partner, now = impulse > 0.0, round(named), self._open.get(which)
+            if now is not None and now.is_over(at, touched, partner):
+                if len(closed) < MOST_TOUCHES:
+                    closed.append(now)
+                del self._open[which]
+                now = None
+            if touched:
+                now = self._open.setdefault(which, now or _Touched(at, partner, at))
+                now.impulse += impulse
+                now.last = at
+                if force > now.force:
+                    now.force, now.place = force, place
 
     def events(self, vehicle: int) -> list[Event]:
         """Of one vehicle; the first `MOST_TOUCHES` of them."""
-        last = self._open[vehicle]
-        found = [*self._closed[vehicle], *([last] if last is not None else [])]
+        over = [
+            touch for (i, _), all_of in self._closed.items() if i == vehicle for touch in all_of
+        ]
+        going_on = [touch for (i, _), touch in self._open.items() if i == vehicle]
+        found = sorted([*over, *going_on], key=lambda touch: touch.time)
         return [
             Event(t.time, t.told(self._partners.get(t.partner, "something")), "touched", -1)
             for t in found[:MOST_TOUCHES]

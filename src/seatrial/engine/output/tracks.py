@@ -174,7 +174,7 @@ class Tally:
         """`watched` are under a standard manoeuvre; an origin deeper than `floor` is aground;
         `partners` are the names of what they may touch."""
         self.names = names
-        self._touches = Touches(len(names), partners or {})
+        self._touches = Touches(partners or {})
         self._floor = floor
         self.tracks = {name: ManoeuvreTrack() for name in names if name in watched}
         self.frames = 0
@@ -196,7 +196,7 @@ class Tally:
         self, time: Array, group: GroupFrames, status: Codes, contact: Array | None = None
     ) -> None:
         """Take a block of frames; `status` is (T, N), 0 while a vehicle is alive, and `contact`
-        (T, N, 6) what they touched, as `assembly.Block` says."""
+        what they touched, as `assembly.Block` says."""
         if contact is not None and contact.shape[-1]:
             self._touches.add(time, contact)
         frames = group.frames
