@@ -319,6 +319,7 @@ class Slopes:
     east: Single
 
     def normals(self, x: Single, y: Single) -> Single:
+        """(3, P) unit normals up at level places."""
         rows, columns = self.north.shape
         a = np.clip((x - self.origin[0]) / self.spacing[0], 0.0, rows - 1.001)
         b = np.clip((y - self.origin[1]) / self.spacing[1], 0.0, columns - 1.001)

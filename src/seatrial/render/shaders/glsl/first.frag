@@ -1,0 +1,77 @@
+// What every ray meets first. Rays that cannot meet the sea, those that fall towards it and those
+// that graze its waves are drawn by programs of their own: `band` says how fast theirs fall.
+
+uniform sampler2D planes;
+#ifdef ROLLING
+uniform sampler2D bodies;
+#endif
+uniform vec2 band;
+
+out vec4 met;
+
+// Distance to the plane of a face, and its folded normal, towards the eye.
+void on_plane(vec4 plane, Ray ray, vec3 shift, out float distance, out vec2 normal) {
+  vec3 n = unfolded(plane.xy);
+  float along = dot(n, ray.direction);
+  distance = (plane.z + dot(n, shift - ray.origin)) / along;
+  normal = along > 0.0 ? folded(-n) : plane.xy;
+}
+
+// The nearest solid: the rasterised frame says which face, and the ray itself where. A lens that
+// bends, or a row that is taken later, finds its face where the frame shows the place that it meets.
+vec4 solid_along(Ray ray) {
+  float distance;
+  vec2 normal;
+#if defined(BENT) || defined(ROLLING)
+  vec3 guess = ray.direction;
+  vec3 shift = vec3(0.0);
+  vec4 plane = vec4(0.0);
+  vec2 size = vec2(textureSize(planes, 0));
+#ifdef ROLLING
+  for (int k = 0; k < 3; k++) {
+#else
+  {
+#endif
+    vec2 where = seen_at(guess) * size;
+    bool inside = all(greaterThanEqual(where, vec2(0.0))) && all(lessThan(where, size));
+    vec4 there = texelFetch(planes, ivec2(clamp(where, vec2(0.0), size - 1.0)), 0);
+    plane = inside ? there : vec4(0.0);
+#ifdef ROLLING
+    int row = int(floor(plane.w)) - FIRST_BODY;
+    shift = row >= 0 ? body_at(bodies, 4, row).xyz * ray.late : vec3(0.0);
+#endif
+    on_plane(plane, ray, shift, distance, normal);
+    if (plane.w > 0.5 && distance > 0.0 && distance < REACH)
+      guess = ray.origin + ray.direction * distance - shift;
+  }
+#else
+  vec4 plane = texelFetch(planes, ivec2(gl_FragCoord.xy), 0);
+  on_plane(plane, ray, vec3(0.0), distance, normal);
+#endif
+  bool met = plane.w > 0.5 && distance > 0.0;
+  return met ? vec4(normal, distance, plane.w) : vec4(0.0, 0.0, NEVER, 0.0);
+}
+
+void main() {
+  Ray ray = ray_of(gl_FragCoord.xy);
+  float falls = falling(ray.direction);
+  if (falls <= band.x || falls > band.y) discard;
+  vec4 found = solid_along(ray);
+#ifdef FLAT
+  float above = max(floor_step.z - ray.origin.z - eye.z, 0.0);
+  if (ray.direction.z > 0.0 && above < found.z * ray.direction.z)
+    found = vec4(folded(vec3(0.0, 0.0, -1.0)), above / ray.direction.z, float(BOTTOM));
+#endif
+  if (found.z > REACH) found = vec4(0.0, 0.0, NEVER, 0.0);
+#ifdef SEA
+  float sea = to_sea(ray.origin, ray.direction);
+  vec2 place = ray.origin.xy + ray.direction.xy * sea;
+  float footprint = footprint_of(sea, ray.direction.z);
+  vec3 up = facing(place, footprint);
+  bool more = shows_more(ray.direction, up, variance_at(place, footprint), sea);
+  if (sea <= found.z && sea < NEVER)
+    found = vec4(folded(up), sea, float(SURFACE) + (more ? 0.5 : 0.0));
+#endif
+  met = found;
+  gl_FragDepth = kind_of(found.w);
+}
