@@ -129,6 +129,14 @@ class Bodies:
         self.middles = self._places - eye + np.einsum("bij,bj->bi", self._turns, self._middles)
         self.texture.write(self._folded())
 
+    def velocities(self, chosen: NDArray[np.bool_], most: int) -> Array:
+        """(K, 3) different velocities of some of them, 0 first, then those of the nearest."""
+        count = len(chosen)
+        order = np.argsort(np.linalg.norm(self.middles, axis=1), kind="stable")
+        every = [np.zeros(3), *self._rows[:count, 4, :3][[i for i in order if chosen[i]]]]
+        found = dict.fromkeys(tuple(velocity.tolist()) for velocity in every)
+        return np.array(list(found)[:most])
+
     def _folded(self) -> NDArray[np.float32]:
         """Rows of the texture, block beside block."""
         parts = np.split(self._rows.astype(np.float32), self._blocks)

@@ -32,7 +32,7 @@ from seatrial.render.picture import Passes, Shot, Stage, category_of_instance
 from seatrial.render.shaders.card import Card, Sheet, card_of
 from seatrial.render.shaders.context import on_card
 from seatrial.render.shaders.frame import WHOLE, bands_of, frame_of, three_of
-from seatrial.render.shaders.programs import APART, BEHIND, KINDS, UNITS
+from seatrial.render.shaders.programs import APART, BEHIND, KINDS, MOST_PASSING, UNITS
 from seatrial.render.shaders.shadows import Sunlight
 from seatrial.render.shaders.tables import table
 from seatrial.render.shaders.uniforms import Uniforms
@@ -293,6 +293,7 @@ class _Sitting:
         else:
             chosen &= depth - bodies.radii < top
         bodies.draw(self._raster("solids"), chosen, "cw")
+        self.passing = bodies.velocities(chosen, MOST_PASSING)
         if not {"BENT", "ROLLING"} & self.shape:
             self.built = frame.around(bodies.middles[chosen], bodies.radii[chosen])
         self.ground = isinstance(self.stage.rays.bottom, float | int)
@@ -306,6 +307,8 @@ class _Sitting:
         met.use("1")
         self._show("planes", self.sheets.planes)
         shape = self.shape & {"WET", "BENT", "ROLLING", "FLAT"}
+        if self.frame.rows is not None:
+            shape.add(f"PASSING={len(self.passing)}")
         sea = {*shape, "SEA", *(self.shape & {"WAVES", "RIPPLED"})}
         least = LEVEL
         if self.surface.grids is None:
@@ -330,7 +333,11 @@ class _Sitting:
 
     def _follow(self, defined: Iterable[str], least: float, most: float) -> None:
         """Follow rays that fall towards the sea faster than stated, and no faster."""
-        self._run("first", defined, corners=self._falling(least, most), band=(least, most))
+        values: dict[str, Any] = {"band": (least, most)}
+        if self.frame.rows is not None:
+            still = np.zeros((MOST_PASSING - len(self.passing), 3))
+            values["passing"] = [tuple(v) for v in np.concatenate([self.passing, still]).tolist()]
+        self._run("first", defined, corners=self._falling(least, most), **values)
 
     def _falling(self, least: float, most: float) -> Array:
         """Corners of a part of the picture that holds them."""

@@ -29,6 +29,11 @@ BEHIND = 1.0 - 1e-6
 """Depth behind all that is rasterised."""
 NEARBY_STEPS = 5
 """In which steep rays are followed to waves near by."""
+LOOKS = 10
+"""Distances at which a row of a rolling shutter looks for what it sees, each three times the one
+before."""
+MOST_PASSING = 5
+"""Velocities of bodies that are looked for so, with that of all that stand still."""
 FLOOR_STEPS = (2, 4)
 """In which the bottom is looked for through the surface from above, and in its mirror from below:
 more where ways may be level."""
@@ -88,6 +93,8 @@ CONSTANTS: dict[str, float | int] = {
     "BODY_COLUMNS": bodies.COLUMNS,
     "BODY_ROWS": bodies.ROWS,
     "NEARBY_STEPS": NEARBY_STEPS,
+    "LOOKS": LOOKS,
+    "MOST_PASSING": MOST_PASSING,
     **{f"KIND_{name}": depth for name, depth in KINDS.items()},
 }
 _SHADED = (

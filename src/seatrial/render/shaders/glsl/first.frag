@@ -17,39 +17,62 @@ void on_plane(vec4 plane, Ray ray, vec3 shift, out float distance, out vec2 norm
   normal = along > 0.0 ? folded(-n) : plane.xy;
 }
 
+#if defined(BENT) || defined(ROLLING)
+vec4 frame_at(vec3 place) {
+  vec2 size = vec2(textureSize(planes, 0));
+  vec2 where = seen_at(place) * size;
+  bool inside = all(greaterThanEqual(where, vec2(0.0))) && all(lessThan(where, size));
+  vec4 found = texelFetch(planes, ivec2(clamp(where, vec2(0.0), size - 1.0)), 0);
+  return inside ? found : vec4(0.0);
+}
+#endif
+
+#ifdef ROLLING
+uniform vec3 passing[MOST_PASSING]; // velocities of what moves, and first of what does not
+
+// How far the body of a face has moved since the frame.
+vec3 moved(vec4 plane, float late) {
+  int row = int(floor(plane.w)) - FIRST_BODY;
+  return row >= 0 ? body_at(bodies, 4, row).xyz * late : vec3(0.0);
+}
+#endif
+
 // The nearest solid: the rasterised frame says which face, and the ray itself where. A lens that
-// bends, or a row that is taken later, finds its face where the frame shows the place that it meets.
+// bends finds its face where the frame shows its direction. A row that is taken later looks along
+// its ray, and as far aside as what moves has moved: a face counts where the frame shows the place
+// at which the ray meets it, with a face of the same body.
 vec4 solid_along(Ray ray) {
   float distance;
   vec2 normal;
-#if defined(BENT) || defined(ROLLING)
-  vec3 guess = ray.direction;
-  vec3 shift = vec3(0.0);
-  vec4 plane = vec4(0.0);
-  vec2 size = vec2(textureSize(planes, 0));
-#ifdef ROLLING
-  for (int k = 0; k < 3; k++) {
-#else
-  {
-#endif
-    vec2 where = seen_at(guess) * size;
-    bool inside = all(greaterThanEqual(where, vec2(0.0))) && all(lessThan(where, size));
-    vec4 there = texelFetch(planes, ivec2(clamp(where, vec2(0.0), size - 1.0)), 0);
-    plane = inside ? there : vec4(0.0);
-#ifdef ROLLING
-    int row = int(floor(plane.w)) - FIRST_BODY;
-    shift = row >= 0 ? body_at(bodies, 4, row).xyz * ray.late : vec3(0.0);
-#endif
-    on_plane(plane, ray, shift, distance, normal);
-    if (plane.w > 0.5 && distance > 0.0 && distance < REACH)
-      guess = ray.origin + ray.direction * distance - shift;
+  vec4 plane;
+#if defined(ROLLING)
+  vec4 nearest = vec4(0.0, 0.0, NEVER, 0.0);
+  for (int j = 0; j < PASSING; j++) {
+    float far = 0.3;
+    for (int k = 0; k < LOOKS; k++) {
+      plane = frame_at(ray.origin + ray.direction * far - passing[j] * ray.late);
+      vec3 shift = moved(plane, ray.late);
+      on_plane(plane, ray, shift, distance, normal);
+      vec3 place = ray.origin + ray.direction * distance - shift;
+      vec4 there = frame_at(place);
+      float off = abs(dot(unfolded(there.xy), place) - there.z);
+      bool met = plane.w > 0.5 && floor(there.w) == floor(plane.w) && off < 0.01 + 0.02 * distance;
+      if (met && distance > 0.0 && distance < nearest.z)
+        nearest = vec4(normal, distance, plane.w);
+      far *= 3.0;
+    }
   }
+  return nearest;
 #else
-  vec4 plane = texelFetch(planes, ivec2(gl_FragCoord.xy), 0);
-  on_plane(plane, ray, vec3(0.0), distance, normal);
+#ifdef BENT
+  plane = frame_at(ray.direction);
+#else
+  plane = texelFetch(planes, ivec2(gl_FragCoord.xy), 0);
 #endif
+  on_plane(plane, ray, vec3(0.0), distance, normal);
   bool met = plane.w > 0.5 && distance > 0.0;
   return met ? vec4(normal, distance, plane.w) : vec4(0.0, 0.0, NEVER, 0.0);
+#endif
 }
 
 void main() {
