@@ -1,12 +1,30 @@
 """A figure that a notebook shows by itself, without pyplot or a magic command."""
 
 import io
+from typing import Any
 
 from matplotlib.figure import Figure
 
 
 class Page(Figure):
     """A matplotlib Figure with a picture of itself for notebooks."""
+
+    def savefig(self, fname: Any, **options: Any) -> None:
+        """As a Figure's. Axes are laid out first, once: matplotlib would draw everything in vain to
+        have it done, and then again."""
+        layout = self.get_layout_engine()
+        if layout is None:
+            super().savefig(fname, **options)
+            return
+        size = self.dpi
+        self.dpi = options.get("dpi", size)  # letters are as wide as whole pixels let them
+        layout.execute(self)
+        self.set_layout_engine("none")
+        try:
+            super().savefig(fname, **options)
+        finally:
+            self.dpi = size
+            self.set_layout_engine(layout)
 
     def _repr_png_(self) -> bytes:
         buffer = io.BytesIO()

@@ -17,6 +17,7 @@ STYLE: Any = {
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
     "axes.titlepad": 4,
+    "axes.titley": 1.0,  # no axis is above: looking for one takes a tenth of the time of a page
     "axes.titlecolor": INK,
     "axes.labelsize": 9,
     "axes.labelcolor": MUTED,

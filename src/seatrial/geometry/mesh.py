@@ -36,12 +36,18 @@ class Mesh(NamedTuple):
     @property
     def normals(self) -> Array:
         """(F, 3) unit normals; 0 for a triangle without area."""
-        a, b, c = (self.vertices[self.faces[:, i]].T for i in range(3))
-        u, v = b - a, c - a
-        x, y, z = (u[i - 2] * v[i - 1] - u[i - 1] * v[i - 2] for i in range(3))
-        length = np.sqrt(x * x + y * y + z * z)
+        # Side by side: NumPy gathers and multiplies columns several times as fast as rows.
+        corners = [np.ascontiguousarray(corner) for corner in self.faces.T]
+        u, v = [], []
+        for side in self.vertices.T:
+            a, b, c = (side.take(corner) for corner in corners)
+            u.append(np.subtract(b, a, out=b))
+            v.append(np.subtract(c, a, out=c))
+        normals = np.stack([u[i - 2] * v[i - 1] - u[i - 1] * v[i - 2] for i in range(3)])
+        length = np.sqrt(sum(side * side for side in normals))
         length[length == 0.0] = 1.0
-        return np.stack([x / length, y / length, z / length], axis=1)
+        normals /= length
+        return normals.T
 
 
 def sides_of_faces(faces: Faces) -> Faces:
@@ -163,12 +169,12 @@ def bottom_mesh(grid: "HeightGrid") -> Mesh:
 def surface(north: Array, east: Array, depth: Array) -> Mesh:
     """Two triangles for each cell between nodes (A,) by (B,) of stated depths, normals up."""
     rows, columns = depth.shape
-    x, y = np.meshgrid(north, east, indexing="ij")
-    vertices = np.stack([x.ravel(), y.ravel(), depth.ravel()], axis=1)
-    i, j = (
-        k.ravel() for k in np.meshgrid(np.arange(rows - 1), np.arange(columns - 1), indexing="ij")
-    )
-    first = i * columns + j
-    north_of, east_of, last = first + columns, first + 1, first + columns + 1
-    faces = [np.stack([first, last, north_of], axis=1), np.stack([first, east_of, last], axis=1)]
-    return Mesh(vertices, np.concatenate(faces).astype(np.int64))
+    vertices = np.empty((rows, columns, 3))
+    vertices[..., 0], vertices[..., 1], vertices[..., 2] = north[:, None], east, depth
+    first = columns * np.arange(rows - 1)[:, None] + np.arange(columns - 1)
+    last = columns + 1
+    faces = np.empty((2, rows - 1, columns - 1, 3), np.int64)
+    for half, corners in zip(faces, ((0, last, columns), (0, 1, last)), strict=True):
+        for corner, further in enumerate(corners):
+            np.add(first, further, out=half[..., corner])
+    return Mesh(vertices.reshape(-1, 3), faces.reshape(-1, 3))

@@ -22,13 +22,26 @@ BEYOND = 20_000.0
 
 def extended(grid: HeightGrid) -> tuple[Array, Array, Array]:
     """Nodes north (A,) and east (B,) and their depths (A, B), with the bottom beyond the edges."""
-    depth = np.pad(np.asarray(grid.depth, np.float64), 1, mode="edge")
+    own = np.asarray(grid.depth, np.float64)
+    # A map is filled up at its far edges to a size that other maps share: that goes on beyond too.
+    rows = _before_repeats(own)
+    columns = _before_repeats(own[:rows].T)
+    depth = np.pad(own[:rows, :columns], 1, mode="edge")
     axes = []
-    for axis in (0, 1):
+    for axis, count in enumerate((rows, columns)):
         first, step = float(grid.origin[axis]), float(grid.spacing[axis])
-        nodes = first + step * np.arange(grid.depth.shape[axis])
+        nodes = first + step * np.arange(count)
         axes.append(np.concatenate([[nodes[0] - BEYOND], nodes, [nodes[-1] + BEYOND]]))
     return axes[0], axes[1], depth
+
+
+def _before_repeats(rows: Array) -> int:
+    """How many of some rows are left, at least two, without those at the end that repeat the one
+    before."""
+    count = len(rows)
+    while count > 2 and np.array_equal(rows[count - 1], rows[count - 2]):
+        count -= 1
+    return count
 
 
 class Tiles:

@@ -71,7 +71,8 @@ class Triangles:
         local = mesh.vertices - self.centre
         normals = mesh.normals
         self._normals = [np.ascontiguousarray(c) for c in normals.T]
-        self._offsets = np.einsum("fc,fc->f", normals, local[mesh.faces[:, 0]])
+        first = local[mesh.faces[:, 0]].T
+        self._offsets = sum(n * side for n, side in zip(self._normals, first, strict=True))
         self._scene = EmbreeScene()
         TriangleMesh(self._scene, local.astype(np.float32), mesh.faces.astype(np.int32))
         # The structure is built with the first ray, which must not happen in two threads at once.
