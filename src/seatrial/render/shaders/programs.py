@@ -32,6 +32,8 @@ NEARBY_STEPS = 5
 LOOKS = 10
 """Distances at which a row of a rolling shutter looks for what it sees, each three times the one
 before."""
+CLOSER_LOOKS = 3
+"""At what was found so: each follows the face that the frame shows where the last one met it."""
 MOST_PASSING = 5
 """Velocities of bodies that are looked for so, with that of all that stand still."""
 FLOOR_STEPS = (2, 4)
@@ -94,6 +96,7 @@ CONSTANTS: dict[str, float | int] = {
     "BODY_ROWS": bodies.ROWS,
     "NEARBY_STEPS": NEARBY_STEPS,
     "LOOKS": LOOKS,
+    "CLOSER_LOOKS": CLOSER_LOOKS,
     "MOST_PASSING": MOST_PASSING,
     **{f"KIND_{name}": depth for name, depth in KINDS.items()},
 }

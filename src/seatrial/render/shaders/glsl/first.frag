@@ -40,7 +40,8 @@ vec3 moved(vec4 plane, float late) {
 // The nearest solid: the rasterised frame says which face, and the ray itself where. A lens that
 // bends finds its face where the frame shows its direction. A row that is taken later looks along
 // its ray, and as far aside as what moves has moved: a face counts where the frame shows the place
-// at which the ray meets it, with a face of the same body.
+// at which the ray meets it, with a face of the same body. What was found so is then looked at from
+// near by: the frame tells the very face at the place that was met.
 vec4 solid_along(Ray ray) {
   float distance;
   vec2 normal;
@@ -61,6 +62,13 @@ vec4 solid_along(Ray ray) {
         nearest = vec4(normal, distance, plane.w);
       far *= 3.0;
     }
+  }
+  for (int k = 0; k < CLOSER_LOOKS; k++) {
+    vec3 shift = moved(nearest, ray.late);
+    plane = frame_at(ray.origin + ray.direction * nearest.z - shift);
+    on_plane(plane, ray, shift, distance, normal);
+    bool same = nearest.w > 0.5 && floor(plane.w) == floor(nearest.w);
+    if (same && distance > 0.0 && distance < REACH) nearest = vec4(normal, distance, plane.w);
   }
   return nearest;
 #else
