@@ -208,6 +208,7 @@ class _Sitting:
         lens, frame, surface, rays = self.shot.lens, self.frame, self.surface, self.stage.rays
         self.uniforms.put_rows("turn", list(frame.turn))
         put("frame", frame.first, 1.0 / frame.extent)
+        put("raster", frame.extent / frame.size)
         put("picture", lens.width, lens.height, 1.0 / lens.focal_length)
         put("eye", np.mod(frame.eye[:2], GRAIN_REPEAT), frame.eye[2])
         put("sun", sky.sun_direction, shader.sunny)

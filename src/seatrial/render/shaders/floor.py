@@ -77,7 +77,7 @@ class Floor:
         return self._shades.get(key, lambda: table(self._gl, self._shaded(sun), smooth=True))
 
     def _shaded(self, sun: Array) -> Array:
-        depth = self._depth[1:-1, 1:-1]
+        depth = np.asarray(self.grid.depth, np.float64)
         slopes = slopes_of(self.grid)
         level, up = sun[:2], -float(sun[2])
         aside = float(np.hypot(*level))
@@ -97,7 +97,8 @@ class Floor:
         slopes = slopes_of(self.grid)
         uniforms.put("floor_first", slopes.origin - eye[:2])
         uniforms.put("floor_step", slopes.spacing)
-        uniforms.put("floor_count", self.grid.depth.shape)
+        rows, columns = self._depth.shape
+        uniforms.put("floor_count", rows - 2, columns - 2, *self.grid.depth.shape)
 
     def draw(self, program: Any, frame: Frame, reach: float, shallowest: float | None) -> bool:
         """Render what may be seen within reach; only what rises above a depth, where one is

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 FIELDS: dict[str, int] = {
     "turn": 3,  # rows of the matrix from the camera's axes to the world's
     "frame": 1,  # first tangents of the rasterised frame, right and down, and 1 over its extents
+    "raster": 1,  # the size of one of its pixels in tangents
     "picture": 1,  # columns, rows, 1 / focal length
     "eye": 1,  # north and east within the repeat of the grain, depth
     "sun": 1,  # towards it; whether it throws shadows
@@ -31,7 +32,7 @@ FIELDS: dict[str, int] = {
     "tiled": 1,  # north and east of the eye within the tile of the ripples
     "floor_first": 1,  # first node of a mapped bottom, from the eye
     "floor_step": 1,  # between nodes; depth of a flat one
-    "floor_count": 1,  # nodes towards north and east
+    "floor_count": 1,  # nodes towards north and east; of the whole map
     "sediment": 1,
     "stone": 1,
     "spans": 1,  # how far from the eye the maps of shadows reach

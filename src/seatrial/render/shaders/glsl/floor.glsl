@@ -1,5 +1,6 @@
 // A mapped bottom: `floor_first` is its first node, `floor_step` the distance between nodes. A row
-// of nodes around it carries it on, far beyond its edges (`geometry.tiles.extended`).
+// of nodes around it carries it on, far beyond its edges (`geometry.tiles.extended`). `floor_count`
+// has its nodes towards north and east, and how many the map has with those that only fill it up.
 
 vec2 floor_node(ivec2 where) {
   vec2 level = floor_first.xy + floor_step.xy * vec2(where - 1);
@@ -9,6 +10,14 @@ vec2 floor_node(ivec2 where) {
   if (where.x == last.x) level.x += BEYOND - floor_step.x;
   if (where.y == last.y) level.y += BEYOND - floor_step.y;
   return level;
+}
+
+// Which nodes a level place lies between.
+vec2 floor_among(vec2 level) {
+  vec2 along = level - floor_first.xy;
+  vec2 last = (floor_count.xy - 1.0) * floor_step.xy;
+  vec2 inside = clamp(along, vec2(0.0), last);
+  return 1.0 + inside / floor_step.xy + (along - inside) / BEYOND;
 }
 
 float floor_at(sampler2D map, ivec2 where) {
@@ -33,6 +42,6 @@ void floor_facet(sampler2D map, vec2 node, out vec3 normal, out float offset) {
 
 // Depth and normal of it between nodes, at a level place.
 vec2 floor_texture(vec2 level) {
-  vec2 node = clamp((level - floor_first.xy) / floor_step.xy, vec2(0.0), floor_count.xy - 1.0);
-  return ((node + 0.5) / floor_count.xy).yx;
+  vec2 node = clamp((level - floor_first.xy) / floor_step.xy, vec2(0.0), floor_count.zw - 1.0);
+  return ((node + 0.5) / floor_count.zw).yx;
 }

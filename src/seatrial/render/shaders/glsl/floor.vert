@@ -4,8 +4,6 @@
 uniform sampler2D map;
 uniform ivec3 piece; // first node towards north and east, and how many to a step
 
-out vec2 node;
-
 void main() {
   int side = PIECE + 3;
   ivec2 at = ivec2(gl_VertexID / side, gl_VertexID % side) - 1;
@@ -15,6 +13,5 @@ void main() {
   vec2 level = floor_node(where);
   float depth = floor_at(map, where);
   if (at != inside) depth += float(piece.z) * 0.5 * (floor_step.x + floor_step.y);
-  node = vec2(where);
   gl_Position = projected(vec3(level, depth - eye.z));
 }

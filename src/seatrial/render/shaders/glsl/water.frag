@@ -41,8 +41,7 @@ float to_bottom(vec3 start, vec3 way, float reach, out vec3 normal) {
     at += gap / max(way.z, 0.2);
   }
   float offset;
-  vec2 node = (start.xy + way.xy * at - floor_first.xy) / floor_step.xy + 1.0;
-  floor_facet(map, node, normal, offset);
+  floor_facet(map, floor_among(start.xy + way.xy * at), normal, offset);
   float met = (offset - dot(normal, start)) / dot(normal, way);
   at = abs(met - at) < 0.5 * at ? met : at;
   return at < reach && at > 0.0 ? at : NEVER;
