@@ -37,7 +37,6 @@ from seatrial.render.live.draw import draw as by_rays
 from seatrial.render.picture import FIRST_BODY, Lens, Motion, Shot, Stage
 from seatrial.render.renderers import drawing
 from seatrial.render.shaders import bodies as on_card
-from seatrial.render.shaders.bodies import closed, cut
 from seatrial.render.shaders.card import card_of
 from seatrial.render.shaders.context import on_card as having
 from seatrial.render.shaders.programs import CONSTANTS, Programs
@@ -170,17 +169,3 @@ def test_hundreds_of_pictures_of_ever_new_scenes_and_sizes_leave_nothing_behind(
     before = memory()
     some(140, 60)
     assert memory() - before < 10e6
-
-
-def test_cutting_faces_keeps_their_area_and_closed_bodies_are_known():
-    mesh = box((0.0, 0.0, 0.0), (30.0, 6.0, 2.0)).mesh()
-    faces = cut(mesh, 2.0)
-    sides = np.linalg.norm(np.roll(faces, -1, axis=1) - faces, axis=2)
-    assert sides.max() <= 2.0
-    area = 0.5 * np.linalg.norm(
-        np.cross(faces[:, 1] - faces[:, 0], faces[:, 2] - faces[:, 0]), axis=1
-    )
-    assert area.sum() == pytest.approx(2.0 * (30 * 6 + 30 * 2 + 6 * 2))
-    assert closed(mesh)
-    assert not closed(mesh._replace(faces=mesh.faces[1:]))
-    assert not closed(mesh._replace(faces=mesh.faces[:, ::-1]))
