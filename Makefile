@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo web browser screenshots test test-all lint format bench reference site wheel installed oldest corpus learning harbour pictures kills trajectories hostile gpsd fastdds web-clients judges clean
+.PHONY: help demo web browser screenshots test test-all lint format bench reference site wheel installed oldest corpus learning harbour pictures kills trajectories hostile gpsd fastdds web-clients shaders judges clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -108,9 +108,12 @@ fastdds: $(STAMP) ## C++ with Debian's Fast DDS hears, steers and asks services 
 web-clients: $(STAMP) ## roslibjs, Foxglove's client and canboatjs, of npm, at a run
 	@$(BIN)/python judges/web_clients.py
 
+shaders: $(STAMP) ## pictures by shaders are those by rays in every world; brings EGL and Mesa where missing
+	@$(BIN)/python judges/shaders.py
+
 judges: $(STAMP) ## what a release passes beside test-all: long, and needs the package index
 	@$(BIN)/python judges/table.py installed oldest site corpus learning harbour pictures kills trajectories \
-	  hostile gpsd fastdds web-clients
+	  hostile gpsd fastdds web-clients shaders
 
 clean: ## delete everything that the targets above made
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

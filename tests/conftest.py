@@ -69,6 +69,16 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("XLA_FLAGS", quick)
 
 
+@pytest.fixture
+def shaders() -> None:
+    """Skips a test where shaders cannot draw, and says why."""
+    from seatrial.render.renderers import trouble
+
+    found = trouble("shaders")
+    if found is not None:
+        pytest.skip(f"shaders cannot draw here: {found[0]} (to mend: {found[1]})")
+
+
 MOST_MEMORY = 4_000_000_000
 """Of a process between two files of tests, bytes; beyond it compiled programs are let go."""
 

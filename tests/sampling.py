@@ -97,6 +97,8 @@ LONG_FILES = [
     "scenarios/test_terrain",
     "analytic/test_acoustic_positioning",
     "analytic/test_contact",
+    "analytic/test_renderers",
+    "analytic/test_shaders",
     "scenarios/test_touching",
     "scenarios/test_pipelines",
     "scenarios/test_optical",

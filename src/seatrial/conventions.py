@@ -44,3 +44,6 @@ MaterialName = Literal[
 WaterTypeName = Literal["I", "IA", "IB", "II", "III", "1C", "3C", "5C", "7C", "9C", "fjord"]
 """Jerlov's types of water, oceanic and coastal, each from the clearest on, and a fjord's;
 `render.water` has what they do to light."""
+
+RendererName = Literal["rays", "shaders"]
+"""Ways to draw a live picture: by rays with Embree, or by shaders with OpenGL."""

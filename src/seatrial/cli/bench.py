@@ -53,8 +53,10 @@ def show_camera(as_json: bool) -> None:
 
     _show(
         camera_rows(),
-        f"{'sensor':>14}{'size':>12}  frames/s of all cores  share of the rays",
-        "{sensor:>14}{width:>7} × {height:<4}{frames_per_s:>19.1f}{share_of_rays:>19.0%}",
+        f"{'sensor':>14}  {'renderer':<8}{'size':>12}  frames/s of all cores"
+        "  processor ms/frame  share of the rays",
+        "{sensor:>14}  {renderer:<8}{width:>7} × {height:<4}{frames_per_s:>19.1f}"
+        "{cpu_ms_per_frame:>20.0f}{share_of_rays:>19.0%}",
         as_json,
     )
 

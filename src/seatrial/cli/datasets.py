@@ -48,7 +48,10 @@ def make(
     width: WidthOption = None,
     height: HeightOption = None,
     renderer: Annotated[
-        str, typer.Option(help="live (rays) or traced (paths, needs the extra `pictures`).")
+        str,
+        typer.Option(
+            help="live (as each camera says) or traced (paths; needs the extra `pictures`)."
+        ),
     ] = "live",
     samples: Annotated[
         int | None, typer.Option(help="Paths per pixel of the traced renderer.", min=1)

@@ -130,6 +130,8 @@ def trouble(folder: Path, name: str, digest: str) -> str | None:
             found = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         return error.strerror or str(error)
+    except ValueError:  # a list that was damaged names what no file can be called
+        return "no name of a file"
     return None if found == digest else "other bytes than were written"
 
 

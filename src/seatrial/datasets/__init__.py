@@ -7,7 +7,7 @@ from pathlib import Path
 import jax
 
 from seatrial.compile.scenario import described_by
-from seatrial.compile.sensors.cameras import lamps_of, lens_of
+from seatrial.compile.sensors.cameras import check_renderer, lamps_of, lens_of
 from seatrial.compile.surroundings.site import Site
 from seatrial.compile.swarm import members_of
 from seatrial.compile.variations import with_overrides
@@ -44,15 +44,23 @@ def make_dataset(
 
     `frames` is how many each camera takes, all of the scenario's duration when left out. `width`
     and `height` take the place of the cameras' own; their fields of view stay. `renderer` is
-    `live` or `traced`, as the scenario's `path_tracing` says, but for `samples` where they are
-    given.
+    `live`, by rays or shaders as each camera says, or `traced`, as the scenario's `path_tracing`
+    says, but for `samples` where they are given.
     """
     described = resized(with_overrides(described_by(scenario), seed, None), width, height)
     fitted = cameras_of(described)
     described = cut(described, fitted, frames)
     folder = Path(out)
+    if renderer == "live":
+        for camera in fitted:
+            check_renderer(camera.described)
     chosen = renderers.choose(
-        renderer, samples, described.seed, _tracing(described), described.world.marine_snow
+        renderer,
+        samples,
+        described.seed,
+        _tracing(described),
+        described.world.marine_snow,
+        tuple(camera.described.renderer for camera in fitted),
     )
     settings = Settings(_sequence(sequence), renderer, chosen.letters, chosen.options)
     with jax.enable_x64(True):

@@ -77,7 +77,7 @@ def body_colour(body: Body, material: int) -> Single:
 def grain(x: NDArray[np.floating], y: NDArray[np.floating], footprint: Single) -> Single:
     """(P,) brightness about 0 with the standard deviation 1, at places on a surface, m."""
     step = TILE / NODES
-    fine, coarse = _pattern()
+    fine, coarse = patterns()
     a, b = np.asarray(x / step, np.float32), np.asarray(y / step, np.float32)
     # Grain that is finer than a pixel is lost by the same share as by a box of its size.
     kept = np.float32(1.0) / (np.float32(1.0) + np.square(footprint / np.float32(4.0 * step)))
@@ -102,7 +102,7 @@ def _sampled(pattern: Single, a: Single, b: Single) -> Single:
 
 
 @cache
-def _pattern() -> tuple[Single, Single]:
+def patterns() -> tuple[Single, Single]:
     """Fine and coarse half of the pattern: noise with amplitudes that fall with the wavenumber."""
     random = np.random.Generator(np.random.Philox(key=20160))
     found = []
@@ -115,14 +115,20 @@ def _pattern() -> tuple[Single, Single]:
     return found[0], found[1]
 
 
+def summed(pattern: NDArray[np.floating]) -> Array:
+    """(rows + 1, columns + 1) sums of all cells before a row and a column."""
+    whole = np.zeros((pattern.shape[0] + 1, pattern.shape[1] + 1))
+    whole[1:, 1:] = np.cumsum(np.cumsum(pattern, axis=0), axis=1)
+    return whole
+
+
 def board_albedo(
     pattern: NDArray[np.floating], u: Array, v: Array, wide: Array, high: Array
 ) -> Array:
     """(P,) albedo of a board (rows, columns) of cells, at places u to the right and v down, from 0
     to 1 over its face, seen in pixels that are as wide and as high as stated there."""
     rows, columns = pattern.shape
-    whole = np.zeros((rows + 1, columns + 1))
-    whole[1:, 1:] = np.cumsum(np.cumsum(pattern, axis=0), axis=1)
+    whole = summed(pattern)
 
     def up_to(x: Array, y: Array) -> Array:
         """Sum of the cells left of and above a place; exact, since within a cell it is bilinear."""

@@ -42,8 +42,8 @@ SUN_RADIUS = math.radians(0.2666)
 KOSCHMIEDER = 3.912
 CLEAR = 80_000.0
 """Visibility of clear air, m."""
-_HAZE_COSINE = 0.7
-_AGAIN = 0.5
+HAZE_COSINE = 0.7
+AGAIN = 0.5
 """Light of molecules that comes evenly, over what they scatter once; an assumption."""
 _FADING = 0.45
 """Share of the optical depth by which scattered light fades; an assumption."""
@@ -139,9 +139,9 @@ class Sky:
         molecules, haze = (d.reshape(3, *(1,) * sine.ndim) for d in _depths())
         depth = molecules + haze
         rayleigh = 0.75 * (1.0 + cosine**2)
-        g = _HAZE_COSINE
+        g = HAZE_COSINE
         forward = (1.0 - g * g) / (1.0 + g * g - 2.0 * g * cosine) ** 1.5
-        phase = (molecules * (rayleigh + _AGAIN) + haze * forward) / depth
+        phase = (molecules * (rayleigh + AGAIN) + haze * forward) / depth
         fading = _FADING * depth
         here = air_mass(sine)
         sun = float(air_mass(np.array(math.sin(max(self.elevation, 0.0)))))
@@ -214,16 +214,21 @@ class SkyTable:
         across = sky._scattered(sine, square)
         clouds = sky.cloud * sky._covered(sine)
         depth = (molecules + haze)[:, None]
-        g = _HAZE_COSINE
+        g = HAZE_COSINE
         aside = (1.0 - g * g) / (1.0 + g * g) ** 1.5
-        phase = (molecules[:, None] * (0.75 + _AGAIN) + haze[:, None] * aside) / depth
+        phase = (molecules[:, None] * (0.75 + AGAIN) + haze[:, None] * aside) / depth
         path = (across - clouds) / phase
         share = molecules[:, None] / depth
-        self._even = (path * share * (0.75 + _AGAIN) + clouds).astype(np.float32)
-        self._curved = (path * share * 0.75).astype(np.float32)
-        self._hazy = (path * (1.0 - share)).astype(np.float32)
+        self.path, self.clouds = path, clouds
+        """Light scattered on the way to the top of the air, (3, N), for a phase function of 1, and
+        light of the clouds, (N,), at the square roots of sines."""
+        self.molecular = share[:, 0]
+        """(3,) share of it that molecules scatter, and not haze."""
+        self.even = (path * share * (0.75 + AGAIN) + clouds).astype(np.float32)
+        self.curved = (path * share * 0.75).astype(np.float32)
+        self.hazy = (path * (1.0 - share)).astype(np.float32)
         cosine = np.linspace(-1.0, 1.0, self.STEPS + 1)
-        self._forward = ((1.0 - g * g) / (1.0 + g * g - 2.0 * g * cosine) ** 1.5).astype(np.float32)
+        self.forward = ((1.0 - g * g) / (1.0 + g * g - 2.0 * g * cosine) ** 1.5).astype(np.float32)
 
     def radiance(self, towards: NDArray[np.float32]) -> NDArray[np.float32]:
         """(3, P) towards unit vectors (3, P), NED; below the horizon as above it."""
@@ -234,11 +239,11 @@ class SkyTable:
         cosine = x * towards[0] + y * towards[1] - z * sine
         place = ((cosine + np.float32(1.0)) * np.float32(0.5 * self.STEPS)).astype(np.int32)
         np.clip(place, 0, self.STEPS, out=place)
-        forward = self._forward.take(place)
+        forward = self.forward.take(place)
         cosine *= cosine
         found = np.empty((3, len(sine)), np.float32)
         for band in range(3):
-            found[band] = self._even[band].take(row)
-            found[band] += self._curved[band].take(row) * cosine
-            found[band] += self._hazy[band].take(row) * forward
+            found[band] = self.even[band].take(row)
+            found[band] += self.curved[band].take(row) * cosine
+            found[band] += self.hazy[band].take(row) * forward
         return found

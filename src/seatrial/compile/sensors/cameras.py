@@ -9,6 +9,7 @@ from seatrial.compile.surroundings.scene import hull_of
 from seatrial.geometry.bodies import rotation_matrix
 from seatrial.render.lens import Distortion
 from seatrial.render.picture import PINHOLE, Lens, Light, aperture
+from seatrial.render.renderers import trouble
 from seatrial.sensors.vision.camera import Camera
 from seatrial.sensors.vision.chip import Chip
 from seatrial.sensors.vision.depth_camera import DepthCamera, Noise
@@ -24,6 +25,7 @@ CLEAR = 0.1
 def camera(described: spec.Camera, context: Context) -> Built:
     """A camera."""
     d, lens = described, lens_of(described)
+    check_renderer(d)
     noisy, full = d.fidelity != "ideal", d.fidelity == "full"
     chip = Chip(
         time=d.exposure_time,
@@ -48,6 +50,7 @@ def camera(described: spec.Camera, context: Context) -> Built:
         line_time=d.line_time if d.shutter == "rolling" else 0.0,
         lights=_lights(d, context),
         period=context.period,
+        renderer=d.renderer,
         encoding={"none": "", "png": "png", "jpeg": f"jpeg:{d.quality}"}[d.compression],
     )
     return Built(
@@ -57,6 +60,21 @@ def camera(described: spec.Camera, context: Context) -> Built:
         (0.0, 0.0, 0.0),
         {**lens_facts(lens), "baseline": (d.baseline,)},
         dense=dense,
+    )
+
+
+def check_renderer(described: spec.Camera) -> None:
+    """Refuse a camera that nobody can draw for here."""
+    found = trouble(described.renderer)
+    if found is None:
+        return
+    reason, mend = found
+    raise described.error(
+        ("renderer",),
+        f"shaders cannot draw here: {reason}",
+        value=described.renderer,
+        expected="OpenGL by way of EGL, and the package moderngl",
+        mend=f"{mend}; or leave `renderer` out, which draws by rays",
     )
 
 

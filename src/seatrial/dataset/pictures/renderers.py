@@ -1,4 +1,4 @@
-"""Who draws: the live renderer by a few rays for every pixel, or the path tracer."""
+"""Who draws: live, by rays or by shaders as each camera says, or the path tracer."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from seatrial.dataset.pictures.drawing import Draughtsman, Take
 from seatrial.errors import DatasetError
-from seatrial.render.live.draw import draw
 from seatrial.render.picture import Passes, Stage
+from seatrial.render.renderers import drawing
 from seatrial.render.traced.settings import USUAL, Bounces, Tracing
 from seatrial.render.traced.truth import Truth
 
@@ -32,17 +32,24 @@ class Renderer(NamedTuple):
 
 
 def choose(
-    name: str, samples: int | None, seed: int, settings: Tracing = USUAL, snow: float = 0.0
+    name: str,
+    samples: int | None,
+    seed: int,
+    settings: Tracing = USUAL,
+    snow: float = 0.0,
+    ways: tuple[str, ...] = (),
 ) -> Renderer:
     """A renderer by its name. `seed` is that of the scenario, `settings` are those of the path
-    tracer but for `samples`, where they are given, and `snow` is in the water, 1/m³."""
+    tracer but for `samples`, where they are given, `snow` is in the water, 1/m³, and `ways` are
+    those in which live pictures of each camera are drawn: by rays where none are given."""
     if name == "live":
         if samples is not None:
             raise DatasetError(
                 "--samples: the live renderer draws no random paths\n"
                 "  to mend:  leave it out, or use --renderer traced"
             )
-        return Renderer(LIVE_LETTERS, {}, live)
+        chosen = {"renderers": list(ways)} if "shaders" in ways else {}
+        return Renderer(LIVE_LETTERS, chosen, partial(live, ways=ways))
     if name != "traced":
         raise DatasetError(f"--renderer {name}: unknown renderer\n  expected: live or traced")
     from seatrial.render.traced.backend import backend
@@ -54,7 +61,7 @@ def choose(
             "found neither\n"
             "  to mend:  leave out `diffuse_bounces`, `glossy_bounces` and `volume_bounces`"
         )
-    options = {
+    options: dict[str, Any] = {
         **asked._asdict(),
         "bounces": asked.bounces._asdict(),
         "snow": snow,
@@ -64,9 +71,14 @@ def choose(
     return Renderer(TRACED_LETTERS, options, make)
 
 
-def live(stage: Stage) -> Draughtsman:
-    """By rays with embreex."""
-    return lambda take: _with_flow(stage, take, draw(stage, take.shot, _LIVE))
+def live(stage: Stage, ways: tuple[str, ...] = ()) -> Draughtsman:
+    """By rays or by shaders, camera by camera."""
+
+    def drawn(take: Take) -> Passes:
+        draw = drawing(ways[take.camera] if ways else "rays")
+        return _with_flow(stage, take, draw(stage, take.shot, _LIVE))
+
+    return drawn
 
 
 def traced(stage: Stage, settings: Tracing, seed: int, snow: float) -> Draughtsman:

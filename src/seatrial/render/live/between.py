@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from seatrial.render.live.solids import Shader
 from seatrial.render.picture import Stage
 from seatrial.render.sky import SUN_RADIUS
+from seatrial.render.water import Medium
 
 Single = NDArray[np.float32]
 
@@ -28,6 +29,20 @@ FOG_HEIGHT = 250.0
 LAMP_STEPS = 6
 LAMP_REACH = 8.0
 """How far the light of lamps that comes straight back is added up, m."""
+FAINT = 5.0
+"""Optical depth beyond which nothing is seen through water."""
+DIM = 4.0
+"""The same of what is seen from above, for light that goes there and back."""
+
+
+def reach_from_above(water: Medium) -> float:
+    """How far behind the surface something is looked for from above it, m."""
+    return DIM / float((water.attenuation + water.daylight).min())
+
+
+def reach_of_mirror(water: Medium) -> float:
+    """How far from the surface something is looked for in its mirror from below, m."""
+    return 0.5 * FAINT / float(water.attenuation.min())
 
 
 @dataclass(frozen=True)

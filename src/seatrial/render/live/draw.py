@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from seatrial.geometry.bodies import rotation_matrix
 from seatrial.geometry.rays import Hits
-from seatrial.render.live.between import Between
+from seatrial.render.live.between import Between, reach_from_above, reach_of_mirror
 from seatrial.render.live.solids import Shader
 from seatrial.render.live.surface import Surface, surface_at
 from seatrial.render.optics import glint, mirrored, reflectance, refracted
@@ -45,14 +45,12 @@ REACH = 20_000.0
 """How far a camera sees, m."""
 TOGETHER = 1 << 16
 """Pixels that are drawn together: long loops, and arrays that stay in the cache."""
-FAINT = 5.0
-"""Optical depth beyond which nothing is seen through water."""
-DIM = 4.0
-"""The same of what is seen from above, for light that goes there and back."""
 GRAZING = 0.35
 """Reflectance of the surface above which nothing is looked for behind it."""
 MIRRORED = 150.0
 """How far from it bodies are seen in the surface, m."""
+DRY = 200.0
+"""The same of bodies above the water that are seen from below it, m."""
 TRUTHS = {"depth", "instance", "normals"}
 """Passes for which the surface is met where it is, not about there."""
 BESIDE = 3
@@ -153,11 +151,7 @@ class _View:
     @cached_property
     def wet(self) -> bool:
         """Whether the camera is under water."""
-        depth = float(self.shot.position[2])
-        if self.surface.grids is None:
-            return depth > 0.0
-        here = np.zeros(1, np.float32)
-        return depth + float(self.surface.height(here, here)[0]) > 0.0
+        return self.surface.covers(self.shot.position)
 
     def rows(self, first: int, last: int, wanted: set[str]) -> Passes:
         """Passes (..., P) of some rows."""
@@ -295,10 +289,9 @@ class _View:
         direction = refracted(some_of(seen.direction, rays), normal, straight, INDEX)
         deep = self.between.veil(np.zeros(1, np.float32), np.ones(1, np.float32), None)
         found = np.broadcast_to(deep, (3, len(rays))).copy()
-        water = self.stage.water
-        reach = DIM / float((water.attenuation + water.daylight).min())
+        reach = reach_from_above(self.stage.water)
         clear = np.flatnonzero(share < GRAZING)
-        if not len(clear) or not self._anything_within(reach):
+        if not len(clear) or not self.shader.anything_within(reach):
             return found
         place, way = seen.places(rays)[:, clear], direction[:, clear]
         found[:, clear] = self._through_water(place, way, reach)
@@ -318,16 +311,9 @@ class _View:
             if body.outline is not None or body.vertices is not None:
                 size = 50.0
             high = middle[2] - max(body.height, body.radius, 1.0)
-            if high < 0.0 and float(np.hypot(*(middle[:2] - here))) < 200.0 + size:
+            if high < 0.0 and float(np.hypot(*(middle[:2] - here))) < DRY + size:
                 return True
         return False
-
-    def _anything_within(self, reach: float) -> bool:
-        """Whether there is anything under water that is near enough to the surface."""
-        bottom = self.stage.rays.bottom
-        if self.shader.bodies or bottom is None:
-            return self.shader.bodies
-        return not isinstance(bottom, float | int) or float(bottom) < reach
 
     # In the water.
 
@@ -379,7 +365,7 @@ class _View:
         down = -facing.normal
         cosine = np.maximum(-sum(direction[c] * down[c] for c in range(3)), 0.01)
         share = reflectance(cosine, 1.0 / INDEX)
-        reach = 0.5 * FAINT / float(self.stage.water.attenuation.min())
+        reach = reach_of_mirror(self.stage.water)
         colour = np.zeros((3, len(rays)), np.float32)
         window = np.flatnonzero(share < 0.999)
         if len(window):
@@ -395,7 +381,7 @@ class _View:
             deep = self.between.veil(np.zeros(1, np.float32), way[2], None)
             # Only what is mirrored wholly, and near by, is looked for.
             near = np.flatnonzero((share[mirror] > 0.5) & (seen.distance[rays[mirror]] < reach))
-            if len(near) and self._anything_within(reach):
+            if len(near) and self.shader.anything_within(reach):
                 deep[:, near] = self._through_water(place[:, mirror[near]], way[:, near], reach)
             colour[:, mirror] += share[mirror] * deep
         return colour
@@ -415,7 +401,7 @@ class _View:
         if self._anything_dry:
             start = place + np.float32(5e-3) * direction
             hits = self.stage.rays.cast(
-                start.T.astype(np.float64), direction.T, self.shot.time, self.shot.others, 200.0
+                start.T.astype(np.float64), direction.T, self.shot.time, self.shot.others, DRY
             )
             if len(hits.ray):
                 there = start[:, hits.ray] + direction[:, hits.ray] * hits.distance.astype(

@@ -58,6 +58,23 @@ class Shader:
         seen = others is not None and bool(np.isfinite(others).any())
         return seen or any(body.shape != "vehicle" for body in self.stage.rays.bodies)
 
+    def anything_within(self, reach: float) -> bool:
+        """Whether there is anything under water that is near enough to the surface."""
+        bottom = self.stage.rays.bottom
+        if self.bodies or bottom is None:
+            return self.bodies
+        return not isinstance(bottom, float | int) or float(bottom) < reach
+
+    @cached_property
+    def sunny(self) -> bool:
+        """Whether the sun is bright enough for shadows."""
+        return float(self.stage.sky.sun_irradiance.max()) >= 1e-4
+
+    @cached_property
+    def shadow_depth(self) -> float:
+        """Down to which there are shadows under water, m."""
+        return SHADOWS / float(self.stage.water.scattering.min())
+
     @cached_property
     def sun_in_water(self) -> Array:
         """(3,) towards the sun, as refracted by a level surface."""
@@ -75,6 +92,13 @@ class Shader:
         return sky.sun_irradiance * sine * through, 0.934 * sky.sky_irradiance
 
     @cached_property
+    def upwelling(self) -> Array:
+        """(3,) irradiance from the sea onto what faces down."""
+        sky = self.stage.sky
+        down = sky.sky_irradiance - sky.sun_direction[2] * sky.sun_irradiance
+        return np.asarray(SEA_ALBEDO * down)
+
+    @cached_property
     def ambient(self) -> Array:
         """(3,) E_d(0)."""
         beam, even = self.daylight
@@ -83,7 +107,7 @@ class Shader:
     def albedo(self, hits: Hits, place: Single, footprint: Single) -> Single:
         """(3, P) of what is met at places (3, P), in pixels of a footprint, m."""
         normal = hits.normal.T
-        colour = self._painted.take(hits.body, axis=1)
+        colour = self.painted.take(hits.body, axis=1)
         floor = np.flatnonzero(hits.body == BOTTOM)
         if len(floor):
             part = slice(None) if len(floor) == len(hits.body) else floor
@@ -97,13 +121,13 @@ class Shader:
         own, turned = place[:, built], normal[:, built].astype(np.float32)
         size = footprint[built]
         # What moves, or shows a pattern, is looked at in its own axes.
-        for number in np.intersect1d(hits.body, self._apart):
+        for number in np.intersect1d(hits.body, self.apart):
             some = np.flatnonzero(hits.body[built] == number)
             own[:, some], here = self._in_body_axes(number, own[:, some], turned[:, some])
             turned[:, some] = here
         shade = BODY_CONTRAST * grain(*_on_face(own, turned), size)
         colour[:, built] *= 1.0 + shade
-        for number in np.intersect1d(hits.body, self._boards):
+        for number in np.intersect1d(hits.body, self.boards):
             front = np.flatnonzero((hits.body[built] == number) & (turned[0] > 0.9))
             if len(front):
                 body = self.stage.rays.bodies[number]
@@ -111,7 +135,7 @@ class Shader:
         return colour
 
     @cached_property
-    def _painted(self) -> Single:
+    def painted(self) -> Single:
         """(3, bodies + 2) albedo of every body; the last two places are the bottom's."""
         bodies = self.stage.rays.bodies
         found = np.zeros((3, len(bodies) + 2), np.float32)
@@ -120,11 +144,13 @@ class Shader:
         return found
 
     @cached_property
-    def _boards(self) -> list[int]:
+    def boards(self) -> list[int]:
+        """Places of bodies with a pattern."""
         return [i for i, b in enumerate(self.stage.rays.bodies) if b.pattern is not None]
 
     @cached_property
-    def _apart(self) -> list[int]:
+    def apart(self) -> list[int]:
+        """Places of bodies that are looked at in their own axes."""
         bodies = enumerate(self.stage.rays.bodies)
         return [i for i, b in bodies if b.moves or b.shape == "vehicle" or b.pattern is not None]
 
@@ -182,7 +208,7 @@ class Shader:
         facing = np.maximum(sum(normal[c] * np.float32(sun[c]) for c in range(3)), 0.0)
         facing *= self._lit(hits, place, facing, sun)
         up = np.float32(0.5) - np.float32(0.5) * normal[2]
-        below = SEA_ALBEDO * (sky.sky_irradiance - sun[2] * sky.sun_irradiance)
+        below = self.upwelling
         found = np.empty_like(albedo)
         for band in range(3):
             light = np.float32(sky.sun_irradiance[band]) * facing
@@ -203,7 +229,7 @@ class Shader:
         facing = np.maximum(sum(normal[c] * np.float32(sun[c]) for c in range(3)), 0.0)
         if shadows:
             # Deeper, so much of the beam has been scattered that there are no shadows.
-            sharp = depth < SHADOWS / float(water.scattering.min())
+            sharp = depth < self.shadow_depth
             facing *= self._lit(hits, place, facing * sharp, sun)
         up = np.float32(0.75) - np.float32(0.25) * normal[2]
         beam, even = self.daylight
@@ -227,7 +253,7 @@ class Shader:
         if not self.bodies and not isinstance(self.stage.rays.bottom, HeightGrid):
             return lit
         towards = np.flatnonzero(facing > 0.0)
-        if not len(towards) or self.stage.sky.sun_irradiance.max() < 1e-4:
+        if not len(towards) or not self.sunny:
             return lit
         away = CLEARANCE * (1.0 + hits.distance[towards])
         start = place[:, towards].T + away[:, None] * hits.normal[towards]
@@ -265,7 +291,7 @@ class Shader:
             return normal
         floor = np.flatnonzero(hits.body == BOTTOM)
         if len(floor):
-            normal[:, floor] = _slopes(bottom).normals(place[0, floor], place[1, floor])
+            normal[:, floor] = slopes_of(bottom).normals(place[0, floor], place[1, floor])
         return normal
 
 
@@ -275,11 +301,16 @@ def beam_strength(light: Light, towards: Single, distance: Single) -> Single:
     axis = light.direction
     cosine = -sum(towards[c] * np.float32(axis[c]) for c in range(3)) / distance
     shape = np.power(np.maximum(cosine, 0.0), np.float32(light.exponent))
-    return np.asarray(np.float32(light.intensity * SUN / ILLUMINANCE) * shape, np.float32)
+    return np.asarray(np.float32(strength_on_axis(light)) * shape, np.float32)
+
+
+def strength_on_axis(light: Light) -> float:
+    """In units of irradiance times square metre."""
+    return light.intensity * SUN / ILLUMINANCE
 
 
 @dataclass(frozen=True)
-class _Slopes:
+class Slopes:
     """How a mapped bottom falls, between its nodes."""
 
     origin: Array
@@ -288,6 +319,7 @@ class _Slopes:
     east: Single
 
     def normals(self, x: Single, y: Single) -> Single:
+        """(3, P) unit normals up at level places."""
         rows, columns = self.north.shape
         a = np.clip((x - self.origin[0]) / self.spacing[0], 0.0, rows - 1.001)
         b = np.clip((y - self.origin[1]) / self.spacing[1], 0.0, columns - 1.001)
@@ -306,10 +338,10 @@ class _Slopes:
         return np.stack([north * length, east * length, -length])
 
 
-_KNOWN: dict[int, tuple[HeightGrid, _Slopes]] = {}
+_KNOWN: dict[int, tuple[HeightGrid, Slopes]] = {}
 
 
-def _slopes(bottom: HeightGrid) -> _Slopes:
+def slopes_of(bottom: HeightGrid) -> Slopes:
     """Of a bottom; kept for the one that was asked for last."""
     known = _KNOWN.get(id(bottom))
     if known is not None and known[0] is bottom:
@@ -318,7 +350,7 @@ def _slopes(bottom: HeightGrid) -> _Slopes:
         np.asarray(part, np.float64) for part in (bottom.origin, bottom.spacing, bottom.depth)
     )
     north, east = (np.asarray(g, np.float32) for g in np.gradient(depth, *spacing))
-    found = _Slopes(origin, spacing, north, east)
+    found = Slopes(origin, spacing, north, east)
     _KNOWN.clear()
     _KNOWN[id(bottom)] = (bottom, found)
     return found

@@ -110,6 +110,13 @@ class Surface:
         assert self.grids is not None
         return _between(self.grids[0], *self._place(x, y))
 
+    def covers(self, position: Array) -> bool:
+        """Whether a place (3,) amid the grids is under water."""
+        if self.grids is None:
+            return float(position[2]) > 0.0
+        x, y = (np.full(1, position[c] - self.middle[c], np.float32) for c in range(2))
+        return float(position[2]) + float(self.height(x, y)[0]) > 0.0
+
     def distance(
         self, origin: Single, direction: Single, reach: float, exact: bool = False
     ) -> Single:

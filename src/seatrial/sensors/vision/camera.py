@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from seatrial.geometry.bodies import rotation_matrix
 from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
-from seatrial.render.live.draw import draw
 from seatrial.render.live.surface import Surface, surface_at
 from seatrial.render.picture import Lens, Light, Motion, Shot, Stage, categories
+from seatrial.render.renderers import Draw, drawing
 from seatrial.render.sky import Sky
 from seatrial.render.water import Medium
 from seatrial.sensors.noise.streams import stream
@@ -69,6 +69,12 @@ class Camera:
     """From sample to sample, s."""
     encoding: str
     """How the picture is sent: `jpeg:90`, `png`, or nothing for as it is."""
+    renderer: str = "rays"
+    """Who draws: a name of `render.renderers`."""
+
+    @property
+    def _draw(self) -> Draw:
+        return drawing(self.renderer)
 
     @property
     def payload(self) -> PayloadInfo:
@@ -88,9 +94,9 @@ class Camera:
             shot = self._shot(views, i)
             surface = surface_at(ocean, shot.position[:2], shot.time)
             if self.shows != "colour":
-                payload[i] = draw(stage, shot, (self.shows,), surface)[self.shows]
+                payload[i] = self._draw(stage, shot, (self.shows,), surface)[self.shows]
                 continue
-            preview = draw(
+            preview = self._draw(
                 stage, replace(shot, lens=self._small, motion=None), ("colour", "depth"), surface
             )
             exposure = self.chip.exposure(preview["colour"].reshape(-1, 3))
@@ -142,7 +148,7 @@ class Camera:
     ) -> Single:
         """(H, W, 3) radiance behind the lens, over an exposure, as the mean of some pictures."""
         if pictures == 1:
-            light = draw(stage, shot, ("colour",), surface)["colour"]
+            light = self._draw(stage, shot, ("colour",), surface)["colour"]
         else:
             assert views.velocity is not None
             assert views.turn is not None
@@ -152,7 +158,7 @@ class Camera:
                 apart = ((j + 0.5) / pictures - 0.5) * time
                 motion = Motion(views.velocity[i], views.turn[i], late + apart)
                 moved = replace(shot, motion=motion)
-                light += draw(stage, moved, ("colour",), surface)["colour"]
+                light += self._draw(stage, moved, ("colour",), surface)["colour"]
             light *= np.float32(1.0 / pictures)
         if self.vignetting > 0.0:
             light *= self._falloff

@@ -5,6 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from seatrial.conventions import RendererName
 from seatrial.spec.base import Metres, Number, Plain, Radians, Seconds, Spec, Unit
 from seatrial.spec.sensors.base import SensorSpec
 
@@ -70,6 +71,10 @@ class Camera(Imager):
 
     type: Literal["camera"]
     """Selects this sensor."""
+    renderer: RendererName = "rays"
+    """Who draws: `rays`, which need nothing more and give the same bytes everywhere, or `shaders`,
+    on a GPU or on Mesa in software (`pip install 'seatrial[shaders]'`), faster and with small
+    differences."""
     shows: Literal["colour", "depth", "normals", "instance", "category"] = "colour"
     """What the picture tells of every pixel."""
     auto_exposure: bool = True
