@@ -170,6 +170,16 @@ def test_whoever_drives_the_recording_has_the_same_bytes(case, tmp_path, monkeyp
     assert len(recordings(compile_scenario(CASES[case]()), tmp_path)) == 1
 
 
+def test_a_run_that_fills_its_last_block_has_the_same_bytes_whoever_drives(tmp_path, monkeypatch):
+    """One who steps on cannot know that a frame is the last until no other follows."""
+    plan = compile_scenario(sensing())
+    size = 6
+    assert plan.frames % size == 0
+    assert plan.schedule.controls == 1
+    monkeypatch.setattr(gathering, "block_size", lambda plan: size)
+    assert len(recordings(plan, tmp_path)) == 1
+
+
 @pytest.mark.filterwarnings("ignore::seatrial.SpecWarning")  # of orders after the end
 @pytest.mark.parametrize("name", sampled(library_names("scenario"), "demo"))
 def test_a_scenario_of_the_library_has_the_same_bytes_whoever_drives(name, tmp_path):

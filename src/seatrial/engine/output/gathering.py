@@ -95,8 +95,11 @@ class Gatherer:
         self._periods += block.periods
         # Frames whose periods have passed: the samples of a whole period go with its frame.
         passed = self._periods // self._plan.schedule.controls
+        # The last frame is kept for `finish`, which leaves out what was measured after it; of an
+        # endless run it may be the one that came last.
+        frames_known = self._given + self._waiting if self._endless else self._until
         full = []
-        while self._given + self._size <= min(passed, self._until - 1):
+        while self._given + self._size <= min(passed, frames_known - 1):
             full.append(self._hand_on(self._size))
         return full
 
