@@ -536,3 +536,14 @@ def test_a_list_of_checksums_with_a_damaged_line_is_still_read(tmp_path):
     found = files.read_sums(sums)
     assert "a.csv" in found
     assert "b.csv" not in found
+
+
+def test_a_list_of_checksums_that_names_no_file_that_can_be_is_refused_in_words(tmp_path, seatrial):
+    (tmp_path / "a.csv").write_bytes(b"1")
+    damaged = files.line("b\0.csv", b"2")
+    (tmp_path / files.SUMS).write_text(files.line("a.csv", b"1") + damaged)
+    code, _, err = seatrial("dataset", "verify", tmp_path)
+    assert code == 2
+    assert "1 of 2 files are not as they were written" in err
+    assert "b\0.csv: no name of a file" in err
+    assert "Traceback" not in err
