@@ -1,6 +1,8 @@
 """Exported units, run by FMPy, which knows nothing of seatrial."""
 
+import sys
 import zipfile
+from types import ModuleType
 
 import fmpy
 import numpy as np
@@ -32,6 +34,12 @@ def sailed(unit, step=0.1, **start):
         output=SEEN,
         start_values=start,
     )
+
+
+def test_a_unit_is_written_where_another_of_its_name_was_run(tmp_path, monkeypatch):
+    """FMPy loads units into its own process, where their modules stay."""
+    monkeypatch.setitem(sys.modules, "otter_fmi2", ModuleType("otter_fmi2"))
+    assert export_fmu("otter", "calm", tmp_path / "otter.fmu", 2).exists()
 
 
 def test_a_unit_moves_as_a_run_does(unit):

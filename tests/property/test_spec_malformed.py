@@ -48,7 +48,7 @@ def test_an_extreme_number_is_refused_or_used_and_nothing_else(tmp_path, seed, c
             answer = check_description(str(path))
         except SpecError as error:
             answer = str(error).partition(":")[0]
-        assert answer in ("vehicle", "world", "scenario", "imu", str(path))
+        assert answer in ("vehicle", "world", "scenario", "imu", "lidar", str(path))
 
 
 @pytest.mark.parametrize("name", sorted(good_documents()))

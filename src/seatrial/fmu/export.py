@@ -1,6 +1,5 @@
 """Writes Functional Mock-up Units: FMI 2 and 3, co-simulation."""
 
-import contextlib
 import importlib
 import keyword
 import re
@@ -83,13 +82,15 @@ def export_fmu(
     )
     title = f"The vehicle {described.name} in the world {sea.name}"
     with tempfile.TemporaryDirectory() as folder:
-        script = Path(folder) / f"{name}_unit.py"
+        # Units of both kinds can run in one process, which keeps their modules by name.
+        script = Path(folder) / f"{name}_fmi{fmi}.py"
         words = {"title": title, "version": __version__, "package": package, "name": name}
         number = {2: "Real", 3: "Float64"}[fmi]
         script.write_text(_SCRIPT.format(**words, fmi=fmi, number=number))
         resource = Path(folder) / SCENARIO
         resource.write_text(dump(scenario))
         before = list(sys.path)
+        sys.modules.pop(script.stem, None)  # of a unit of this name that the process has run
         try:
             built: Path = builder.FmuBuilder.build_FMU(
                 script, dest=folder, project_files=[resource]
@@ -98,8 +99,7 @@ def export_fmu(
             out.write_bytes(Path(built).read_bytes())
         finally:
             sys.path[:] = before
-            with contextlib.suppress(KeyError):
-                del sys.modules[script.stem]
+            sys.modules.pop(script.stem, None)
     return out
 
 

@@ -42,9 +42,9 @@ KNOWN = (
 WAVY = 0.5
 """Largest standard deviation of a depth by waves, m."""
 
-COLUMN, SETTLES = 20.0, 1800.0
-"""Depth at which it is asked what a wrong density does to a depth by pressure, m, and for how long
-it does so, s."""
+LEVELS, COLUMN = (0.001, 1800.0), 20.0
+"""What tide and weather do to a depth by pressure within a run, m, and for how long, s; and the
+depth at which it is asked what a wrong density does to it, m."""
 
 
 class Makers:
@@ -154,8 +154,7 @@ class Makers:
         error = self._level(sensor.density)
         if full:
             offset = 0.0 if sensor.zeroed else sensor.offset / per_metre
-            drift = math.hypot(sensor.drift / per_metre, error.drift)
-            error = Error(offset, drift, sensor.drift_time)
+            error = Error(offset, math.hypot(sensor.drift / per_metre, error.drift), error.time)
         return self._depth(
             sensor, info, factor, "depth", 0.0, 1.0, (white / per_metre, step / per_metre), error
         )
@@ -176,7 +175,7 @@ class Makers:
             np.asarray(density_at(self._water, constant(depth)), np.float64), depth.shape
         )
         wrong = float(np.trapezoid(true / density - 1.0, depth))
-        return Error(0.0, abs(wrong), SETTLES)
+        return Error(0.0, math.hypot(LEVELS[0], wrong), LEVELS[1])
 
     def _depth(
         self,

@@ -15,8 +15,8 @@ errors. One that stays for so long is not averaged away: it counts with the whit
 leave as much after this time."""
 
 LEAST = {"position": 0.005, "depth": 0.001, "velocity": 0.003, "angle": 1e-4, "field": 1e-7}
-"""Deviations of sensors that are described without an error: an IMU errs in ways that a filter has
-no state for, and one that believed them wholly would reject them for it. m, m/s, rad, T."""
+"""Deviations below which no sensor is believed: an IMU errs in ways that a filter has no state for,
+and a sensor without errors would be rejected for them. m, m/s, rad, T."""
 
 
 class Error(NamedTuple):
@@ -41,9 +41,8 @@ def rounded(noise: float, step: float) -> float:
 
 
 def believed(deviation: Any, what: str) -> NDArray[np.float64]:
-    """A deviation as it is described; the least one of a `position`, an `angle` … where it is 0."""
-    described = np.asarray(deviation, np.float64)
-    return np.where(described > 0.0, described, LEAST[what])
+    """A deviation, or the least one of a `position`, an `angle` …."""
+    return np.maximum(np.asarray(deviation, np.float64), LEAST[what])
 
 
 def lasting(white: Any, slow: Any, time: float, period: float) -> Any:
