@@ -1,12 +1,9 @@
 """Ways to draw a live picture, by name: rays with Embree, or shaders on a card or in Mesa."""
 
-from typing import Protocol, get_args
+from typing import Protocol
 
-from seatrial.conventions import RendererName
 from seatrial.render.live.surface import Surface
 from seatrial.render.picture import Passes, Shot, Stage
-
-RENDERERS: tuple[str, ...] = get_args(RendererName)
 
 
 class Draw(Protocol):

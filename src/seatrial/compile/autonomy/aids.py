@@ -13,7 +13,7 @@ from seatrial.compile.autonomy.deviations import (
     MEMORY,
     Error,
     as_states,
-    believed,
+    at_least,
     lasting,
     rounded,
 )
@@ -95,10 +95,10 @@ class Makers:
             Error(0.0, factor * d, t) for d, t in zip(errors.drift, errors.drift_time, strict=True)
         ]
         white, slow = self._split(np.array(errors.noise), drifts, info)
-        speed = np.hypot(believed(errors.velocity_noise, "velocity"), self._turning(info))
+        speed = np.hypot(at_least(errors.velocity_noise, "velocity"), self._turning(info))
         return places.Fix(
             arm=self._arm(info),
-            deviation=constant(factor * believed(white, "position")),
+            deviation=constant(factor * at_least(white, "position")),
             velocity_deviation=constant(factor * speed),
             test=self._belief.sensor(
                 sensor, info, (3, 3), 0.0 if sensor.fidelity == "ideal" else math.inf
@@ -113,7 +113,7 @@ class Makers:
         if self._direct:
             return places.Fix(
                 arm=self._arm(info),
-                deviation=constant(factor * believed(info.deviation[:3], "position")),
+                deviation=constant(factor * at_least(info.deviation[:3], "position")),
                 velocity_deviation=None,
                 test=self._belief.sensor(sensor, info, (3,), noisy),
                 slow=as_states([]),
@@ -121,7 +121,7 @@ class Makers:
         return places.Ranges(
             arm=self._arm(info),
             anchors=constant(anchors),
-            deviation=constant(factor * believed(info.deviation[3:], "position")),
+            deviation=constant(factor * at_least(info.deviation[3:], "position")),
             test=self._belief.sensor(sensor, info, (1,) * anchors.shape[1], noisy),
             slow=as_states([]),
             antenna=self._antenna(sensor, info, 0.0),
@@ -129,8 +129,8 @@ class Makers:
         )
 
     def _usbl(self, sensor: Any, info: SensorInfo, factor: float) -> places.Beacon:
-        distance = believed(info.deviation[0], "position")
-        angle = believed(info.deviation[1], "angle")
+        distance = at_least(info.deviation[0], "position")
+        angle = at_least(info.deviation[1], "angle")
         return places.Beacon(
             arm=self._arm(info),
             matrix=constant(matrix_of(info).ravel()),
@@ -195,7 +195,7 @@ class Makers:
             arm=self._arm(info),
             zero=constant(zero),
             per_unit=constant(per_unit),
-            deviation=constant(factor * believed(white, "depth")),
+            deviation=constant(factor * at_least(white, "depth")),
             test=self._belief.sensor(
                 sensor, info, (1,), *noise, unstated=0.0 if self._direct else WAVY
             ),
@@ -242,8 +242,8 @@ class Makers:
         return velocities.BodyVelocity(
             arm=self._arm(info),
             matrix=constant(matrix_of(info).ravel()),
-            deviation=constant(factor * np.hypot(believed(ground, "velocity"), turning)),
-            water_deviation=constant(factor * np.hypot(believed(water, "velocity"), turning)),
+            deviation=constant(factor * np.hypot(at_least(ground, "velocity"), turning)),
+            water_deviation=constant(factor * np.hypot(at_least(water, "velocity"), turning)),
             test=self._belief.sensor(sensor, info, (len(axes),), float(ground[0]), step),
             slow=as_states([] if self._direct else errors),
             axes=axes,
@@ -265,7 +265,7 @@ class Makers:
             matrix=constant(matrix_of(info).ravel()),
             offset=constant(0.0 if sensor.corrected else sensor.declination),
             declination=constant(sensor.declination),
-            deviation=constant(factor * believed(white, "angle")),
+            deviation=constant(factor * at_least(white, "angle")),
             test=self._belief.sensor(sensor, info, (1,), info.deviation[0], step),
             slow=as_states(errors),
         )
@@ -278,7 +278,7 @@ class Makers:
         white, slow = self._split(np.zeros(3), errors, info)
         return directions.Attitude(
             mounting=constant(info.orientation),
-            deviation=constant(believed(white, "angle")),
+            deviation=constant(at_least(white, "angle")),
             test=self._belief.sensor(sensor, info, (3,), math.inf if sigmas.any() else 0.0),
             slow=slow,
         )
@@ -294,7 +294,7 @@ class Makers:
         return directions.Field(
             matrix=constant(matrix_of(info).ravel()),
             field=constant(field),
-            deviation=constant(factor * believed(info.deviation, "field")),
+            deviation=constant(factor * at_least(info.deviation, "field")),
             test=self._belief.sensor(sensor, info, (3,), info.deviation[0], step),
             slow=as_states(errors),
         )

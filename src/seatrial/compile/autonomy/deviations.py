@@ -40,7 +40,7 @@ def rounded(noise: float, step: float) -> float:
     return math.hypot(noise, step / math.sqrt(12.0))
 
 
-def believed(deviation: Any, what: str) -> NDArray[np.float64]:
+def at_least(deviation: Any, what: str) -> NDArray[np.float64]:
     """A deviation, or the least one of a `position`, an `angle` …."""
     return np.maximum(np.asarray(deviation, np.float64), LEAST[what])
 
