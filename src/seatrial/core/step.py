@@ -66,10 +66,16 @@ def stepped(
     model: Model, ocean: Ocean, state: State, command: jax.Array, t: jax.Array, dt: float
 ) -> Stepped:
     """The same, with what the step knows besides."""
-    return stepped_together([model], [ocean], [state], [command], t, dt)[0]
+    one = [model], [ocean], [state]
+    free = free_together(*one, [command], t, dt)
+    near = anything_near(*one, free, t + dt)
+    if near is None:
+        return free[0]
+    found: list[Stepped] = jax.lax.cond(near, lambda: touched(*one, free, t, dt), lambda: free)
+    return found[0]
 
 
-def stepped_together(
+def free_together(
     models: Sequence[Model],
     oceans: Sequence[Ocean],
     states: Sequence[State],
@@ -77,18 +83,13 @@ def stepped_together(
     t: jax.Array,
     dt: float,
 ) -> list[Stepped]:
-    """The same for vehicles of several kinds that touch each other."""
-    free = [_free(*one, t, dt) for one in zip(models, oceans, states, commands, strict=True)]
-    hulls = [model.contact for model in models if model.contact is not None]
-    if not hulls:
-        return free
-    return touched(models, hulls, oceans, states, free, t, dt)
+    """Steps of vehicles that pass through everything."""
+    return [_free(*one, t, dt) for one in zip(models, oceans, states, commands, strict=True)]
 
 
 def _free(
     model: Model, ocean: Ocean, state: State, command: jax.Array, t: jax.Array, dt: float
 ) -> Stepped:
-    """A step without contact."""
     harm = model.impairment
     half = actuating.advance(model.actuators, state.actuators, command, 0.5 * dt, harm)
     full = actuating.advance(model.actuators, half, command, 0.5 * dt, harm)
@@ -97,23 +98,61 @@ def _free(
         return derivative(model, ocean, at, time)
 
     if model.integrator == "rk4":
-        return Stepped(*rk4(rate, state, (half, full), t, dt), None, None)
-    return Stepped(*semi_implicit(rate, state, full, t, dt), None, None)
+        after, rates = rk4(rate, state, (half, full), t, dt)
+    else:
+        after, rates = semi_implicit(rate, state, full, t, dt)
+    if model.contact is None:
+        return Stepped(after, rates, None, None)
+    load = contact.untouched(after.velocity[0])
+    return Stepped(after, rates, load, None if model.contact.near is None else load)
+
+
+def anything_near(
+    models: Sequence[Model],
+    oceans: Sequence[Ocean],
+    before: Sequence[State],
+    free: Sequence[Stepped],
+    t: jax.Array,
+) -> jax.Array | None:
+    """Whether steps that end at `t` may have met something; None where there is nothing to meet."""
+    sides = _sides(models, oceans, before, free)
+    return contact.near(sides, t) if sides else None
 
 
 def touched(
     models: Sequence[Model],
-    hulls: Sequence[contact.Contact],
     oceans: Sequence[Ocean],
     before: Sequence[State],
     free: Sequence[Stepped],
     t: jax.Array,
     dt: float,
 ) -> list[Stepped]:
-    """Steps that were free of contact, with what contact makes of their ends."""
-    sides = [
+    """Steps that were free, with what contact makes of their ends."""
+    sides = _sides(models, oceans, before, free)
+    responses = [
+        answering(model.inertia, surroundings(model, ocean, start, t).wet)
+        for model, ocean, start in zip(models, oceans, before, strict=True)
+    ]
+    found = contact.pushed(sides, responses, t + dt, dt)
+    return [
+        _pushed_on(side, end, push, dt) for side, end, push in zip(sides, free, found, strict=True)
+    ]
+
+
+def _sides(
+    models: Sequence[Model],
+    oceans: Sequence[Ocean],
+    before: Sequence[State],
+    free: Sequence[Stepped],
+) -> list[contact.Side]:
+    """Those that can be touched, at the end of steps without it.
+
+    They are made where they are used: what passes the border of a branch is written out in every
+    step, number by number.
+    """
+    return [
         contact.Side(
-            hull=hull,
+            hull=model.contact,
             ocean=ocean,
             moved=contact.Moved(
                 place=vec3(end.state.position),
@@ -125,33 +164,9 @@ def touched(
             share=0.5 if model.integrator == "rk4" else 1.0,
             afloat=isinstance(model.restoring, restoring.SurfaceRestoring),
         )
-        for model, hull, ocean, start, end in zip(models, hulls, oceans, before, free, strict=True)
+        for model, ocean, start, end in zip(models, oceans, before, free, strict=True)
+        if model.contact is not None
     ]
-
-    def pushed() -> list[Stepped]:
-        responses = [
-            answering(model.inertia, surroundings(model, ocean, start, t).wet)
-            for model, ocean, start in zip(models, oceans, before, strict=True)
-        ]
-        found = contact.pushed(sides, responses, t + dt, dt)
-        return [
-            _pushed_on(side, end, push, dt)
-            for side, end, push in zip(sides, free, found, strict=True)
-        ]
-
-    def missed() -> list[Stepped]:
-        nothing = [contact.untouched(end.state.velocity[0]) for end in free]
-        return [
-            end._replace(load=load, met=None if hull.near is None else load)
-            for end, load, hull in zip(free, nothing, hulls, strict=True)
-        ]
-
-    # What only a touch needs is computed inside its branch: what passes its border is written out.
-    near = contact.near(sides, t + dt)
-    if near is None:
-        return missed()
-    found: list[Stepped] = jax.lax.cond(near, pushed, missed)
-    return found
 
 
 def _pushed_on(side: contact.Side, free: Stepped, push: contact.Pushed, dt: float) -> Stepped:

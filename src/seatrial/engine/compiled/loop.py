@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 
 from seatrial import faults as faulting
-from seatrial.core.step import stepped_together
+from seatrial.core.step import Stepped, anything_near, free_together, touched
 from seatrial.core.types import Model, State, Traffic
 from seatrial.engine.command import commanders as commanding
 from seatrial.engine.command import compiled_controller
@@ -405,16 +405,30 @@ def integrate(
     def body(i: jax.Array, at: list[Advanced]) -> list[Advanced]:
         t = (index + i) * time_step
         states = [one.state for one in at]
-        return [
-            Advanced(
-                after.state,
-                jnp.where(i == 0, after.rates, one.rates),
-                touching.feel(one.touch, (after.load, after.met), time_step),
+        free = free_together(models, oceans, states, orders, t, time_step)
+
+        def ended(ends: list[Stepped], touches: list[tuple[Touch, ...]]) -> list[Advanced]:
+            return [
+                Advanced(end.state, jnp.where(i == 0, end.rates, one.rates), touch)
+                for one, end, touch in zip(at, ends, touches, strict=True)
+            ]
+
+        def missed() -> list[Advanced]:
+            return ended(free, [one.touch for one in at])
+
+        def pushed() -> list[Advanced]:
+            ends = touched(models, oceans, states, free, t, time_step)
+            return ended(
+                ends,
+                [
+                    touching.feel(one.touch, (end.load, end.met), time_step)
+                    for one, end in zip(at, ends, strict=True)
+                ],
             )
-            for one, after in zip(
-                at, stepped_together(models, oceans, states, orders, t, time_step), strict=True
-            )
-        ]
+
+        near = anything_near(models, oceans, states, free, t + time_step)
+        found: list[Advanced] = missed() if near is None else jax.lax.cond(near, pushed, missed)
+        return found
 
     barrier: Any = jax.lax.optimization_barrier  # JAX gives it no types
     count = steps if differentiable else barrier(jnp.int64(steps))
