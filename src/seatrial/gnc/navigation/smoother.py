@@ -5,9 +5,11 @@ them (Rauch, Tung and Striebel 1965; Särkkä 2013, section 8.2),
 
     G = P_k Φᵀ (P⁻)⁻¹,   x_k ← x_k ⊞ G (x_{k+1} ⊟ x⁻),   P_k ← P_k + G (P_{k+1} − P⁻) Gᵀ
 
-where ⊟ and ⊞ take the error between two nominal states and put one into a state. All ticks of an
-hour at 200 Hz would need gigabytes. So the filter is run once to keep the state at the beginning of
-every block of ticks, and once more through each block, from the last to the first.
+where ⊟ and ⊞ take the error between two nominal states and put one into a state. Over ticks without
+a measurement P_{k+1} is P⁻, and the gains of several in a row come to one with Φ of all of them: a
+stretch up to the next measurement is one step. All ticks of an hour at 200 Hz would need gigabytes.
+So the filter is run once to keep the state at the beginning of every block of ticks, and once more
+through each block, from the last to the first.
 """
 
 from functools import partial
@@ -29,6 +31,17 @@ class Smoothed(NamedTuple):
 
     estimate: Estimate
     state: NavState
+
+
+class _Stretch(NamedTuple):
+    """Ticks since the last measurement."""
+
+    state: NavState
+    """At their end."""
+    begun: NavState
+    """After that measurement."""
+    moved: jax.Array
+    """Φ P from there to the end."""
 
 
 def smooth(
@@ -90,35 +103,54 @@ def _back(
 ) -> NavState:
     """Smoothed state at the beginning of a block from the one at its end."""
 
-    def forward(state: NavState, row: Any) -> tuple[NavState, Any]:
+    last = rows[0][-1]
+
+    def forward(at: _Stretch, row: Any) -> tuple[_Stretch, Any]:
         k, sample, valid, feeds = row
-        predicted, move = eskf.propagate(filter, state, sample, dt, valid)
+        predicted, move = eskf.propagate(filter, at.state, sample, dt, valid)
         after, _ = offline.correct(filter, predicted, k, feeds, orders, dt, period)
         assert isinstance(after, NavState)
-        return after, (state, predicted, move)
+        stretch = at._replace(state=after, moved=move.apply(at.moved))
+        ends = (k == last) | jnp.any(after.covariance != predicted.covariance)
+        fresh = _Stretch(after, after, after.covariance)
+        following: _Stretch = jax.tree.map(lambda a, b: jnp.where(ends, a, b), fresh, stretch)
+        return following, (at.begun, predicted, stretch.moved, ends)
 
     def backward(later: NavState, kept: Any) -> tuple[NavState, None]:
-        state, predicted, move = kept
-        gain = _gain(move.apply(state.covariance), predicted.covariance)
-        better = eskf.inject(state, jnp.einsum("ijn,jn->in", gain, difference(later, predicted)))
-        change = later.covariance - predicted.covariance
-        half = jnp.einsum("ijn,jkn->ikn", gain, change)
-        covariance = state.covariance + jnp.einsum("ijn,kjn->ikn", half, gain)
-        return better._replace(covariance=0.5 * (covariance + covariance.swapaxes(0, 1))), None
+        begun, predicted, moved, ends = kept
 
-    _, kept = jax.lax.scan(forward, before, rows)
+        def smoothed() -> NavState:
+            gain = _gain(moved, predicted.covariance)
+            error = difference(later, predicted)
+            better = eskf.inject(begun, jnp.einsum("ijn,jn->in", gain, error))
+            change = later.covariance - predicted.covariance
+            half = jnp.einsum("ijn,jkn->ikn", gain, change)
+            covariance = begun.covariance + jnp.einsum("ijn,kjn->ikn", half, gain)
+            return better._replace(covariance=0.5 * (covariance + covariance.swapaxes(0, 1)))
+
+        return jax.lax.cond(ends, smoothed, lambda: later), None
+
+    _, kept = jax.lax.scan(forward, _Stretch(before, before, before.covariance), rows)
     smoothed, _ = jax.lax.scan(backward, later, kept, reverse=True)
     return smoothed
 
 
 def _gain(moved: jax.Array, predicted: jax.Array) -> jax.Array:
-    """(P Φᵀ)(P⁻)⁻¹ of `moved` = Φ P; scaled, since metres and rad/s are far apart."""
+    """(P Φᵀ)(P⁻)⁻¹ of `moved` = Φ P; scaled, since metres and rad/s are far apart.
+
+    By Gauss and Jordan, which a covariance lets do without pivots. LAPACK shares such a matrix out
+    among threads that wait for each other longer than they work, where others use the machine too.
+    """
     scale = 1.0 / jnp.sqrt(jnp.einsum("iin->in", predicted))
-    scaled = predicted * scale[:, None] * scale[None]
-    solved = jnp.linalg.solve(
-        jnp.moveaxis(scaled, -1, 0), jnp.moveaxis(moved * scale[:, None], -1, 0)
-    )
-    return jnp.moveaxis(solved, 0, -1).swapaxes(0, 1) * scale[None]
+    size = predicted.shape[0]
+    rows = jnp.concatenate([predicted * scale, moved], axis=1) * scale[:, None]
+
+    def eliminate(i: int, rows: jax.Array) -> jax.Array:
+        row = rows[i] / rows[i, i]
+        return (rows - rows[:, i, None] * row).at[i].set(row)
+
+    solved: jax.Array = jax.lax.fori_loop(0, size, eliminate, rows)
+    return solved[:, size:].swapaxes(0, 1) * scale[None]
 
 
 def difference(true: NavState, believed: NavState) -> jax.Array:
