@@ -190,7 +190,7 @@ def test_errors_of_the_start_are_drawn_for_every_vehicle_from_its_own_stream():
             level = np.zeros((4, len(names)))
             level[0] = 1.0
             zeros = np.zeros((6, len(names)))
-            told = first_estimate(described, zeros[:3], level, zeros, 4, names)
+            told = first_estimate(described, zeros[:3], level, zeros, zeros[0], 4, names)
             return jax.tree.map(np.asarray, told)
 
     one, two = told(("a",)), told(("b", "a"))
@@ -199,6 +199,19 @@ def test_errors_of_the_start_are_drawn_for_every_vehicle_from_its_own_stream():
     # A standard deviation from 1500 numbers: false alarm 0.1 % at 3.3 of its own, 1/√3000.
     assert abs(np.std(many.position) / 2.0 - 1.0) < 3.3 / np.sqrt(3000)
     np.testing.assert_allclose(np.linalg.norm(many.attitude, axis=0), 1.0, atol=1e-12)
+
+
+def test_a_vehicle_is_told_to_drift_with_whatever_is_not_its_own_way_through_the_water():
+    described = Navigation.model_validate(
+        {"start": {"position": 0.0, "velocity": 0.0, "tilt": 0.0, "heading": 0.0}}
+    )
+    with jax.enable_x64(True):
+        east = np.array([[np.sqrt(0.5)], [0.0], [0.0], [np.sqrt(0.5)]])  # heading
+        # 1.5 m/s ahead through water that flows to the north by 0.3 m/s and rises with a wave.
+        moving = np.array([[1.5], [-0.3], [-0.2], [0.0], [0.0], [0.0]])
+        told = first_estimate(described, np.zeros((3, 1)), east, moving, np.array([1.5]), 4, ("a",))
+    np.testing.assert_allclose(np.asarray(told.current)[:, 0], [0.3, 0.0, 0.0], atol=1e-12)
+    np.testing.assert_allclose(np.asarray(told.velocity), moving, atol=1e-12)
 
 
 def test_a_lasting_error_counts_as_white_noise_that_leaves_as_much_after_the_memory():

@@ -108,6 +108,35 @@ def dives():
     return sailed("remus100", ways, 240, start=(0.5, 1.5), waves=SEA_3)
 
 
+def test_an_rov_that_is_put_in_to_drift_knows_the_current_and_stays_upright_by_its_own_sensors():
+    """It tilts by its speed through the water, which is not the one over ground: one that took
+    the water to be still leaned by 25 degrees until it had learnt better."""
+    described = {
+        "kind": "scenario",
+        "name": "helm",
+        "duration": 20,
+        "world": {"name": "w", "seabed": {"depth": 60}, "current": CURRENT},
+        "vehicles": [
+            {
+                "name": "rov",
+                "vehicle": "bluerov2",
+                "start": {"position": [0, 100, 10]},
+                "mission": goto((4.83, 100.0, 11.29), (9.66, 100.0, 10.0), speed=0.5),
+                "sensors": [
+                    {"type": "imu", "name": "imu", "rate": 50, "errors": "lsm6dsr"},
+                    {"type": "ahrs", "name": "ahrs", "rate": 10},
+                    {"type": "pressure", "name": "depth", "rate": 10},
+                    {"type": "dvl", "name": "dvl", "rate": 5},
+                ],
+            }
+        ],
+    }
+    data = st.run(load_text(yaml.safe_dump(described), Scenario)).recording.vehicle("rov")
+    wrong = np.linalg.norm(data["estimate_current"].values - data["current"].values, axis=1)
+    assert wrong.max() < 0.1
+    assert tilt(data).max() < 15.0
+
+
 def test_a_vehicle_steered_by_fins_does_not_go_past_the_leg_after_a_sharp_turn(dives):
     data, legs = dives["sharp"]
     along = np.array(legs[1].end[:2]) - legs[1].start[:2]

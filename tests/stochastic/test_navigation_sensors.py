@@ -97,21 +97,21 @@ def _sailed(text):
         key: np.stack([d[key].values for d in data], axis=-1)
         for key in ("position", "attitude", "velocity", "angular_velocity", "command")
     } | {"time": data[0]["time"].values}
-    return navigator, used, measured, truth, names
+    speeds = np.array([v.start.speed for v in scenario.vehicles for _ in range(v.count)])
+    return navigator, used, measured, truth, names, speeds
 
 
 class Track:
     """What the filters made of it."""
 
     def __init__(self, text, **faults):
-        navigator, self.sensors, measured, truth, names = _sailed(text)
+        navigator, self.sensors, measured, truth, names, speeds = _sailed(text)
         measured = {s: faults.get(s, lambda m: m)(m) for s, m in measured.items()}
         imu, *aids = (measured[s] for s in self.sensors)
         with jax.enable_x64(True):
             moving = np.concatenate([truth["velocity"][0], truth["angular_velocity"][0]])
-            start = first_estimate(
-                Navigation(), truth["position"][0], truth["attitude"][0], moving, 5, tuple(names)
-            )
+            there = truth["position"][0], truth["attitude"][0]
+            start = first_estimate(Navigation(), *there, moving, speeds, 5, tuple(names))
             samples, valid = offline.inertial(imu)
             feeds = tuple(offline.feed(imu, aid, live=True) for aid in aids)
             given = jax.tree.map(jnp.asarray, (samples, valid, feeds, truth["command"]))

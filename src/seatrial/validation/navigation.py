@@ -150,7 +150,7 @@ def _navigate(
     )
     orders = data["command"].values[..., None]
     samples, valid = offline.inertial(imu)
-    start = _start(described, recording, data, info.name)
+    start = _start(described, participant.start.speed, recording, data, info.name)
     if smooth:
         assert isinstance(navigator.filter, Filter)
         track, better = smoother.smooth(
@@ -197,13 +197,16 @@ def _result(
     return Rerun(info.name, time, true, believed, deviation, verdicts, float(nees.mean()))
 
 
-def _start(described: Navigation, recording: Recording, data: Any, name: str) -> Estimate:
+def _start(
+    described: Navigation, speed: float, recording: Recording, data: Any, name: str
+) -> Estimate:
     velocity = np.concatenate([data["velocity"].values[0], data["angular_velocity"].values[0]])
     return first_estimate(
         described,
         data["position"].values[0][:, None],
         data["attitude"].values[0][:, None],
         velocity[:, None],
+        np.array([speed]),
         recording.header.seed,
         (name,),
     )

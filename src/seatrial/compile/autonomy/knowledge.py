@@ -78,7 +78,6 @@ class Knowledge:
             lock=None,
             pace=None if twin.surface else constant(PACE),
             fades=fades,
-            unsettled=6,
         )
 
     def floating(self, period: float) -> places.Depth:

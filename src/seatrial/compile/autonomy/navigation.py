@@ -135,29 +135,41 @@ def first_estimate(
     position: Any,
     attitude: Any,
     velocity: Any,
+    speed: Any,
     seed: int,
     names: tuple[str, ...],
 ) -> Estimate:
-    """What vehicles are told of their start: the truth (·, N) with errors drawn as described."""
+    """What vehicles are told of their start: the truth (·, N) with errors drawn as described.
+
+    `velocity` is that over ground and `speed` (N,) the way ahead through the water with which they
+    are put in; whatever else they move with is the water's.
+    """
     errors = described.start
     drawn = [generator(seed, f"navigation/{name}").normal(size=9) for name in names]
     draws = np.stack(drawn, axis=-1)
     deviation = _start_deviation(errors)[:, None]
-    estimate: Estimate = call(_mistaken, position, attitude, velocity, deviation * draws)
+    estimate: Estimate = call(_mistaken, position, attitude, velocity, speed, deviation * draws)
     return estimate
 
 
 @jax.jit
 def _mistaken(
-    position: jax.Array, attitude: jax.Array, velocity: jax.Array, wrong: jax.Array
+    position: jax.Array,
+    attitude: jax.Array,
+    velocity: jax.Array,
+    speed: jax.Array,
+    wrong: jax.Array,
 ) -> Estimate:
     """Position, velocity and attitude with errors (9, N) in this order."""
     turn = jnp.concatenate([jnp.ones_like(wrong[:1]), 0.5 * wrong[6:]])
     tilted = multiply(turn / jnp.sqrt(jnp.sum(turn**2, axis=0)), attitude)
     in_world = rotation(tilted).to_body((wrong[3], wrong[4], wrong[5]))
     moving = velocity + jnp.concatenate([jnp.stack(in_world), jnp.zeros_like(wrong[:3])])
-    there = position + wrong[:3]
-    return Estimate(there, tilted, moving, jnp.zeros_like(there))
+    north, east, down = rotation(tilted).to_world((moving[0] - speed, moving[1], moving[2]))
+    # Water rises and falls with waves, and does not flow that way.
+    return Estimate(
+        position + wrong[:3], tilted, moving, jnp.stack([north, east, jnp.zeros_like(down)])
+    )
 
 
 def _start_deviation(errors: spec.StartErrors) -> Array:

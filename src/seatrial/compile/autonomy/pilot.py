@@ -382,6 +382,7 @@ def _navigator(
         initial.position,
         initial.attitude,
         initial.velocity,
+        np.array([m.participant.start.speed for m in members]),
         scenario.seed,
         tuple(m.name for m in members),
     )

@@ -73,10 +73,6 @@ from seatrial.gnc.types import Estimate
 from seatrial.spatial.rotations import Rotation, from_rotation_vector, multiply, normalise, rotation
 from seatrial.spatial.vectors import add, cross, scale, vec3
 
-FORGETS = 10.0
-"""How long the vehicle's own dynamics remember the current in which they began, s: it was not known
-then, and their velocity through the water was wrong by as much."""
-
 FOLLOW = 0.2
 """Share of a correction of the attitude that counts as a wrong rate while the IMU is bridged: the
 β of an α-β filter (Bar-Shalom, Li and Kirubarajan 2001, section 6.5), small because a compass is
@@ -276,12 +272,7 @@ def aid_by_knowledge(
             assert orders is not None
             memory = filter.twin.advance(state.memory, estimate(filter, state), orders, dt)
             state = state._replace(memory=jnp.where(usable, memory, state.memory))
-            # As white noise of the same weight, σ² 2τ over the time between two looks.
-            period = filter.lull * dt
-            unknown = filter.deviation[CURRENT] ** 2 * (2.0 * FORGETS / period)
-            left = unknown * jnp.exp(-2.0 / FORGETS * dt * state.periods)
-            through = filter.twin.velocity(state.memory)
-            state = taken(state, index, jnp.concatenate([through, left[None]]))
+            state = taken(state, index, filter.twin.velocity(state.memory))
         elif name == "level":
             none = jnp.zeros((2, usable.shape[0]), state.covariance.dtype)
             state = jax.lax.cond(

@@ -97,6 +97,8 @@ class Sailed:
     truth: dict[str, Array]
     """Frames first."""
     seeds: tuple[int, ...]
+    speed: float
+    """Through the water at the start, m/s."""
 
 
 class Spread(NamedTuple):
@@ -153,7 +155,8 @@ def sail(vehicle: str, fidelity: str, seeds: range, duration: float) -> Sailed:
         for key in ("position", "attitude", "velocity", "angular_velocity", "command")
     } | {"time": data[0]["time"].values}
     measured = tuple(_together([r.samples("craft", name) for r in recordings]) for name in names)
-    return Sailed(navigator, names, measured, truth, tuple(seeds))
+    speed = participant.start.speed
+    return Sailed(navigator, names, measured, truth, tuple(seeds), speed)
 
 
 def _scenario(vehicle: str, fidelity: str, duration: float) -> Scenario:
@@ -251,7 +254,13 @@ def _filtered(sailed: Sailed, group: NDArray[np.intp]) -> _Filtered:
     seeds = tuple(sailed.seeds[k] for k in group)
     names = tuple(f"craft_{seed}" for seed in seeds)
     start = first_estimate(
-        Navigation(), truth["position"][0], truth["attitude"][0], moving, sailed.seeds[0], names
+        Navigation(),
+        truth["position"][0],
+        truth["attitude"][0],
+        moving,
+        np.full(len(names), sailed.speed),
+        sailed.seeds[0],
+        names,
     )
     feeds = tuple(offline.feed(imu, aid, live=True) for aid in aids)
     filter, commands = sailed.navigator.filter, truth["command"]

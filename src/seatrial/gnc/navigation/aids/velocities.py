@@ -49,8 +49,6 @@ class BodyVelocity:
     pace: jax.Array | None = None
     """Speed below which one bias for each axis is in proportion to the speed, m/s: that of own
     dynamics whose coefficients are wrong. None where it is the same at any speed."""
-    unsettled: int | None = static(default=None)
-    """Which number is a variance that is added to all axes, (m/s)²; None for none."""
     fades: bool = static(default=False)
     """Whether the deviation through the water is what waves do to the vehicle, which fades with
     them below the surface, and comes on top of the other."""
@@ -89,8 +87,6 @@ class BodyVelocity:
             variance = ground + water * (through - ground)
             if self.fades and motion.swell is not None:
                 variance = ground + motion.swell.share**2 * through
-            if self.unsettled is not None:
-                variance = variance + values[self.unsettled]
             parts.append(Component(residual, row | rows[place], variance))
         return [Innovation(parts, present, VELOCITY)]
 
