@@ -178,6 +178,9 @@ def test_sentences_that_steer():
         *("PSTC", "PSTC,SETPOINT,fast,90", "PSTC,SETPOINT,1", "PSTC,CHANNEL,left", "PSTC,SING"),
         *("PSTC,CHANNEL,left,nan", "GPAPB,A", "GPAPB,V,A,0,R,N,V,V,1,M,D,1,T,1,T", "AGRSA,5.0,V,,"),
         *("AGRSA,x,A,,", "AGRSA,5.0,A,,", "GPAPB,A,A,0,R,N,V,V,1,M,D,1,T,1,M"),
+        *("PSTC,RELEASE,now", "PSTC,RELEASE,", "PSTC,CHANNEL,left,1,left,2", "PSTC,SETPOINT,1,90,"),
+        *("GPAPB,X,A,0,R,N,V,V,1,M,D,1,T,1,T", "GPAPB,A,A,0,R,N,V,V,1,M,D,1,T,1,Q"),
+        "GPAPB,A,A,0,R,N,V,V,1,M,D,1,T,999,T",
     ],
 )
 def test_what_cannot_be_an_order_is_told(body):

@@ -7,8 +7,10 @@ from types import ModuleType
 import fmpy
 import numpy as np
 import pytest
+from fmpy.fmi1 import FMICallException
 
 import seatrial as st
+from seatrial.errors import SpecError
 from seatrial.fmu.export import export_fmu
 from seatrial.fmu.vessel import Vessel
 
@@ -71,6 +73,34 @@ def test_parameters_decide_where_it_begins_and_in_which_sea(unit):
     assert there["attitude.yaw"][0] == pytest.approx(1.0)
     other = sailed(unit, **{"seed": 5})
     assert not np.allclose(other["velocity.u"], sailed(unit)["velocity.u"])
+
+
+@pytest.mark.parametrize(
+    ("start", "said"),
+    [
+        ({"start.heading": float("nan")}, "heading: not a finite number"),
+        ({"start.speed": 1e300}, "less than 17.8 m/s"),
+        ({"seed": 2.5}, "a whole number, 0 or more"),
+        ({"seed": float("nan")}, "a whole number, 0 or more"),
+    ],
+)
+def test_a_start_that_cannot_be_is_refused_when_the_unit_is_initialised(unit, start, said, capfd):
+    with pytest.raises(FMICallException, match="ExitInitializationMode"):
+        sailed(unit, **start)
+    assert said in capfd.readouterr().out
+
+
+def test_parameters_are_fixed_once_the_unit_is_initialised(tmp_path):
+    with zipfile.ZipFile(export_fmu("otter", "calm", tmp_path / "otter.fmu")) as packed:
+        packed.extractall(tmp_path)
+    vessel = Vessel(tmp_path / "resources")
+    shown = {v.name: v for v in vessel.variables()}
+    assert shown["position.north"].get() == 0.0
+    shown["start.north"].set(5.0)  # after somebody looked
+    vessel.begin()
+    assert shown["position.north"].get() == 5.0
+    with pytest.raises(SpecError, match="fixed since the unit was initialised"):
+        shown["start.north"].set(7.0)
 
 
 def test_its_description_is_valid_and_names_its_units(unit):

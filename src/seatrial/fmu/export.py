@@ -35,6 +35,9 @@ class {name}(Fmi{fmi}Slave):
     def to_xml(self, *options):
         return complete(super().to_xml(*options))
 
+    def exit_initialization_mode(self):
+        self.vessel.begin()
+
     def do_step(self, current_time, step_size):
         wrong = self.vessel.step(current_time, step_size)
         if wrong:

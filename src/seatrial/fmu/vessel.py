@@ -16,6 +16,7 @@ import numpy as np
 from seatrial.channels import Channel
 from seatrial.compile.variations import with_overrides
 from seatrial.engine.engine import VehicleState
+from seatrial.errors import Problem, SpecError
 from seatrial.simulation import Simulation
 from seatrial.spec.loading import load
 from seatrial.spec.scenario import Scenario
@@ -72,6 +73,7 @@ class Vessel:
         )
         self._begin["seed"] = float(self._scenario.seed)
         self._simulation: Simulation | None = None
+        self._begun = False
         self.channels = channels_of(self._scenario)
         self._orders = {channel.name: 0.0 for channel in self.channels}
 
@@ -87,7 +89,17 @@ class Vessel:
 
     def _parameter(self, name: str, unit: str) -> Variable:
         def change(value: float) -> None:
+            if self._begun:
+                raise SpecError(
+                    Problem(
+                        f"`{name}` is fixed since the unit was initialised",
+                        value=value,
+                        expected="a parameter before the end of the initialisation",
+                        mend="set it before, or reset the unit",
+                    )
+                )
             self._begin[name] = value
+            self._simulation = None  # somebody may have looked at its outputs already
 
         return Variable(name, unit, "parameter", lambda: self._begin[name], change)
 
@@ -107,6 +119,11 @@ class Vessel:
 
         return Variable(f"actuator.{channel.name}", channel.unit, "output", get, None)
 
+    def begin(self) -> None:
+        """Its parameters are set: refuse them now, if they are to be, and not at the first step."""
+        self._running()
+        self._begun = True
+
     @property
     def state(self) -> VehicleState:
         """The vehicle now; the simulation is made when it is first asked for."""
@@ -115,12 +132,21 @@ class Vessel:
     def _running(self) -> Simulation:
         if self._simulation is None:
             begin = self._begin
+            if not (begin["seed"].is_integer() and begin["seed"] >= 0.0):
+                raise SpecError(
+                    Problem(
+                        "`seed` is no number of a sea",
+                        value=begin["seed"],
+                        expected="a whole number, 0 or more",
+                        mend="leave it out for the seed of the unit",
+                    )
+                )
             vehicle = self._scenario.vehicles[0]
             north, east, down, heading, speed = (begin[name] for name in STARTS)
             start = type(vehicle.start)(position=(north, east, down), heading=heading, speed=speed)
             placed = vehicle.model_copy(update={"start": start})
             described = self._scenario.model_copy(update={"vehicles": (placed,)})
-            self._simulation = Simulation(with_overrides(described, seed=round(begin["seed"])))
+            self._simulation = Simulation(with_overrides(described, seed=int(begin["seed"])))
         return self._simulation
 
     def step(self, time: float, length: float) -> str:

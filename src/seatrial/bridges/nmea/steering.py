@@ -41,14 +41,17 @@ class Steering:
         return None
 
     def _keep_course(self, fields: list[str], speed: float) -> Command | str:
-        if "V" in fields[1:3]:
+        if fields[1:3] != ["A", "A"]:
             return "APB of a navigator without a fix"
         if self._surge is None:
             self._surge = speed
         place = 13 if fields[13] else 11
-        if fields[place + 1] == "M":
+        if fields[place + 1] != "T":
             return "APB with a magnetic course; a true one is needed"
-        return Command(setpoint=Setpoint(self._surge, course=math.radians(_number(fields[place]))))
+        course = _number(fields[place])
+        if not 0.0 <= course <= 360.0:
+            return "APB with a course that is none"
+        return Command(setpoint=Setpoint(self._surge, course=math.radians(course)))
 
     def _turn_rudder(self, fields: list[str]) -> Command | str:
         if fields[2] != "A":
@@ -61,7 +64,7 @@ class Steering:
 
     def _own(self, fields: list[str]) -> Command | str:
         what, rest = fields[1], fields[2:]
-        if what == "RELEASE":
+        if what == "RELEASE" and not rest:
             return RELEASE
         if what == "SETPOINT" and len(rest) == 2:
             self._surge = _number(rest[0])
@@ -69,8 +72,11 @@ class Steering:
             return Command(setpoint=Setpoint(self._surge, heading=heading))
         if what == "CHANNEL" and rest and len(rest) % 2 == 0:
             pairs = zip(rest[::2], rest[1::2], strict=True)
-            return Command(channels={name: _number(value) for name, value in pairs})
-        return "PSTC other than CHANNEL with pairs, SETPOINT with two numbers, or RELEASE"
+            channels = {name: _number(value) for name, value in pairs}
+            if len(channels) < len(rest) // 2:
+                return "PSTC that names a channel twice"
+            return Command(channels=channels)
+        return "PSTC other than CHANNEL with pairs, SETPOINT with two numbers, or RELEASE alone"
 
 
 def _number(text: str) -> float:

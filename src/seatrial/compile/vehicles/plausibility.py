@@ -22,6 +22,8 @@ NEAR = 1.0
 that stand where metres belong."""
 FARTHEST = 200e3
 """From the datum, m: there the sea has fallen by 3 km below the plane."""
+DEEPEST = 11e3
+"""Of all seas, m: the Challenger Deep has 10.9 km."""
 HEIGHTS, HIGHEST_CREST = 2.0, 10.0
 """Heights of a vehicle, and m besides, by which it may begin out of its element: dropped by a
 crane, or beneath a high sea."""
@@ -43,8 +45,8 @@ def within_reach(described: Spec) -> Iterator[None]:
 
 
 def check_start(scenario: Scenario, index: int) -> None:
-    """Refuse a vehicle that begins faster than anything of its size, or with orders beyond its
-    actuators."""
+    """Refuse a vehicle that begins faster than anything of its size, deeper than any sea, or with
+    orders beyond its actuators."""
     participant = scenario.vehicles[index]
     start, fastest = participant.start, own_speed(participant.vehicle) + FALL
     if abs(start.speed) > fastest:
@@ -54,6 +56,14 @@ def check_start(scenario: Scenario, index: int) -> None:
             value=start.speed,
             expected=f"less than {fastest:.3g} m/s",
             mend="start it slower",
+        )
+    if start.position[2] > DEEPEST:
+        raise scenario.error(
+            ("vehicles", index, "start", "position"),
+            "no sea is as deep",
+            value=list(start.position),
+            expected=f"a depth of at most {DEEPEST:,.0f} m, the third number",
+            mend="start it less deep",
         )
     states = {key: [value] for key, value in start.actuators.items()}
     beyond = list(_beyond(scenario, index, ("start", "actuators"), states))
