@@ -13,11 +13,11 @@ with biases and current c as random walks. L(ω) m is what turning adds to the g
 wrong scale and crooked axes (`aiding.leaked`), the largest of the errors that a MEMS unit makes of
 motion, and L(f) k what the accelerometers add to a specific force. In heave, surge and turns that
 feels like a tilt: were it only a bias, the heave would seem to tell that bias from a tilt; as noise
-it would be averaged away over many waves. k and m are constants of the unit.
-For f and ω in L stand the samples as they are read: what is wrong with a sample y is then b + L(y) k,
-linear in both. Were the bias taken off first, its error times that of k would be left, and at rest,
-where only b + L(y) k is felt, the two would seem to be told apart. Over one period, with
-a = R f and R their means of both ends,
+it would be averaged away over many waves. k and m are constants of the unit. For f and ω in L stand
+the samples as they are read: what is wrong with a sample y is then b + L(y) k, linear in both. Were
+the bias taken off first, its error times that of k would be left, and at rest, where only
+b + L(y) k is felt, the two would seem to be told apart. Over one period, with a = R f and R their
+means of both ends,
 
     δp ← δp + δv dt + ½ dt² δa,   δv ← δv + dt δa,   δa = −a × δθ − R (δb_a + L(f) δk),
     δθ ← δθ − dt R (δb_g + L(ω) δm)
