@@ -58,6 +58,8 @@ def _state(filter, seed="state"):
     return state._replace(
         accelerometer_bias=jnp.asarray(0.1 * rng.normal(size=(3, 1))),
         gyroscope_bias=jnp.asarray(0.1 * rng.normal(size=(3, 1))),
+        turning=jnp.asarray(0.05 * rng.normal(size=(9, 1))),
+        canted=jnp.asarray(0.05 * rng.normal(size=(9, 1))),
         sample=jnp.asarray(rng.normal(size=(6, 1)) + np.array([[0], [0], [-9.8], [0], [0], [0]])),
         started=jnp.ones(1, bool),
     )

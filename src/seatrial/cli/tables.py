@@ -22,8 +22,8 @@ def show_table(
 ) -> None:
     """Print a table without a frame; the first `names` columns are words, the others numbers.
 
-    Words are folded where they must be; numbers never are. Columns that find no room come below,
-    beside the words once more.
+    Words are folded where they must be, and sentences in any column; numbers never are. Columns
+    that find no room come below, beside the words once more.
     """
     widths = [max(map(_width, column)) for column in zip(headings, *rows, strict=True)]
     room = console.width - sum(min(w, _LONGEST_NAME) + _GAP for w in widths[:names])
@@ -40,7 +40,10 @@ def show_table(
         for heading in headings[:names]:
             table.add_column(Text(heading), overflow="fold")
         for i in part:
-            table.add_column(Text(headings[i]), justify="right", no_wrap=True)
+            if widths[i] > room:  # sentences, which no terminal has room for
+                table.add_column(Text(headings[i]), overflow="fold")
+            else:
+                table.add_column(Text(headings[i]), justify="right", no_wrap=True)
         for row in rows:
             table.add_row(*(Text(cell) for cell in (*row[:names], *(row[i] for i in part))))
         console.print(table, highlight=False)

@@ -101,10 +101,20 @@ class Examination:
         """Natural frequency of heave, roll or pitch alone, and A and B there."""
         w, A, B = self.solution.omega, self.solution.added_mass, self.solution.damping
         mass, stiffness = self.mass_matrix[motion, motion], self.stiffness[motion, motion]
-        frequency = w[0]
+
+        def excess(at: float) -> float:
+            """Of inertia over stiffness: ω² (m + A(ω)) − c, negative below the natural frequency.
+            Where water sloshes between two hulls, m + A itself can be."""
+            return at**2 * (mass + float(np.interp(at, w, A[:, motion, motion]))) - stiffness
+
+        inert = max(mass + A[-1, motion, motion], 0.1 * mass)
+        beyond = 2.0 * max(float(w[-1]), math.sqrt(max(stiffness, 1e-9) / inert))
+        nodes = [0.0, *w.tolist(), beyond]
+        above = next((i for i, at in enumerate(nodes) if excess(at) >= 0.0), len(nodes) - 1)
+        low, frequency = nodes[max(above - 1, 0)], nodes[above]
         for _ in range(60):
-            added = float(np.interp(frequency, w, A[:, motion, motion]))
-            frequency = 0.5 * (frequency + math.sqrt(max(stiffness, 1e-9) / (mass + added)))
+            middle = 0.5 * (low + frequency)
+            low, frequency = (low, middle) if excess(middle) >= 0.0 else (middle, frequency)
         return (
             float(frequency),
             float(np.interp(frequency, w, A[:, motion, motion])),

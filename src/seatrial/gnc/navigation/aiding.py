@@ -5,7 +5,7 @@ world, R_true = exp([δθ]×) R. A direction e that is fixed to the body then er
 number d · (R w) has the row w_world × d in the attitude. Angular rates are those of the gyroscopes
 less their bias and less L(ω) m, what a wrong scale and crooked axes make of them (`leaked`), and
 err by −δb_g − L(ω) δm. Specific forces f are those of the accelerometers less their bias and
-less L(f) k, what they are crooked by.
+less L(f) k, what they are crooked by. ω and f in L are as they are read.
 
 Behind these 36 come the slow errors of the sensors themselves, each a first-order Gauss–Markov
 process ẋ = −x/τ + noise: the drift of a satellite receiver, the deviation of a compass, scale,
@@ -50,6 +50,8 @@ class Motion(NamedTuple):
     rotation: Rotation
     angular: Vec3
     """Body axes."""
+    read: Vec3
+    """What the gyroscopes say of it, body axes."""
     current: Vec3
     """NED."""
     swell: Swell | None = None
@@ -145,7 +147,7 @@ def leaking(d: Any, rate: Any) -> tuple[Any, ...]:
 
 def rates(lever: Vec3, motion: Motion) -> Row:
     """Row of −d · ω with d = `lever`: of the biases of the gyroscopes, and of what turning adds."""
-    leaks = leaking(lever, motion.angular)
+    leaks = leaking(lever, motion.read)
     return spread(GYROSCOPE, lever) | {TURNING + i: leak for i, leak in enumerate(leaks)}
 
 

@@ -13,8 +13,11 @@ with biases and current c as random walks. L(ω) m is what turning adds to the g
 wrong scale and crooked axes (`aiding.leaked`), the largest of the errors that a MEMS unit makes of
 motion, and L(f) k what the accelerometers add to a specific force. In heave, surge and turns that
 feels like a tilt: were it only a bias, the heave would seem to tell that bias from a tilt; as noise
-it would be averaged away over many waves. k and m are constants of the unit. Over one period, with
-a = R f and R their means of both ends,
+it would be averaged away over many waves. k and m are constants of the unit. For f and ω in L stand
+the samples as they are read: what is wrong with a sample y is then b + L(y) k, linear in both. Were
+the bias taken off first, its error times that of k would be left, and at rest, where only
+b + L(y) k is felt, the two would seem to be told apart. Over one period, with a = R f and R their
+means of both ends,
 
     δp ← δp + δv dt + ½ dt² δa,   δv ← δv + dt δa,   δa = −a × δθ − R (δb_a + L(f) δk),
     δθ ← δθ − dt R (δb_g + L(ω) δm)
@@ -157,16 +160,14 @@ def propagate(
     )
     # Before the first sample no time passes; dt of 0 makes every step below the identity.
     step: Any = jnp.where(state.started, dt, 0.0)
-    bias = jnp.concatenate([state.accelerometer_bias, state.gyroscope_bias])
-    if filter.earth_rate is not None:
-        bias = bias + _turning_world(filter.earth_rate, state)
-    first, last = (_straight(state, part - bias) for part in (first_sample, sample))
+    first, last = (_mended(filter, state, part) for part in (first_sample, sample))
     before = Navigated(state.position, state.velocity, state.attitude)
     after = trapezoid(before, first, last, step)
     water = None if filter.waves is None else filter.waves.at(state.position[2])
     decay = slow_decay(filter, water)
     bridged = missing > HOLDS
-    move = transition(state.attitude, after.attitude, first, last, step, decay)
+    read = 0.5 * (first_sample + sample)
+    move = transition(state.attitude, after.attitude, first, last, read, step, decay)
     if water is not None:
         move = move._replace(turn=water.turn(step))
     # What stands for a lost sample is made of the estimate: its errors do not pull or turn it.
@@ -292,17 +293,16 @@ def _coasting(state: NavState, rate: jax.Array) -> jax.Array:
     through = turned.to_body(vec3(state.velocity - state.current))
     up = turned.to_body((0.0, 0.0, -GRAVITY))
     force = add(up, cross(vec3(rate), through))
-    force = add(force, leaked(state.canted, force))
-    return jnp.concatenate(
-        [stack(force, state.sample) + state.accelerometer_bias, rate + state.gyroscope_bias]
-    )
+    read = stack(force, state.sample) + state.accelerometer_bias
+    read = read + stack(leaked(state.canted, read), read)
+    return jnp.concatenate([read, rate + state.gyroscope_bias])
 
 
 def estimate(filter: Filter, state: NavState) -> Estimate:
     """Position, attitude and velocity of the vehicle's origin, and the current."""
     turned = rotation(state.attitude)
     arm = vec3(filter.arm)
-    angular = _angular(filter, state)
+    angular = _mended(filter, state, state.sample)[3:]
     around = cross(vec3(angular), arm)
     linear = turned.to_body(vec3(state.velocity))
     velocity = stack(
@@ -361,28 +361,23 @@ def _turning_world(earth_rate: jax.Array, state: NavState) -> jax.Array:
     return stack((*turned.to_body(coriolis), *turned.to_body(omega)), state.sample)
 
 
-def _angular(filter: Filter, state: NavState) -> jax.Array:
-    """Rate of the body against the world (3, N), body axes."""
-    angular = state.sample[3:] - state.gyroscope_bias
+def _mended(filter: Filter, state: NavState, sample: jax.Array) -> jax.Array:
+    """Specific force and rate against the world (6, N) of a sample: without its biases, what
+    crooked axes add to it, and the rotation of the world."""
+    bias = jnp.concatenate([state.accelerometer_bias, state.gyroscope_bias])
     if filter.earth_rate is not None:
-        angular = angular - _turning_world(filter.earth_rate, state)[3:]
-    return angular - stack(leaked(state.turning, angular), angular)
-
-
-def _straight(state: NavState, sample: jax.Array) -> jax.Array:
-    """A sample (6, N) without what crooked axes add to it."""
+        bias = bias + _turning_world(filter.earth_rate, state)
     added = (*leaked(state.canted, sample[:3]), *leaked(state.turning, sample[3:]))
-    return sample - stack(added, sample)
+    return sample - bias - stack(added, sample)
 
 
 def motion_of(filter: Filter, state: NavState, age: jax.Array | float | None) -> Motion:
     """What is believed of the motion `age` ago."""
-    angular = _angular(filter, state)
+    mended = _mended(filter, state, state.sample)
+    angular = mended[3:]
     position, velocity, attitude = state.position, state.velocity, state.attitude
     if age is not None:
-        force = state.sample[:3] - state.accelerometer_bias
-        force = force - stack(leaked(state.canted, force), force)
-        acceleration = felt(attitude, force)
+        acceleration = felt(attitude, mended)
         position = position - age * velocity + 0.5 * age * age * acceleration
         velocity = velocity - age * acceleration
         attitude = multiply(attitude, from_rotation_vector(scale(-1.0, vec3(age * angular))))
@@ -396,6 +391,7 @@ def motion_of(filter: Filter, state: NavState, age: jax.Array | float | None) ->
         attitude=attitude,
         rotation=rotation(attitude),
         angular=vec3(angular),
+        read=vec3(state.sample[3:]),
         current=vec3(state.current),
         swell=swell,
     )

@@ -41,7 +41,7 @@ class Transition(NamedTuple):
     force: Vec3
     """Specific force, NED."""
     sample: jax.Array
-    """(6, N) specific force and rate, body axes."""
+    """(6, N) specific force and rate as the IMU says them, body axes."""
     step: jax.Array
     decay: jax.Array
     """(K, N) share of the slow errors that is left."""
@@ -102,16 +102,17 @@ def transition(
     after: jax.Array,
     first: jax.Array,
     last: jax.Array,
+    read: jax.Array,
     step: jax.Array,
     decay: jax.Array,
 ) -> Transition:
-    """Over one period between two attitudes and samples."""
+    """Over one period between two attitudes and samples without their errors; `read` is the mean
+    of the two with them."""
     mean = Rotation(
         *(0.5 * (a + b) for a, b in zip(rotation(before), rotation(after), strict=True))
     )
     north, east, down = vec3(0.5 * (felt(before, first) + felt(after, last)))
-    sample = 0.5 * (first + last)
-    return Transition(mean, (north, east, down - GRAVITY), sample, step, jnp.exp(-decay * step))
+    return Transition(mean, (north, east, down - GRAVITY), read, step, jnp.exp(-decay * step))
 
 
 def slow_decay(filter: Filter, water: Water | None) -> jax.Array:
@@ -176,7 +177,8 @@ def _anew(
 def aged(rows: jax.Array, state: NavState, age: jax.Array | float) -> jax.Array:
     """Rows (D, 36 + K, N) for the error of now, which was Φ(−age) of itself at the measurement."""
     turned = rotation(state.attitude)
-    felt_here = state.sample[:3] - state.accelerometer_bias
+    read = state.sample[:3]
+    felt_here = read - state.accelerometer_bias - stack(leaked(state.canted, read), read)
     force = turned.to_world(vec3(felt_here))
     columns = rows.swapaxes(0, 1)
     p, v, theta, b, g, current = (columns[i : i + 3] for i in range(0, TURNING, 3))
@@ -185,10 +187,9 @@ def aged(rows: jax.Array, state: NavState, age: jax.Array | float) -> jax.Array:
     back = jnp.stack(arrays(turned.to_body(vec3(pull))))
     turn = jnp.stack(arrays(turned.to_body(vec3(theta))))
     tilt = jnp.stack(arrays(cross(force, vec3(pull))))
-    rate = state.sample[3:] - state.gyroscope_bias
     moved = [p, v - age * p, theta + tilt, b - back, g + age * turn, current]
-    canted = jnp.stack(leaking(back, felt_here))
-    moved += [m + age * jnp.stack(leaking(turn, rate)), k - canted, columns[SIZE:]]
+    canted = jnp.stack(leaking(back, read))
+    moved += [m + age * jnp.stack(leaking(turn, state.sample[3:])), k - canted, columns[SIZE:]]
     return jnp.concatenate(moved).swapaxes(0, 1)
 
 
