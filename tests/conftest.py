@@ -28,7 +28,10 @@ settings.load_profile("seatrial")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--turn", type=int, metavar="COMMITS", help="run only every third of the long files"
+        "--turn",
+        type=int,
+        metavar="COMMITS",
+        help=f"of the long files run one in {TURNS}, by the number of commits",
     )
 
 
