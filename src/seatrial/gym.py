@@ -9,20 +9,24 @@ They stand on pure functions (`seatrial.learning`), which `make` gives to those 
 one compiled loop.
 """
 
+import inspect
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import jax
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.errors import Problem, SpecError
 from seatrial.learning.environment import Environment, Episodes, Outcome
-from seatrial.learning.making import make
+from seatrial.learning.making import make, whole
 from seatrial.learning.picture import picture
 from seatrial.learning.task import MOST
 from seatrial.learning.tasks import TASKS
 from seatrial.programs import call, compile_program
 from seatrial.pytree import take
+from seatrial.spec.wording import did_you_mean
 
 try:
     import gymnasium
@@ -49,6 +53,59 @@ def _spaces(environment: Environment) -> tuple[Any, Any]:
     return seen, gymnasium.spaces.Box(-1.0, 1.0, (environment.actions,), np.float32)
 
 
+def _numbers(action: Any, space: Any) -> Floats:
+    """An action as the array that its space has; beyond ±1 it is cut off later."""
+    try:
+        found = np.asarray(action)
+    except (TypeError, ValueError):  # rows of several lengths
+        found = np.asarray(None)
+    if found.dtype.kind not in "fiu" or found.shape != space.shape or not np.isfinite(found).all():
+        raise SpecError(
+            Problem(
+                "not an action",
+                path=("action",),
+                value=action,
+                expected=f"finite numbers of the shape {space.shape}, from -1 to 1",
+                mend="look for NaN in what chose it, and at `env.action_space`",
+            )
+        )
+    return found.astype(np.float32)
+
+
+def _seed(seed: Any) -> int | None:
+    """A seed of many episodes, or a refusal."""
+    if seed is None:
+        return None
+    if not isinstance(seed, Integral) or isinstance(seed, bool) or not 0 <= seed < 1 << 32:
+        raise SpecError(
+            Problem(
+                "not a seed",
+                path=("seed",),
+                value=seed,
+                expected=f"a whole number, at least 0 and below {1 << 32}",
+                mend="for example seed=1",
+            )
+        )
+    return int(seed)
+
+
+def _check_options(options: dict[str, Any], vehicles: str) -> None:
+    """Refuse what `make` would not know; `vehicles` says how many there are."""
+    known = [name for name in inspect.signature(make).parameters if name not in ("task", "count")]
+    for name in options:
+        if name not in known:
+            mend = vehicles if name in ("count", "num_envs") else did_you_mean(name, known)
+            raise SpecError(
+                Problem(
+                    f"there is no option `{name}`",
+                    path=(name,),
+                    value=options[name],
+                    expected=f"one of {', '.join(known)}",
+                    mend=mend or "leave it out",
+                )
+            )
+
+
 class _Player:
     """The episodes of an environment, moved on by compiled programs that are kept on disk."""
 
@@ -68,11 +125,11 @@ class _Player:
             self.episodes, seen = call(_reset, self.environment, self.key)
         return np.array(seen)
 
-    def step(self, action: Any) -> Outcome:
+    def step(self, action: Floats) -> Outcome:
         """One period; arrays of NumPy's that whoever gets them may write to, as PyTorch asks."""
         if self.episodes is None:
             raise gymnasium.error.ResetNeeded("call `reset` before `step`")
-        asked = np.asarray(action, np.float32).reshape(-1, self.environment.actions)
+        asked = action.reshape(-1, self.environment.actions)
         with jax.enable_x64(False):
             given = (self.environment, self.episodes, asked)
             # Found once: every episode has the same shapes, and the search takes as long as a step.
@@ -87,6 +144,17 @@ class Single(gymnasium.Env[Floats, Floats]):
     metadata = {"render_modes": ["rgb_array"], "render_fps": 5}  # noqa: RUF012 as Gymnasium has it
 
     def __init__(self, task: str, render_mode: str | None = None, **options: Any) -> None:
+        if render_mode not in (None, *self.metadata["render_modes"]):  # type: ignore[misc]
+            raise SpecError(
+                Problem(
+                    "not a way to show an episode",
+                    path=("render_mode",),
+                    value=render_mode,
+                    expected="rgb_array, or none",
+                    mend='set render_mode="rgb_array"',
+                )
+            )
+        _check_options(options, "many at once: gymnasium.make_vec with `num_envs`")
         pool = make(task, **options, count=VARIANTS if options.get("vary") else 1)
         self._pool, self._varies = pool, bool(options.get("vary"))
         self._player = _Player(self._chosen(0), 0)
@@ -115,7 +183,7 @@ class Single(gymnasium.Env[Floats, Floats]):
     def step(self, action: Floats) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
         """One period."""
         before = self._player.episodes
-        outcome = self._player.step(action)
+        outcome = self._player.step(_numbers(action, self.action_space))
         ended = bool(outcome.terminated[0] or outcome.truncated[0])
         # The functions have begun the next episode already: the picture stays with this one.
         if ended and before is not None:
@@ -155,6 +223,8 @@ class Vector(VectorEnv[Floats, Floats, NDArray[Any]]):
 
     def __init__(self, task: str, num_envs: int = 1, **options: Any) -> None:
         options.pop("render_mode", None)
+        num_envs = whole("num_envs", num_envs)
+        _check_options(options, "say how many with `num_envs`")
         self._player = _Player(make(task, **options, count=num_envs), 0)
         self.num_envs = num_envs
         self.single_observation_space, self.single_action_space = _spaces(self._player.environment)
@@ -166,14 +236,14 @@ class Vector(VectorEnv[Floats, Floats, NDArray[Any]]):
     ) -> tuple[Floats, dict[str, Any]]:
         """New episodes; one seed for all, or the first of several."""
         super().reset(seed=None)
-        first = seed if seed is None or isinstance(seed, int) else next(iter(seed), None)
-        return self._player.reset(first), {}
+        first = next(iter(seed), None) if isinstance(seed, Sequence | np.ndarray) else seed
+        return self._player.reset(_seed(first)), {}
 
     def step(
         self, actions: Floats
     ) -> tuple[Floats, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
         """One period."""
-        outcome = self._player.step(actions)
+        outcome = self._player.step(_numbers(actions, self.action_space))
         info: dict[str, Any] = {}
         ended = np.asarray(outcome.terminated | outcome.truncated)
         if ended.any():

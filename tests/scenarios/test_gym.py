@@ -273,13 +273,86 @@ def test_a_pile_is_seen_from_where_the_bow_points_at_it(otters):
         ({"task": "HeadingHold", "vary": {"inertia.mas": {"relative": 0.1}}}, "inertia.mas"),
         ({"task": "HeadingHold", "vary": {"inertia.mass": {"relative": 3}}}, "relative"),
         ({"task": "HeadingHold", "count": 0}, "at least 1"),
-        ({"task": "HeadingHold", "period": -1.0}, "period"),
+        ({"task": ["HeadingHold"]}, "there is no task"),
+        ({"task": "HeadingHold", "count": 1.5}, "^count: "),
+        ({"task": "HeadingHold", "count": True}, "^count: "),
+        ({"task": "HeadingHold", "count": "x"}, "^count: "),
+        ({"task": "HeadingHold", "vary": "x"}, "^vary: "),
+        ({"task": "HeadingHold", "vary": {3: {"relative": 0.1}}}, "^vary: "),
+        ({"task": "HeadingHold", "vary": {"inertia.mass": 0.1}}, r"^vary\.inertia\.mass: "),
+        ({"task": "HeadingHold", "vary": {"inertia.mass": {}}}, r"^vary\.inertia\.mass\.relative"),
+        ({"task": "HeadingHold", "vehicle": st.load("calm")}, "^vehicle: "),
+        ({"task": "HeadingHold", "world": 3}, "^world: "),
+        ({"task": "HeadingHold", "period": -1.0}, "^period: "),
+        ({"task": "HeadingHold", "period": "x"}, "^period: "),
+        ({"task": "HeadingHold", "period": float("nan")}, "^period: "),
+        ({"task": "HeadingHold", "period": 0.05}, "period=0.04"),
+        ({"task": "HeadingHold", "period": 80.0}, "at most the 60 s"),
         ({"task": "HeadingHold", "actions": "wishes"}, "actuators or forces"),
     ],
 )
 def test_what_cannot_be_posed_is_refused(options, words):
     with pytest.raises(st.SpecError, match=words):
         make(**options)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "words"),
+    [
+        (Single, {"count": 4}, "num_envs"),
+        (Vector, {"count": 4}, "num_envs"),
+        (Single, {"vehicel": "otter"}, "did you mean `vehicle`"),
+        (Single, {"render_mode": "film"}, "^render_mode: "),
+        (Single, {"vary": "x"}, "^vary: "),
+        (Vector, {"num_envs": 1.5}, "^num_envs: "),
+        (Vector, {"num_envs": 0}, "^num_envs: "),
+    ],
+)
+def test_environments_refuse_by_the_name_that_was_given(kind, options, words):
+    with pytest.raises(st.SpecError, match=words):
+        kind("HeadingHold", **options)
+
+
+@pytest.mark.parametrize("env", [Single("HeadingHold"), Vector("HeadingHold", num_envs=2)])
+def test_what_is_no_action_is_refused_and_changes_nothing(env):
+    env.reset(seed=1)
+    shape = env.action_space.shape
+    before = env._player.episodes
+    spoilt = np.zeros(shape, np.float32)
+    spoilt.flat[-1] = np.nan
+    for action in (
+        *(
+            spoilt,
+            np.full(shape, np.inf),
+            np.zeros((*shape, 1)),
+            np.zeros(7),
+            np.zeros(shape, "U3"),
+        ),
+        *(0.5, None, "ahead", np.zeros(shape, complex), [[0.1], [0.1, 0.2]]),
+    ):
+        with pytest.raises(st.SpecError, match="action"):
+            env.step(action)
+    assert env._player.episodes is before
+    assert np.isfinite(env.step(np.zeros(shape).tolist())[1]).all()
+
+
+def test_no_number_as_an_action_is_nothing_to_the_pure_functions(otters):
+    """Inside a compiled loop nobody can refuse."""
+    episodes, _ = reset(otters, jax.random.PRNGKey(1))
+    after, outcome = step(otters, episodes, jnp.full((3, 2), jnp.nan))
+    plain, same = step(otters, episodes, jnp.zeros((3, 2)))
+    np.testing.assert_array_equal(outcome.reward, same.reward)
+    np.testing.assert_array_equal(after.action, plain.action)
+
+
+def test_seeds_of_many_are_whole_numbers():
+    envs = Vector("HeadingHold", num_envs=2)
+    seen, _ = envs.reset(seed=5)
+    for same in (np.int64(5), [5, 6], np.array([5, 6])):
+        np.testing.assert_array_equal(envs.reset(seed=same)[0], seen)
+    for wrong in (-1, 1 << 32, 1.5, "x", True):
+        with pytest.raises(st.SpecError, match="seed: "):
+            envs.reset(seed=wrong)
 
 
 def test_the_example_of_learning_takes_its_first_steps(tmp_path):

@@ -30,6 +30,8 @@ AREA = 200.0
 a sea that is alike everywhere another place is another set of phases."""
 EDGE = 0.2
 """Share of a map along its edges in which nobody starts."""
+TIME_STEP = 0.04
+"""Of the integration, s; actions come at whole multiples of it."""
 EPISODES = 600.0
 """For which a map of the bottom is laid out, s."""
 
@@ -164,7 +166,7 @@ def build_arena(
     forces: bool = False,
     vary: dict[str, spec.Variation] | None = None,
     period: float = 0.2,
-    time_step: float = 0.04,
+    time_step: float = TIME_STEP,
     seed: int = 0,
 ) -> Arena:
     """Compile a vehicle for a sea; with `vary`, `count` of them that differ.

@@ -85,10 +85,10 @@ class Environment:
         return episodes, self._observe(vessel, goal)
 
     def step(self, episodes: Episodes, action: jax.Array) -> tuple[Episodes, Outcome]:
-        """One period later, under actions (N, A) from −1 to 1."""
+        """One period later, under actions (N, A) from −1 to 1; NaN is taken for 0."""
         arena, task = self.arena, self.task
         before = episodes.vessel
-        asked = action.T.astype(before.velocity.dtype)
+        asked = jnp.clip(jnp.nan_to_num(action.T.astype(before.velocity.dtype)), -1.0, 1.0)
         moved = arena.advance(before, asked, episodes.clock)
         sound = arena.sound(moved)
         vessel: State = jax.tree.map(lambda new, old: jnp.where(sound, new, old), moved, before)
@@ -96,7 +96,7 @@ class Environment:
         verdict = task.judge(arena, episodes.goal, arena.motion(before), after)
         failed = verdict.failed | ~sound
         succeeded = verdict.succeeded & ~failed
-        turned = jnp.mean((jnp.clip(asked, -1.0, 1.0) - episodes.action) ** 2, axis=0)
+        turned = jnp.mean((asked - episodes.action) ** 2, axis=0)
         # Of a vehicle that cannot be nothing can be said.
         reward = jnp.where(sound, verdict.reward, 0.0) - SMOOTH * turned
         if arena.dives and task.keeps_depth:
@@ -124,7 +124,7 @@ class Environment:
         following = Episodes(
             vessel=vessel,
             goal=goal,
-            action=jnp.where(ended, 0.0, jnp.clip(asked, -1.0, 1.0)),
+            action=jnp.where(ended, 0.0, asked),
             age=jnp.where(ended, 0, age),
             clock=clock,
             key=key,
