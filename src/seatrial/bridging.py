@@ -125,7 +125,7 @@ class Bridged:
         began = wall_clock.perf_counter()
         try:
             with interrupt_at_leisure() as interrupted:
-                self._begin()
+                self._begin(first=True)
                 while not (self._gatherer.complete or interrupted.is_set() or self._failure):
                     self._turn(interrupted)
         finally:
@@ -275,7 +275,7 @@ class Bridged:
 
     # ── Beginning and end ─────────────────────────────────────────────────────────────────────
 
-    def _begin(self) -> None:
+    def _begin(self, first: bool = False) -> None:
         plan, opening = self._plan, self._engine.opening
         self._orders: dict[str, deque[tuple[Request, Answer]]] = defaultdict(deque)
         self._arrivals = Arrivals()
@@ -289,6 +289,10 @@ class Bridged:
             self._controllers.start(self._engine)
         except ControllerError as error:
             self._failure = error
+        if first:  # who waits for an answer in lock-step has said nothing that is old
+            for bridge in self._bridges:
+                if bridge not in self._paced_by:
+                    bridge.forget()
         self._anchor = (wall_clock.perf_counter(), 0.0)
         self._tell(_opening(plan, opening))
 

@@ -76,7 +76,7 @@ def _seed(seed: Any) -> int | None:
     """A seed of many episodes, or a refusal."""
     if seed is None:
         return None
-    if not isinstance(seed, Integral) or isinstance(seed, bool) or not 0 <= seed < 1 << 32:
+    if not isinstance(seed, Integral) or isinstance(seed, bool) or not 0 <= int(seed) < 1 << 32:
         raise SpecError(
             Problem(
                 "not a seed",
@@ -144,7 +144,7 @@ class Single(gymnasium.Env[Floats, Floats]):
     metadata = {"render_modes": ["rgb_array"], "render_fps": 5}  # noqa: RUF012 as Gymnasium has it
 
     def __init__(self, task: str, render_mode: str | None = None, **options: Any) -> None:
-        if render_mode not in (None, *self.metadata["render_modes"]):  # type: ignore[misc]
+        if render_mode not in (None, *self.metadata["render_modes"]):
             raise SpecError(
                 Problem(
                     "not a way to show an episode",

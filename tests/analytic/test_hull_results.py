@@ -1,6 +1,7 @@
 """Results of WAMIT and Nemoh are read as the solution that they were written from."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import craft
 from seatrial.compile.vehicles.hull_forces import solve_hull
 from seatrial.errors import SpecError
+from seatrial.hull.examination import Examination
 from seatrial.hull.potential.solver import TURN
 
 OMEGA = np.linspace(0.2, 12.0, 60)
@@ -105,3 +107,19 @@ def test_results_that_cannot_be_used_are_refused(tmp_path):
         solve_hull(asked(results=str(tmp_path / "bad.1")), None)
     with pytest.raises(ValueError, match="hydrostatics: linear"):
         asked(results="box.1", hydrostatics="mesh")
+
+
+def test_natural_frequencies_are_found_where_sloshing_makes_the_added_mass_negative():
+    """A catamaran of 200 kg whose added mass falls below −200 kg beneath its natural frequency."""
+    omega = np.linspace(1.0, 8.0, 29)
+    added = np.full(len(omega), 120.0)
+    added[8:11] = (900.0, -700.0, -300.0)
+    matrix = np.zeros((len(omega), 6, 6))
+    matrix[:, 2, 2] = added
+    stiffness, mass = np.zeros((6, 6)), np.diag(np.full(6, 200.0))
+    stiffness[2, 2] = 6.0**2 * 320.0
+    solved = SimpleNamespace(omega=omega, added_mass=matrix, damping=np.abs(matrix))
+    craft = SimpleNamespace(solution=solved, mass_matrix=mass, stiffness=stiffness)
+    frequency, at, damping = Examination.natural(craft, 2)
+    assert frequency == pytest.approx(6.0, rel=1e-12)
+    assert (at, damping) == (120.0, 120.0)

@@ -160,6 +160,20 @@ def test_nmea_tells_where_the_vessel_is_and_takes_its_orders(bridged, plan, tmp_
     assert [m.msg_type for m in ais[:3]] == [24, 24, 18]
 
 
+def test_what_was_said_before_the_start_is_old(bridged, plan, tmp_path):
+    """Datagrams wait in their port while programs are compiled."""
+    st.run(plan, out=tmp_path / "plain.mcap")
+    bridge = NmeaBridge("udp://127.0.0.1:9/0")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as peer:
+        for _ in range(3):
+            order = sentence("PSTC,CHANNEL,left_rpm,0,right_rpm,0").encode()
+            peer.sendto(order, ("127.0.0.1", int(bridge.place.split()[-1])))
+        bridged(bridge, out=tmp_path / "bridged.mcap")
+    assert bridge.counts["stale"] == 3
+    assert bridge.counts["heard"] == 0
+    assert (tmp_path / "plain.mcap").read_bytes() == (tmp_path / "bridged.mcap").read_bytes()
+
+
 def test_in_lock_step_by_nmea_every_sentence_is_a_control_period(bridged, tmp_path):
     bridge = NmeaBridge("tcp://127.0.0.1:0")
     with socket.create_connection(("127.0.0.1", int(bridge.place.split()[-1]))) as peer:

@@ -178,13 +178,33 @@ def test_sentences_that_steer():
         *("PSTC", "PSTC,SETPOINT,fast,90", "PSTC,SETPOINT,1", "PSTC,CHANNEL,left", "PSTC,SING"),
         *("PSTC,CHANNEL,left,nan", "GPAPB,A", "GPAPB,V,A,0,R,N,V,V,1,M,D,1,T,1,T", "AGRSA,5.0,V,,"),
         *("AGRSA,x,A,,", "AGRSA,5.0,A,,", "GPAPB,A,A,0,R,N,V,V,1,M,D,1,T,1,M"),
-        *("PSTC,RELEASE,now", "PSTC,RELEASE,", "PSTC,CHANNEL,left,1,left,2", "PSTC,SETPOINT,1,90,"),
-        *("GPAPB,X,A,0,R,N,V,V,1,M,D,1,T,1,T", "GPAPB,A,A,0,R,N,V,V,1,M,D,1,T,1,Q"),
-        "GPAPB,A,A,0,R,N,V,V,1,M,D,1,T,999,T",
+        *(
+            "PSTC,RELEASE,now",
+            "PSTC,RELEASE,",
+            "PSTC,CHANNEL,left,1,left,2",
+            "PSTC,CHANNEL,left,1_0",
+        ),
+        *("GPAPB,A,A,0,R,N,V,V,1,M,D,1,T,1,Q", "GPAPB,x,A,0,R,N,V,V,1,M,D,1,T,1,T"),
+        *("GPAPB,A,A,0,R,N,V,V,1,M,D,1,T,1,T,N", "GPAPB,A,A,0,R,N,V,V,1,M,D,1,T,1,T,A,x"),
+        "GPAPB,A,A,0,R,N,V,V,1,M,D,1,T,400,T",
     ],
 )
 def test_what_cannot_be_an_order_is_told(body):
     assert isinstance(ordered(body), str)
+
+
+@pytest.mark.parametrize("body", ["AGRSA,-10.0,A,,,", "AGRSA,-100.0,A,,", "AGRSA,-10.0,A,"])
+def test_a_rudder_obeys_only_what_its_sentence_can_say(body):
+    assert isinstance(ordered(body, otter(("rudder", "rad"), ("shaft", "rev/s"))), str)
+
+
+def test_a_refused_setpoint_leaves_the_speed_of_before():
+    steering = Steering(otter())
+    assert isinstance(steering.order(["PSTC", "SETPOINT", "9", "west"], 1.0), str)
+    course = steering.order(
+        ["GPAPB", "A", "A", "0", "R", "N", "V", "V", "1", "M", "D", "1", "T", "1", "T"], 1.0
+    )
+    assert course.setpoint.surge == 1.0
 
 
 def test_other_sentences_are_not_for_us():

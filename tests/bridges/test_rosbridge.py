@@ -48,6 +48,20 @@ def number(x):
     return STORE.serialise("std_msgs/msg/Float64", lambda f: f.make("std_msgs/msg/Float64", x))
 
 
+def test_a_number_that_is_none_is_not_zero():
+    """A client that sends no number, or null for NaN as JSON has it, does not order a stop."""
+    house = House()
+    session = RosbridgeSession(house, STORE)
+    assert "msg" in session.receive('{"op": "publish", "topic": "/cmd"}')
+    assert session.receive('{"op": "publish", "topic": "/cmd", "msg": null}')
+    assert house.taken == []
+    assert session.receive('{"op": "publish", "topic": "/cmd", "msg": {"data": null}}') == ""
+    assert math.isnan(house.taken[0][1])  # whom it would steer refuses it
+    for kind, data in (("String", {"data": None}), ("Bool", {"data": None})):
+        with pytest.raises(MessageError):
+            from_plain(STORE, f"std_msgs/msg/{kind}", data)
+
+
 def test_subscribing_gives_what_was_kept_and_then_everything_in_order():
     session = RosbridgeSession(House(), STORE)
     assert session.receive('{"op": "subscribe", "topic": "/x", "type": "std_msgs/Float64"}') == ""

@@ -101,6 +101,10 @@ REFUSED = {
         {"extra": "start: {speed: 50}"},
         r":9: vehicles\[0\].start.speed: no vehicle.*found:    50.*less than 17.8 m/s",
     ),
+    "a start deeper than any sea": (
+        {"extra": "start: {position: [0, 0, 1.0e+9]}"},
+        r":9: vehicles\[0\].start.position: no sea is as deep.*at most 11,000 m",
+    ),
     "a start with more than the actuator has": (
         {"extra": "start: {actuators: {left_rpm: 5000}}"},
         r"start.actuators.left_rpm: `left` goes no farther.*found:    5000",

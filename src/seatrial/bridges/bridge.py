@@ -103,6 +103,10 @@ class Bridge(ABC):
     def open(self, setting: Setting) -> None:
         """A run begins; called again after a reset."""
 
+    def forget(self) -> None:  # noqa: B027 most bridges have nothing to forget
+        """The first step follows: drop and count what peers who await no answer said while
+        programs were compiled. Who has connected stays."""
+
     @abstractmethod
     def write(self, turn: Turn) -> None:
         """Tell the peers; never waits for them."""

@@ -136,6 +136,8 @@ class Clients(Bridge):
         if service == "/rosapi/topics":
             answer(True, {"topics": list(self.topics), "types": list(self.topics.values())})
         elif service != word and word in (*CONTROLS, SEA):
+            if word != SEA and arguments:
+                raise MessageError(f"{service} takes no `args`")
             request = _sea(arguments) if word == SEA else control(word)
             loop = asyncio.get_running_loop()
 
@@ -230,7 +232,9 @@ def _sea(arguments: Any) -> Request:
     names = ("significant_height", "peak_period")
     known = arguments if isinstance(arguments, dict) else {}
     given: list[Any] = [known.get(name) for name in names]
-    if not all(isinstance(x, int | float) and not isinstance(x, bool) for x in given):
+    if set(known) - set(names) or not all(
+        isinstance(x, int | float) and not isinstance(x, bool) for x in given
+    ):
         raise MessageError(f"`args` are {' and '.join(names)}, numbers")
     height, period = given
     return other_sea(float(height), float(period))

@@ -21,6 +21,8 @@ LONGEST = 1024
 """Bytes of a line that is heard."""
 MOST_BYTES = 65_536
 """Read from one peer in one turn."""
+MOST_STALE = 64
+"""Readings after which what came before the start is taken as gone."""
 MOST_PEERS = 16
 MOST_UNSENT = 1 << 18
 """Bytes that wait for a peer before it is given up."""
@@ -47,6 +49,16 @@ class Lines(ABC):
     @abstractmethod
     def receive(self) -> list[bytes]:
         """Whole lines that came, without their ends."""
+
+    def forget(self) -> None:  # noqa: B027 a stream keeps what its peer said
+        """Drop and count what came so far, where a line may be older than its reader."""
+
+    def _forget(self) -> None:
+        for _ in range(MOST_STALE):  # a flood does not keep anybody here
+            found = self.receive()
+            self.counts["stale"] += len(found)
+            if not found:
+                return
 
     @abstractmethod
     def waiting_on(self) -> list[int]:
@@ -120,6 +132,10 @@ class UdpLines(Lines):
             left -= max(len(data), 64)
             found += _Splitter(self.counts).add(data + b"\n")
         return found
+
+    def forget(self) -> None:
+        """A datagram is meant for now, whoever sent it."""
+        self._forget()
 
     def waiting_on(self) -> list[int]:
         """The socket, where it hears."""
@@ -256,6 +272,10 @@ class TerminalLines(Lines):
             return self._splitter.add(os.read(self._ours, MOST_BYTES))
         except OSError:
             return []
+
+    def forget(self) -> None:
+        """A serial port keeps nothing for a device that is not on yet."""
+        self._forget()
 
     def waiting_on(self) -> list[int]:
         """Our end."""

@@ -105,7 +105,8 @@ class Examination:
         def excess(at: float) -> float:
             """Of inertia over stiffness: ω² (m + A(ω)) − c, negative below the natural frequency.
             Where water sloshes between two hulls, m + A itself can be."""
-            return at**2 * (mass + float(np.interp(at, w, A[:, motion, motion]))) - stiffness
+            added = float(np.interp(at, w, A[:, motion, motion]))
+            return float(at**2 * (mass + added) - stiffness)
 
         inert = max(mass + A[-1, motion, motion], 0.1 * mass)
         beyond = 2.0 * max(float(w[-1]), math.sqrt(max(stiffness, 1e-9) / inert))

@@ -79,7 +79,7 @@ def whole(name: str, value: Any) -> int:
     if (
         not isinstance(value, Integral)
         or isinstance(value, bool)
-        or not 1 <= value <= MOST_VEHICLES
+        or not 1 <= int(value) <= MOST_VEHICLES
     ):
         raise SpecError(
             Problem(

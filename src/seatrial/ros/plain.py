@@ -19,6 +19,8 @@ _WHOLE = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)} 
 _TYPED = {"float32": 85, "float64": 86, "int16": 77, "int32": 78, "int64": 79, "uint16": 69,
           "uint32": 70, "uint64": 71, "int8": 72}  # fmt: skip
 """Tags of little-endian arrays."""
+_ABSENT = object()
+"""In place of a field that was left out."""
 
 
 def as_plain(store: TypeStore, typename: str, message: Any, binary: bool) -> dict[str, Any]:
@@ -55,33 +57,38 @@ def _number(value: Any, binary: bool) -> Any:
 
 
 def from_plain(store: TypeStore, typename: str, data: Any) -> Any:
-    """A message out of plain data; what is left out is zero. Raises MessageError."""
+    """A message out of plain data; what is left out is zero. Raises MessageError.
+
+    What is null is not left out: it is a number that is none, as on the way there.
+    """
     if not isinstance(data, dict):
         raise MessageError(f"a {typename} is an object, not {type(data).__name__}")
     fields = dict(store.fields(typename))
     unknown = [key for key in data if key not in fields]
     if unknown:
         raise MessageError(f"{typename} has no field `{str(unknown[0])[:40]}`")
-    made = [_back(store, kind, data.get(name), name) for name, kind in fields.items()]
+    made = [_back(store, kind, data.get(name, _ABSENT), name) for name, kind in fields.items()]
     return store.make(typename, *made)
 
 
 def _back(store: TypeStore, kind: Any, value: Any, name: str) -> Any:
     node, of = kind
     if node.name == "NAME":
-        return from_plain(store, of, {} if value is None else value)
+        return from_plain(store, of, {} if value is _ABSENT else value)
     if node.name == "BASE":
         return _one(of[0], value, name)
     inner, count = of
     base = inner[1][0] if inner[0].name == "BASE" else ""
     if isinstance(value, str | bytes) and base in _OCTETS:
         values: list[Any] = list(_octets(value, name))
-    elif value is None or isinstance(value, list):
-        values = value or []
+    elif value is _ABSENT:
+        values = []
+    elif isinstance(value, list):
+        values = value
     else:
         raise MessageError(f"`{name}` is a list")
     if node.name == "ARRAY":
-        values = values or [None] * count
+        values = [_ABSENT] * count if value is _ABSENT else values
         if len(values) != count:
             raise MessageError(f"`{name}` has {count} elements, not {len(values)}")
     made = [_back(store, inner, v, name) for v in values]
@@ -103,19 +110,21 @@ def _octets(value: str | bytes, name: str) -> bytes:
 
 def _one(base: str, value: Any, name: str) -> Any:
     if base == "string":
-        if value is None or isinstance(value, str):
-            return value or ""
+        if value is _ABSENT or isinstance(value, str):
+            return "" if value is _ABSENT else value
     elif base == "bool":
-        if value is None or isinstance(value, bool):
-            return bool(value)
+        if value is _ABSENT or isinstance(value, bool):
+            return value is True
     elif isinstance(value, int | float) and not isinstance(value, bool):
         if base.startswith("float"):
             return float(value)
         low, high = (0, 255) if base in _OCTETS else _span(base)
         if math.isfinite(value) and float(value).is_integer() and low <= value <= high:
             return int(value)
-    elif value is None:
+    elif value is _ABSENT:
         return 0.0 if base.startswith("float") else 0
+    elif value is None and base.startswith("float"):
+        return math.nan
     raise MessageError(f"`{name}` cannot be {str(value)[:40]!r}: it is of type {base}")
 
 

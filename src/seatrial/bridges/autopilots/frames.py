@@ -12,6 +12,8 @@ from dataclasses import dataclass
 START = 0xFD
 HEADER, CHECKSUM, SIGNATURE = 10, 2, 13
 """Bytes."""
+SIGNED = 1
+"""The one flag of a frame that says how to read it."""
 MOST_REST = 4096
 """Bytes that wait for the rest of their frame."""
 
@@ -76,9 +78,13 @@ class Framer:
                 break
             length = self._rest[1]
             end = HEADER + length + CHECKSUM
-            whole = end + (SIGNATURE if self._rest[2] & 1 else 0)
+            whole = end + (SIGNATURE if self._rest[2] & SIGNED else 0)
             if len(self._rest) < whole:
                 break
+            if self._rest[2] & ~SIGNED:  # the specification: who does not know a flag discards it
+                self._counts["garbled"] += 1
+                self._rest = self._rest[1:]
+                continue
             kind = KINDS.get(int.from_bytes(self._rest[7:10], "little"))
             if kind is None:
                 self._counts["ignored"] += 1

@@ -41,6 +41,10 @@ class InstrumentBridge(Bridge):
         self._ship = _own_ship(setting.header.vehicles, self._wanted, self.name)
         self._told: dict[str, float] = {}
 
+    def forget(self) -> None:
+        """Sentences of before the start are not obeyed at it."""
+        self._lines.forget()
+
     def _samples(
         self, turn: Turn, types: Collection[str]
     ) -> Iterator[tuple[SensorInfo, float, Values]]:

@@ -9,6 +9,7 @@
 """
 
 import math
+import re
 
 from seatrial.engine.frames import VehicleInfo
 from seatrial.signals import RELEASE, Command, Setpoint
@@ -37,29 +38,33 @@ class Steering:
             if kind == "PSTC":
                 return self._own(fields)
         except (ValueError, IndexError):
-            return f"{fields[0]} with fields that are no numbers, or too few of them"
+            return (
+                f"{fields[0]} with fields that are no numbers or out of range, or too few of them"
+            )
         return None
 
     def _keep_course(self, fields: list[str], speed: float) -> Command | str:
-        if fields[1:3] != ["A", "A"]:
+        if len(fields) not in (15, 16):
+            return "APB with other than 14 or 15 fields"
+        if fields[1:3] != ["A", "A"] or fields[15:] not in ([], [""], *([m] for m in _MODES)):
             return "APB of a navigator without a fix"
-        if self._surge is None:
-            self._surge = speed
         place = 13 if fields[13] else 11
         if fields[place + 1] != "T":
             return "APB with a magnetic course; a true one is needed"
-        course = _number(fields[place])
-        if not 0.0 <= course <= 360.0:
-            return "APB with a course that is none"
+        course = _within(fields[place], 0.0, 360.0)
+        if self._surge is None:
+            self._surge = speed
         return Command(setpoint=Setpoint(self._surge, course=math.radians(course)))
 
     def _turn_rudder(self, fields: list[str]) -> Command | str:
+        if len(fields) not in (3, 5):
+            return "RSA with other than two or four fields"
         if fields[2] != "A":
             return "RSA without a valid starboard sensor"
         if not self._rudders:
             return "RSA to a vehicle without a rudder"
         # A positive rudder turns the bow to port in the literature's sign, to starboard in NMEA's.
-        angle = -math.radians(_number(fields[1]))
+        angle = -math.radians(_within(fields[1], -90.0, 90.0))
         return Command(channels=dict.fromkeys(self._rudders, angle))
 
     def _own(self, fields: list[str]) -> Command | str:
@@ -67,20 +72,33 @@ class Steering:
         if what == "RELEASE" and not rest:
             return RELEASE
         if what == "SETPOINT" and len(rest) == 2:
-            self._surge = _number(rest[0])
-            heading = math.radians(_number(rest[1]))
-            return Command(setpoint=Setpoint(self._surge, heading=heading))
+            surge, heading = _number(rest[0]), math.radians(_number(rest[1]))
+            self._surge = surge
+            return Command(setpoint=Setpoint(surge, heading=heading))
         if what == "CHANNEL" and rest and len(rest) % 2 == 0:
-            pairs = zip(rest[::2], rest[1::2], strict=True)
-            channels = {name: _number(value) for name, value in pairs}
-            if len(channels) < len(rest) // 2:
-                return "PSTC that names a channel twice"
-            return Command(channels=channels)
+            names = rest[::2]
+            if len(set(names)) < len(names):
+                return "PSTC,CHANNEL with a channel twice"
+            pairs = zip(names, rest[1::2], strict=True)
+            return Command(channels={name: _number(value) for name, value in pairs})
         return "PSTC other than CHANNEL with pairs, SETPOINT with two numbers, or RELEASE alone"
 
 
+_MODES = "ADEMSPRF"
+"""Of a navigator that has a fix, or says that it needs none."""
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+"""Python reads `1_0` and ` 1 ` too, which no instrument sends."""
+
+
 def _number(text: str) -> float:
-    value = float(text)
+    value = float(text) if _NUMBER.fullmatch(text) else math.nan
     if not math.isfinite(value):
+        raise ValueError(text)
+    return value
+
+
+def _within(text: str, low: float, high: float) -> float:
+    value = _number(text)
+    if not low <= value <= high:
         raise ValueError(text)
     return value

@@ -98,7 +98,9 @@ class RosbridgeSession(Session):
         elif operation == "publish":
             topic = _text(asked, "topic")
             typename = self._input(topic, None)
-            self._house.take(topic, from_plain(self._store, typename, asked.get("msg", {})))
+            if "msg" not in asked:
+                raise MessageError("`msg` is missing")
+            self._house.take(topic, from_plain(self._store, typename, asked["msg"]))
         elif operation == "call_service":
             self._call(_text(asked, "service"), asked.get("args"), identity)
         elif operation == "fragment":
