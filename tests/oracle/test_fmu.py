@@ -118,6 +118,10 @@ def test_a_step_between_periods_is_refused(unit, tmp_path):
     vessel = Vessel(tmp_path / "resources")
     assert "not a whole number of periods" in vessel.step(0.0, 0.013)
     assert "it is at 0 s" in vessel.step(1.0, 0.1)
+    for length in (np.nan, np.inf, -np.inf, -0.02):
+        assert "not a whole number of periods" in vessel.step(0.0, length)
+    for time in (np.nan, np.inf):
+        assert "it is at 0 s" in vessel.step(time, 0.1)
     assert vessel.step(0.0, 0.1) == ""
 
 

@@ -153,7 +153,7 @@ class Vessel:
         """Move on by a whole number of control periods; what is wrong, or nothing."""
         simulation = self._running()
         period = simulation.control_period
-        count = round(length / period)
+        count = round(length / period) if math.isfinite(length) else 0
         if count < 1 or not math.isclose(count * period, length, rel_tol=1e-6):
             return f"a step of {length:g} s is not a whole number of periods of {period:g} s"
         if not math.isclose(simulation.time, time, abs_tol=1e-6 + 1e-9 * abs(time)):
