@@ -54,7 +54,7 @@ def _spaces(environment: Environment) -> tuple[Any, Any]:
 
 
 def _numbers(action: Any, space: Any) -> Floats:
-    """An action as the array that its space has; beyond ±1 it is cut off later."""
+    """An action as the array that its space has; beyond ±1 it is cut off."""
     try:
         found = np.asarray(action)
     except (TypeError, ValueError):  # rows of several lengths
@@ -69,7 +69,8 @@ def _numbers(action: Any, space: Any) -> Floats:
                 mend="look for NaN in what chose it, and at `env.action_space`",
             )
         )
-    return found.astype(np.float32)
+    cut: Floats = np.clip(found, -1.0, 1.0).astype(np.float32)
+    return cut
 
 
 def _seed(seed: Any) -> int | None:

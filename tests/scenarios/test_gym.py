@@ -345,6 +345,20 @@ def test_no_number_as_an_action_is_nothing_to_the_pure_functions(otters):
     np.testing.assert_array_equal(after.action, plain.action)
 
 
+def test_an_action_far_beyond_its_range_is_cut_off_in_silence(recwarn):
+    env = Single("HeadingHold", vehicle="otter")
+    env.reset(seed=1)
+    env.step([1e308, -1e308])
+    assert not recwarn.list
+
+
+def test_an_environment_may_be_closed_over_where_there_is_a_bottom():
+    env = make("Altitude", vehicle="remus100", world="rolling-seabed", count=2)
+    key = jax.random.PRNGKey(1)
+    seen = jax.jit(env.reset)(key)[1]
+    np.testing.assert_allclose(seen, jax.jit(Environment.reset)(env, key)[1], atol=1e-5)
+
+
 def test_seeds_of_many_are_whole_numbers():
     envs = Vector("HeadingHold", num_envs=2)
     seen, _ = envs.reset(seed=5)

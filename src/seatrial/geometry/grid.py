@@ -63,7 +63,7 @@ def facet(grid: HeightGrid, x: Scalar, y: Scalar) -> Facet:
     i = jnp.clip(jnp.floor(a).astype(jnp.int32), 0, rows - 2)
     j = jnp.clip(jnp.floor(b).astype(jnp.int32), 0, columns - 2)
     s, t = a - i, b - j
-    flat = grid.depth.ravel()
+    flat = jnp.asarray(grid.depth).ravel()  # a loop that closes over the grid holds NumPy's
     first, last = flat[i * columns + j], flat[(i + 1) * columns + j + 1]
     # The triangle towards north of the diagonal holds the node one step north, the other the node
     # one step east.
