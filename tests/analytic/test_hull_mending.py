@@ -138,6 +138,18 @@ def with_plate_keel(mesh):
     return merged([mesh, Mesh(corners, np.array([[0, 1, 2], [0, 2, 3]]))])
 
 
+def with_fins_on_its_keel(mesh):
+    """Two plates that share edges with the shell and end in the water below it."""
+    keel = np.flatnonzero(np.isclose(mesh.vertices[:, 1], 0.0) & (mesh.vertices[:, 2] > 0.0))
+    keel = keel[np.argsort(mesh.vertices[keel, 0])]
+    vertices, faces = mesh.vertices, mesh.faces
+    for a, b in ((keel[2], keel[3]), (keel[-4], keel[-3])):
+        n = len(vertices)
+        vertices = np.concatenate([vertices, vertices[[a, b]] + [0.0, 0.0, 0.1]])
+        faces = np.concatenate([faces, np.array([[a, b, n], [b, n + 1, n]])])
+    return Mesh(vertices, faces)
+
+
 def with_deckhouse(mesh):
     house = forms.barge(0.6, 0.4, 0.1, 0.5, 0.2)
     return merged([mesh, Mesh(house.vertices - [0.2, 0.0, 0.15], house.faces)])
@@ -151,6 +163,7 @@ DAMAGED = {
     "soup": (soup, "", 1e-5),
     "debris": (with_debris, "enclose nothing", 1e-6),
     "sheet": (with_plate_keel, "flat sheets", 1e-6),
+    "fins": (with_fins_on_its_keel, "4 triangles dropped of sheets with a free edge", 1e-6),
     "non-manifold": (bulkhead, "walls inside", 1e-6),
     "open deck": (open_deck, "flat deck", 1e-5),
 }
@@ -187,7 +200,7 @@ def test_a_deckhouse_that_cuts_the_hull_displaces_no_water_twice(tmp_path):
     assert "united" in " ".join(found.notes)
 
 
-def test_a_million_triangles_are_simplified(tmp_path):
+def test_a_mesh_of_many_triangles_is_simplified(tmp_path):
 
     ball = forms.icosphere(1.0, 7)  # 327,680 triangles
     path = tmp_path / "fine.stl"

@@ -108,9 +108,13 @@ def mend(mesh: Mesh, name: str, up: Array) -> Mended:
     joined, sheets = _without_sheets(joined)
     if sheets:
         repairs.append(f"{sheets} triangles dropped of flat sheets that enclose nothing")
-    mesh, removed = _without_inner_walls(joined, name)
-    if removed:
-        repairs.append(f"{removed} triangles dropped that were walls inside the hull")
+    mesh, walls, fins = _without_inner_walls(joined, name)
+    if walls:
+        repairs.append(f"{walls} triangles dropped that were walls inside the hull")
+    if fins:
+        repairs.append(
+            f"{fins} triangles dropped of sheets with a free edge, which enclose nothing"
+        )
     mesh, closed = _filled(mesh, name, up)
     repairs += closed
     right = outwards(mesh)
@@ -239,16 +243,19 @@ def _winding(faces: Whole) -> tuple[NDArray[np.bool_], Whole]:
     return turned, np.asarray(shell, np.int64)
 
 
-def _without_inner_walls(mesh: Mesh, name: str) -> tuple[Mesh, int]:
-    """Patches between edges of three triangles taken out, the smallest first, while any are left.
+def _without_inner_walls(mesh: Mesh, name: str) -> tuple[Mesh, int, int]:
+    """Patches between edges of three triangles taken out, the smallest first, while any are left;
+    and how many triangles of walls and of sheets with a free edge those were.
 
-    A bulkhead meets the shell at a rim of such edges and is smaller than either side of the shell.
+    A bulkhead meets the shell at a rim of such edges and is smaller than either side of the shell;
+    a fin without thickness stands on the shell with one side and ends in the open with the others.
     """
-    faces, before = mesh.faces, len(mesh.faces)
+    faces = mesh.faces
+    walls = fins = 0
     while True:
         edges, which, count = _edges(faces)
         if not np.any(count > 2):
-            return _compact(Mesh(mesh.vertices, faces)), before - len(faces)
+            return _compact(Mesh(mesh.vertices, faces)), walls, fins
         seam = count != 2
         patch = _patches(faces, seam, which, len(edges))
         crowded = np.zeros(int(patch.max()) + 1, bool)
@@ -262,8 +269,12 @@ def _without_inner_walls(mesh: Mesh, name: str) -> tuple[Mesh, int]:
                 f"{int(np.sum(count > 2))} such edges, one near {np.round(where, 4).tolist()}",
                 "make the surface manifold in the program that made it",
             )
-        smallest = int(np.argmin(np.where(crowded, area, np.inf)))
-        faces = faces[patch != smallest]
+        gone = patch == int(np.argmin(np.where(crowded, area, np.inf)))
+        if np.any(count[which[:, gone]] == 1):
+            fins += int(gone.sum())
+        else:
+            walls += int(gone.sum())
+        faces = faces[~gone]
 
 
 def _without_sheets(mesh: Mesh) -> tuple[Mesh, int]:
