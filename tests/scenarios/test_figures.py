@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 import record_frames as rf
+from matplotlib.figure import Figure
 
 from seatrial.api import Run
 from seatrial.engine.frames import ActuatorInfo, frames_of
@@ -258,3 +259,13 @@ def test_a_run_in_python_is_drawn_with_the_same_choices(both, tmp_path):
     assert (tmp_path / "a.svg").read_bytes() == plot(both, tmp_path / "b.svg", **view).read_bytes()
     run.plot(tmp_path / "a.gif", end=4.0, speed=40.0)
     assert (tmp_path / "a.gif").read_bytes().startswith(b"GIF89a")
+
+
+def test_a_figure_is_drawn_once_to_be_written(both, tmp_path, monkeypatch):
+    drawn = []
+    draw = Figure.draw
+    monkeypatch.setattr(Figure, "draw", lambda self, way: (drawn.append(self), draw(self, way))[1])
+    page = figure(both)
+    page.savefig(tmp_path / "once.png", dpi=150)
+    assert drawn == [page]
+    assert page.get_layout_engine() is not None  # for a window that is stretched
