@@ -55,7 +55,7 @@ def _state(filter, seed="state"):
         current=jnp.asarray(rng.normal(size=(3, 1))),
     )
     state = eskf.begin(filter, start, 1)
-    return state._replace(
+    state = state._replace(
         accelerometer_bias=jnp.asarray(0.1 * rng.normal(size=(3, 1))),
         gyroscope_bias=jnp.asarray(0.1 * rng.normal(size=(3, 1))),
         turning=jnp.asarray(0.05 * rng.normal(size=(9, 1))),
@@ -63,6 +63,7 @@ def _state(filter, seed="state"):
         sample=jnp.asarray(rng.normal(size=(6, 1)) + np.array([[0], [0], [-9.8], [0], [0], [0]])),
         started=jnp.ones(1, bool),
     )
+    return state._replace(smooth=state.sample)
 
 
 SEA = waves.Sea(*(constant(v) for v in (0.04, 0.1, 0.9, GRAVITY)))
@@ -82,10 +83,15 @@ def test_error_dynamics_are_the_derivative_of_the_nominal_dynamics_to_second_ord
 
     @jax.jit
     def shortfall(dt):
-        after, move = eskf.propagate(filter, state, sample, dt)
+        # The mean that a sample is multiplied by comes out as that of both ends.
+        share = dt / (dt + eskf.HUM)
+        last = eskf.predict(filter, state, sample, dt).sample
+        mean = 0.5 * (state.sample + last)
+        begun = state._replace(smooth=(mean - share * last) / (1.0 - share))
+        after, move = eskf.propagate(filter, begun, sample, dt)
 
         def later(error):
-            moved = eskf.predict(filter, eskf.inject(state, error[:, None]), sample, dt)
+            moved = eskf.predict(filter, eskf.inject(begun, error[:, None]), sample, dt)
             return difference(moved, after)[:, 0]
 
         exact = jax.jacfwd(later)(jnp.full(size, 1e-9))  # attitude_error has a kink at nothing
@@ -94,6 +100,33 @@ def test_error_dynamics_are_the_derivative_of_the_nominal_dynamics_to_second_ord
     errors = np.array([shortfall(dt) for dt in (0.02, 0.01, 0.005)])
     assert errors[-1] < 3e-4
     np.testing.assert_allclose(np.log2(errors[:-1] / errors[1:]), 2.0, atol=0.15)
+
+
+def test_what_shafts_shake_does_not_seem_a_wrong_scale():
+    """An IMU at rest that is shaken along z at 21.5 Hz, and a log that is heard, as aboard, one
+    period after the last of its samples. Bias and scale are felt only together, whatever shakes."""
+    dt, shaken = 0.02, 0.15
+    filter = matched(("dvl",), Noise(dvl=0.003, accelerometer_bias=0.2))
+    filter = dataclasses.replace(filter, deviation=filter.deviation.at[30:33].set(0.01))
+    still = Estimate(*(jnp.zeros((n, 1)) for n in (3, 4, 6, 3)))
+    still = still._replace(attitude=still.attitude.at[0].set(1.0))
+    ticks = np.arange(5000)
+    force = np.zeros((5000, 3, 1))
+    force[:, 2, 0] = -GRAVITY + np.sqrt(2.0) * shaken * np.cos(2.0 * np.pi * 21.5 * dt * ticks)
+    turned = np.einsum("ji,tjn->tin", np.array(filter.matrix).reshape(3, 3), force)
+    samples = jnp.asarray(np.concatenate([turned, np.zeros_like(turned)], axis=1))
+    log = jnp.asarray([[0.0], [0.0], [0.0], [1.0]])
+
+    def tick(state, row):
+        k, sample = row
+        state = eskf.predict(filter, state, sample, dt)
+        heard = jnp.reshape(k % 10 == 9, (1,))
+        return eskf.update(filter, state, 0, log, heard, -dt), None
+
+    state, _ = jax.jit(lambda s: jax.lax.scan(tick, s, (jnp.asarray(ticks), samples)))(
+        eskf.begin(filter, still, 1)
+    )
+    assert abs(float(state.canted[5, 0])) < 0.005  # half of its deviation
 
 
 def test_the_covariance_is_carried_by_the_matrix_that_carries_the_error():

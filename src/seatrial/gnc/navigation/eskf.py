@@ -16,8 +16,10 @@ feels like a tilt: were it only a bias, the heave would seem to tell that bias f
 it would be averaged away over many waves. k and m are constants of the unit. For f and ω in L stand
 the samples as they are read: what is wrong with a sample y is then b + L(y) k, linear in both. Were
 the bias taken off first, its error times that of k would be left, and at rest, where only
-b + L(y) k is felt, the two would seem to be told apart. Over one period, with a = R f and R their
-means of both ends,
+b + L(y) k is felt, the two would seem to be told apart. In the error dynamics y is a mean over
+`HUM`: noise in y is also in what it is compared with, and where it shakes and the velocity does not
+the scale would seem to be wrong by all of it (errors in variables). Over one period, with a = R f
+and R their means of both ends,
 
     δp ← δp + δv dt + ½ dt² δa,   δv ← δv + dt δa,   δa = −a × δθ − R (δb_a + L(f) δk),
     δθ ← δθ − dt R (δb_g + L(ω) δm)
@@ -81,6 +83,10 @@ FOLLOW = 0.2
 β of an α-β filter (Bar-Shalom, Li and Kirubarajan 2001, section 6.5), small because a compass is
 noisier than what it stands for."""
 
+HUM = 0.2
+"""Time over which samples are averaged before they are multiplied by scale and angles, s: longer
+than what shafts shake, shorter than waves."""
+
 
 def begin(filter: Filter, start: Estimate, count: int) -> NavState:
     """A filter that believes `start` with the deviations of its description."""
@@ -113,6 +119,7 @@ def begin(filter: Filter, start: Estimate, count: int) -> NavState:
         slow=jnp.zeros((size - SIZE, count), dtype),
         covariance=jnp.eye(size, dtype=dtype)[:, :, None] * variance,
         sample=jnp.concatenate([stack(turned.to_body(still), zero), velocity[3:]]),
+        smooth=jnp.concatenate([stack(turned.to_body(still), zero), velocity[3:]]),
         leaning=zero,
         leant=zero,
         started=jnp.zeros(count, bool),
@@ -166,8 +173,9 @@ def propagate(
     water = None if filter.waves is None else filter.waves.at(state.position[2])
     decay = slow_decay(filter, water)
     bridged = missing > HOLDS
-    read = 0.5 * (first_sample + sample)
-    move = transition(state.attitude, after.attitude, first, last, read, step, decay)
+    share = jnp.where(state.started, dt / (dt + HUM), 1.0)
+    smooth = state.smooth + share * (sample - state.smooth)
+    move = transition(state.attitude, after.attitude, first, last, smooth, step, decay)
     if water is not None:
         move = move._replace(turn=water.turn(step))
     # What stands for a lost sample is made of the estimate: its errors do not pull or turn it.
@@ -187,6 +195,7 @@ def propagate(
             slow=move.turned(move.decay * state.slow),
             covariance=covariance,
             sample=sample,
+            smooth=smooth,
             leaning=state.leaning + (step / LEAN) * swing,
             leant=state.leant + (step / LEAN) * shift,
             started=state.started | there,

@@ -41,7 +41,7 @@ class Transition(NamedTuple):
     force: Vec3
     """Specific force, NED."""
     sample: jax.Array
-    """(6, N) specific force and rate as the IMU says them, body axes."""
+    """(6, N) specific force and rate as the IMU says them, without their noise, body axes."""
     step: jax.Array
     decay: jax.Array
     """(K, N) share of the slow errors that is left."""
@@ -106,8 +106,8 @@ def transition(
     step: jax.Array,
     decay: jax.Array,
 ) -> Transition:
-    """Over one period between two attitudes and samples without their errors; `read` is the mean
-    of the two with them."""
+    """Over one period between two attitudes and samples without their errors; `read` is their
+    mean with them."""
     mean = Rotation(
         *(0.5 * (a + b) for a, b in zip(rotation(before), rotation(after), strict=True))
     )
@@ -177,7 +177,7 @@ def _anew(
 def aged(rows: jax.Array, state: NavState, age: jax.Array | float) -> jax.Array:
     """Rows (D, 36 + K, N) for the error of now, which was Φ(−age) of itself at the measurement."""
     turned = rotation(state.attitude)
-    read = state.sample[:3]
+    read = state.smooth[:3]
     felt_here = read - state.accelerometer_bias - stack(leaked(state.canted, read), read)
     force = turned.to_world(vec3(felt_here))
     columns = rows.swapaxes(0, 1)
@@ -189,7 +189,7 @@ def aged(rows: jax.Array, state: NavState, age: jax.Array | float) -> jax.Array:
     tilt = jnp.stack(arrays(cross(force, vec3(pull))))
     moved = [p, v - age * p, theta + tilt, b - back, g + age * turn, current]
     canted = jnp.stack(leaking(back, read))
-    moved += [m + age * jnp.stack(leaking(turn, state.sample[3:])), k - canted, columns[SIZE:]]
+    moved += [m + age * jnp.stack(leaking(turn, state.smooth[3:])), k - canted, columns[SIZE:]]
     return jnp.concatenate(moved).swapaxes(0, 1)
 
 

@@ -113,6 +113,8 @@ class NavState(NamedTuple):
     canted, slow."""
     sample: jax.Array
     """(6, N) the last inertial sample in body axes, or what stands for one that is lost."""
+    smooth: jax.Array
+    """(6, N) fading mean of the samples, without most of their noise and of what shafts shake."""
     leaning: jax.Array
     """(3, N) fading mean of the specific force beyond that of rest, body axes, m/s²."""
     leant: jax.Array
