@@ -16,6 +16,7 @@ HERE = Path(__file__).parent
 TURNS = 6
 
 LONG_FILES = [
+    "scenarios/test_pairs",
     "oracle/test_hull_potential",
     "oracle/test_hull_drift",
     "oracle/test_traced_kernel",
@@ -27,6 +28,7 @@ LONG_FILES = [
     "oracle/test_fmu",
     "page/test_viewing",
     "page/test_drill",
+    "oracle/test_camera_judges",
     "analytic/test_sea_change",
     "scenarios/test_command_line",
     "scenarios/test_engine",
@@ -115,6 +117,17 @@ LONG_FILES = [
     "bridges/test_bridged_runs",
     "browser/test_instruments",
     "oracle/test_library_x_tail",
+    "scenarios/test_mission_checks",
+    "page/test_sensors",
+    "scenarios/test_regulator",
+    "analytic/test_shapes",
+    "analytic/test_ocean_world",
+    "analytic/test_waves_over_a_map",
+    "analytic/test_core_surroundings",
+    "analytic/test_core_thrusters",
+    "analytic/test_guidance_laws",
+    "scenarios/test_record_payloads",
+    "analytic/test_core_fins",
 ]
 """Those that took more than nine seconds of processor time, the longest first, as far as the
 list was sorted when it was last measured: the turns are then of about the same length."""
