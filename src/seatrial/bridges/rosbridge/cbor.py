@@ -5,6 +5,7 @@ other one is refused before anything is made of it. Among them are references to
 before, by which two hundred bytes stand for more lists than any memory holds.
 """
 
+import re
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ _TEXTS = (2, 3)
 _TAG = 6
 """Major types: what the first three bits of an item say."""
 _NO_LENGTH = 31
+_MAY_TAG = re.compile(rb"[\xc0-\xdb]")
+"""Bytes by which a tag begins, if they are no part of something else."""
 
 
 def decoded(data: bytes) -> Any:
@@ -29,7 +32,7 @@ def decoded(data: bytes) -> Any:
         for tag in _tags(data):
             if tag not in _ARRAYS and tag != _OCTETS:
                 raise MessageError(f"tag {tag} of CBOR is not understood here, typed arrays alone")
-        return cbor2.loads(data, tag_hook=_numbers)
+        return _plain(cbor2.loads(data))
     except MessageError:
         raise
     except Exception as error:  # cbor2 raises what the bytes make it
@@ -39,7 +42,7 @@ def decoded(data: bytes) -> Any:
 def _tags(data: bytes) -> set[int]:
     """All tags, wherever they stand: the heads of items follow each other whatever holds them."""
     found: set[int] = set()
-    at = 0
+    at = 0 if _MAY_TAG.search(data) else len(data)
     while at < len(data):
         major, rest = divmod(data[at], 32)
         at += 1
@@ -53,10 +56,13 @@ def _tags(data: bytes) -> set[int]:
     return found
 
 
-def _numbers(_: Any, tagged: Any) -> Any:
-    """The elements of a typed array."""
-    if not isinstance(tagged.value, bytes):
-        raise MessageError("a typed array is made of bytes")
-    if tagged.tag == _OCTETS:
-        return tagged.value
-    return np.frombuffer(tagged.value, _ARRAYS[tagged.tag]).tolist()
+def _plain(value: Any) -> Any:
+    """The same with lists, or bytes, in place of typed arrays."""
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    if not hasattr(value, "tag"):
+        return value
+    octets = bytes(value.value)
+    return octets if value.tag == _OCTETS else np.frombuffer(octets, _ARRAYS[value.tag]).tolist()
