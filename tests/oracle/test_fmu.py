@@ -125,6 +125,15 @@ def test_a_step_between_periods_is_refused(unit, tmp_path):
     assert vessel.step(0.0, 0.1) == ""
 
 
+def test_a_unit_may_begin_at_any_time(unit):
+    """Tools that go on from elsewhere give a start time; the sea of the unit begins with it."""
+    late = fmpy.simulate_fmu(unit, start_time=7.0, stop_time=8.0, output_interval=0.1, output=SEEN)
+    soon = fmpy.simulate_fmu(unit, start_time=0.0, stop_time=1.0, output_interval=0.1, output=SEEN)
+    np.testing.assert_allclose(late["time"], soon["time"] + 7.0)
+    for name in SEEN:
+        np.testing.assert_array_equal(late[name], soon[name])
+
+
 def test_only_units_are_written(tmp_path):
     with pytest.raises(st.SpecError, match=r"ends in `\.fmu`"):
         export_fmu("otter", "calm", tmp_path / "otter.zip")

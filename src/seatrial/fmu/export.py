@@ -35,6 +35,9 @@ class {name}(Fmi{fmi}Slave):
     def to_xml(self, *options):
         return complete(super().to_xml(*options))
 
+    def setup_experiment(self, start_time, *options):
+        self.vessel.start_time = start_time
+
     def exit_initialization_mode(self):
         self.vessel.begin()
 
