@@ -35,11 +35,12 @@ class {name}(Fmi{fmi}Slave):
     def to_xml(self, *options):
         return complete(super().to_xml(*options))
 
-    def setup_experiment(self, start_time, *options):
-        self.vessel.start_time = start_time
-
     def exit_initialization_mode(self):
-        self.vessel.begin()
+        try:
+            self.vessel.begin()
+        except Exception as error:
+            self.log(str(error), Fmi{fmi}Status.error)
+            raise
 
     def do_step(self, current_time, step_size):
         wrong = self.vessel.step(current_time, step_size)

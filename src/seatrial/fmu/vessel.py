@@ -73,8 +73,9 @@ class Vessel:
         )
         self._begin["seed"] = float(self._scenario.seed)
         self._simulation: Simulation | None = None
-        self.start_time = 0.0
-        """What the clock of whoever uses the unit shows when its sea begins, s."""
+        self._start_time = 0.0
+        """What the clock of whoever uses the unit shows when its sea begins, s. The first step
+        tells it: what is said of it before does not reach the unit in FMI 3."""
         self._begun = False
         self.channels = channels_of(self._scenario)
         self._orders = {channel.name: 0.0 for channel in self.channels}
@@ -152,7 +153,7 @@ class Vessel:
         return self._simulation
 
     def _now(self) -> float:
-        return self.start_time + self._running().time
+        return self._start_time + self._running().time
 
     def step(self, time: float, length: float) -> str:
         """Move on by a whole number of control periods; what is wrong, or nothing."""
@@ -161,6 +162,8 @@ class Vessel:
         count = round(length / period) if math.isfinite(length) else 0
         if count < 1 or not math.isclose(count * period, length, rel_tol=1e-6):
             return f"a step of {length:g} s is not a whole number of periods of {period:g} s"
+        if simulation.time == 0.0 and math.isfinite(time):
+            self._start_time = time
         if not math.isclose(self._now(), time, abs_tol=1e-6 + 1e-9 * abs(time)):
             return f"asked to go on at {time:g} s, but it is at {self._now():g} s"
         if not np.all(np.isfinite(list(self._orders.values()))):
