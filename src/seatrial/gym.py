@@ -10,6 +10,7 @@ one compiled loop.
 """
 
 import inspect
+import os
 from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
@@ -107,22 +108,45 @@ def _check_options(options: dict[str, Any], vehicles: str) -> None:
             )
 
 
+_used_by: int | None = None
+"""The process whose environments have set JAX's threads going."""
+
+
+def _require_threads() -> None:
+    """Refuse a process that was forked off one with environments: JAX's threads did not come
+    along, and whoever waits for them waits for ever."""
+    global _used_by
+    _used_by = _used_by or os.getpid()
+    if _used_by != os.getpid():
+        raise SpecError(
+            Problem(
+                "a process that was forked cannot have environments, whose threads stayed behind",
+                expected="a process of its own, or many vehicles in one program",
+                mend='gymnasium.make_vec(..., vectorization_mode="vector_entry_point"), which is '
+                'faster, or "async" with vector_kwargs={"context": "spawn"}',
+            )
+        )
+
+
 class _Player:
     """The episodes of an environment, moved on by compiled programs that are kept on disk."""
 
-    def __init__(self, environment: Environment, drawn: int) -> None:
+    def __init__(self, environment: Environment) -> None:
         self.environment = environment
-        self.key: Any = np.asarray(jax.random.PRNGKey(drawn))
+        self.key: Any = None
         self.episodes: Episodes | None = None
         self._step: Any = None
 
     def reset(self, seed: int | None) -> Floats:
-        """New episodes; without a seed they go on with the numbers of the last ones."""
+        """New episodes; without a seed they go on with the numbers of the last ones, and the first
+        of all are drawn by chance, as Gymnasium asks: copies of an environment do not all play the
+        same ones."""
         with jax.enable_x64(False):
-            if seed is not None:
-                self.key = np.asarray(jax.random.PRNGKey(seed))
-            elif self.episodes is not None:
+            if seed is None and self.episodes is not None:
                 self.key = self.episodes.key
+            else:
+                drawn = int.from_bytes(os.urandom(4), "little") if seed is None else seed
+                self.key = np.asarray(jax.random.PRNGKey(drawn))
             self.episodes, seen = call(_reset, self.environment, self.key)
         return np.array(seen)
 
@@ -156,9 +180,10 @@ class Single(gymnasium.Env[Floats, Floats]):
                 )
             )
         _check_options(options, "many at once: gymnasium.make_vec with `num_envs`")
+        _require_threads()
         pool = make(task, **options, count=VARIANTS if options.get("vary") else 1)
         self._pool, self._varies = pool, bool(options.get("vary"))
-        self._player = _Player(self._chosen(0), 0)
+        self._player = _Player(self._chosen(0))
         self.observation_space, self.action_space = _spaces(self._player.environment)
         self.render_mode = render_mode
         self.metadata = {**self.metadata, "render_fps": round(1.0 / pool.arena.period)}
@@ -226,7 +251,8 @@ class Vector(VectorEnv[Floats, Floats, NDArray[Any]]):
         options.pop("render_mode", None)
         num_envs = whole("num_envs", num_envs)
         _check_options(options, "say how many with `num_envs`")
-        self._player = _Player(make(task, **options, count=num_envs), 0)
+        _require_threads()
+        self._player = _Player(make(task, **options, count=num_envs))
         self.num_envs = num_envs
         self.single_observation_space, self.single_action_space = _spaces(self._player.environment)
         self.observation_space = batch_space(self.single_observation_space, num_envs)

@@ -48,6 +48,25 @@ def test_every_number_is_where_the_page_says(page, plan):
     assert topics >= len(plan.header.vehicles[0].sensors)
 
 
+def test_a_doppler_log_s_open_range_and_its_two_bytes_are_found():
+    """Its altitude has no largest range, and its ping two numbers of one byte."""
+    remus = {"name": "remus", "vehicle": "remus100", "start": {"position": [0, 0, 5]}}
+    scenario = st.Scenario(duration=1.0, world="rolling-seabed", vehicles=[remus])
+    header = st.compile_scenario(scenario).header
+    store, paths = TypeStore(), {}
+    for topic, typename, _, rows, example in sections(
+        interface_document(header, header.vehicles[0])
+    ):
+        paths[topic] = [path for _, _, path in rows]
+        if len(example) < 512:
+            message = store.read(typename, example)
+            for offset, kind, path in rows:
+                (number,) = struct.unpack_from(FORMATS[kind], example, int(offset))
+                assert number == field(message, path), path
+    assert paths["/remus/dvl/altitude"] == ["range"]
+    assert {"velocity_mode", "num_good_beams"} <= set(paths["/remus/dvl/ping"])
+
+
 def test_the_components_of_the_imu_are_all_told(page):
     imu = next(s for s in sections(page) if s[0] == "/otter/imu")
     paths = [path for _, _, path in imu[3]]

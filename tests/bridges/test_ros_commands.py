@@ -244,6 +244,18 @@ def test_panisim_s_names_and_axes(plan):
     assert whole[12:].tolist() == [600.0, -300.0]  # rpm
 
 
+def test_thrusters_that_are_ordered_in_newtons_are_told_so_to_panisim():
+    remus = {"name": "remus", "vehicle": "remus100", "start": {"position": [0, 0, 5]}}
+    plan = st.compile_scenario(st.Scenario(duration=1.0, world="calm", vehicles=[remus]))
+    streams = Streams(plan.header, PROFILES["panisim"])
+    acting = {"propeller": 7.5, "rudder": math.radians(5.0), "stern_plane": math.radians(-3.0)}
+    level = np.array([1.0, 0.0, 0.0, 0.0])
+    state = VehicleState(0.0, np.zeros(3), level, np.zeros(6), acting, "running")
+    said = dict(streams.messages(0.0, Frames(np.empty(0), ()), {"remus": state}))
+    told = STORE.read("std_msgs/msg/Float64MultiArray", said["/remus_00/vessel_state"]).data
+    assert told[12:] == pytest.approx([5.0, -3.0, 7.5])
+
+
 @pytest.mark.parametrize(("profile", "sign"), [("seatrial", -1.0), ("panisim", 1.0)])
 def test_the_imu_of_panisim_keeps_forward_starboard_down(plan, profile, sign):
     streams = Streams(plan.header, PROFILES[profile])

@@ -35,6 +35,7 @@ def sailed(unit, step=0.1, **start):
         input=orders,
         output=SEEN,
         start_values=start,
+        debug_logging=True,  # without it pythonfmu keeps what a unit of FMI 2 says to itself
     )
 
 
@@ -117,12 +118,23 @@ def test_a_step_between_periods_is_refused(unit, tmp_path):
         packed.extractall(tmp_path)
     vessel = Vessel(tmp_path / "resources")
     assert "not a whole number of periods" in vessel.step(0.0, 0.013)
-    assert "it is at 0 s" in vessel.step(1.0, 0.1)
     for length in (np.nan, np.inf, -np.inf, -0.02):
         assert "not a whole number of periods" in vessel.step(0.0, length)
     for time in (np.nan, np.inf):
         assert "it is at 0 s" in vessel.step(time, 0.1)
     assert vessel.step(0.0, 0.1) == ""
+    assert "it is at 0.1 s" in vessel.step(1.0, 0.1)
+    assert "it is at 0.1 s" in vessel.step(0.0, 0.1)
+    assert vessel.step(0.1, 0.1) == ""
+
+
+def test_a_unit_may_begin_at_any_time(unit):
+    """Tools that go on from elsewhere give a start time; the sea of the unit begins with it."""
+    late = fmpy.simulate_fmu(unit, start_time=7.0, stop_time=8.0, output_interval=0.1, output=SEEN)
+    soon = fmpy.simulate_fmu(unit, start_time=0.0, stop_time=1.0, output_interval=0.1, output=SEEN)
+    np.testing.assert_allclose(late["time"], soon["time"] + 7.0)
+    for name in SEEN:
+        np.testing.assert_array_equal(late[name], soon[name])
 
 
 def test_only_units_are_written(tmp_path):

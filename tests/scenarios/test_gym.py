@@ -1,5 +1,6 @@
 """Environments for agents that learn, judged by Gymnasium's own checker and by plane geometry."""
 
+import multiprocessing
 import subprocess
 import sys
 from pathlib import Path
@@ -367,6 +368,31 @@ def test_seeds_of_many_are_whole_numbers():
     for wrong in (-1, 1 << 32, 1.5, "x", True):
         with pytest.raises(st.SpecError, match="seed: "):
             envs.reset(seed=wrong)
+
+
+def test_copies_that_nobody_gave_a_seed_play_episodes_of_their_own():
+    one, other = (gymnasium.make("seatrial/HeadingHold-v0") for _ in range(2))
+    assert not np.array_equal(one.reset()[0], other.reset()[0])
+    one, other = (Vector("HeadingHold", num_envs=2) for _ in range(2))
+    assert not np.array_equal(one.reset()[0], other.reset()[0])
+
+
+FORKS = """
+import gymnasium, seatrial.gym
+gymnasium.make_vec("seatrial/HeadingHold-v0", num_envs=2, vectorization_mode="async")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not fork by default")
+def test_processes_that_are_forked_are_refused_where_they_would_wait_for_ever():
+    """Gymnasium makes an environment in its own process before it forks the others off."""
+    if multiprocessing.get_start_method() != "fork":
+        pytest.skip("this Python does not fork by default")
+    done = subprocess.run(
+        [sys.executable, "-c", FORKS], capture_output=True, text=True, check=False, timeout=300
+    )
+    assert done.returncode == 1
+    assert 'vector_kwargs={"context": "spawn"}' in done.stderr
 
 
 def test_the_example_of_learning_takes_its_first_steps(tmp_path):

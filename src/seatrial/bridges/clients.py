@@ -237,4 +237,4 @@ def _sea(arguments: Any) -> Request:
     ):
         raise MessageError(f"`args` are {' and '.join(names)}, numbers")
     height, period = given
-    return other_sea(float(height), float(period))
+    return other_sea(height, period)

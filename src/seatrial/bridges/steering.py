@@ -95,7 +95,7 @@ def other_sea(significant_height: float, peak_period: float) -> Control:
             f"a sea state has a significant height (x) of 0 to {HIGHEST:g} m and a peak period (y) "
             f"of {SHORTEST:g} to {LONGEST:g} s"
         )
-    return Control("reset", Sea(significant_height, peak_period))
+    return Control("reset", Sea(float(significant_height), float(peak_period)))
 
 
 def _followers(header: RunHeader) -> dict[str, RouteFollower]:

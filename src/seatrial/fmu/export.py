@@ -36,7 +36,11 @@ class {name}(Fmi{fmi}Slave):
         return complete(super().to_xml(*options))
 
     def exit_initialization_mode(self):
-        self.vessel.begin()
+        try:
+            self.vessel.begin()
+        except Exception as error:
+            self.log(str(error), Fmi{fmi}Status.error)
+            raise
 
     def do_step(self, current_time, step_size):
         wrong = self.vessel.step(current_time, step_size)

@@ -73,6 +73,9 @@ class Vessel:
         )
         self._begin["seed"] = float(self._scenario.seed)
         self._simulation: Simulation | None = None
+        self._start_time = 0.0
+        """What the clock of whoever uses the unit shows when its sea begins, s. The first step
+        tells it: what is said of it before does not reach the unit in FMI 3."""
         self._begun = False
         self.channels = channels_of(self._scenario)
         self._orders = {channel.name: 0.0 for channel in self.channels}
@@ -80,7 +83,7 @@ class Vessel:
     def variables(self) -> list[Variable]:
         """Everything that the unit shows."""
         units = {**STARTS, "seed": "1"}
-        found = [Variable("time", "s", "independent", lambda: self._running().time, None)]
+        found = [Variable("time", "s", "independent", self._now, None)]
         found += [self._parameter(name, unit) for name, unit in units.items()]
         found += [self._input(channel) for channel in self.channels]
         found += [self._output(name, unit) for name, (unit, _) in OUTPUTS.items()]
@@ -149,6 +152,9 @@ class Vessel:
             self._simulation = Simulation(with_overrides(described, seed=int(begin["seed"])))
         return self._simulation
 
+    def _now(self) -> float:
+        return self._start_time + self._running().time
+
     def step(self, time: float, length: float) -> str:
         """Move on by a whole number of control periods; what is wrong, or nothing."""
         simulation = self._running()
@@ -156,8 +162,10 @@ class Vessel:
         count = round(length / period) if math.isfinite(length) else 0
         if count < 1 or not math.isclose(count * period, length, rel_tol=1e-6):
             return f"a step of {length:g} s is not a whole number of periods of {period:g} s"
-        if not math.isclose(simulation.time, time, abs_tol=1e-6 + 1e-9 * abs(time)):
-            return f"asked to go on at {time:g} s, but it is at {simulation.time:g} s"
+        if simulation.time == 0.0 and math.isfinite(time):
+            self._start_time = time
+        if not math.isclose(self._now(), time, abs_tol=1e-6 + 1e-9 * abs(time)):
+            return f"asked to go on at {time:g} s, but it is at {self._now():g} s"
         if not np.all(np.isfinite(list(self._orders.values()))):
             return "an order is not a number"
         for _ in range(count):

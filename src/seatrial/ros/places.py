@@ -5,46 +5,53 @@ from typing import Any
 from seatrial.ros.layout import MessageFactory, TypeStore
 from seatrial.ros.topics import Topic
 
-_MARK = 4096.0
-"""Marks are this and the numbers after it: exact in every type of number but the bytes."""
-_BYTE = 107
+_SHIFT = 64
+"""Between the marks of one message and of another; both are exact in every type of number."""
 
 
 class _Marker(MessageFactory):
-    """Leaves a mark in every open field."""
+    """Leaves a mark in every open field: its number among them, shifted."""
+
+    def __init__(self, types: dict[str, type], shift: int) -> None:
+        super().__init__(types)
+        self._shift = shift
 
     def slot(self) -> float:
-        self.slots.append("<f8")
-        return _MARK + len(self.slots) - 1
+        return float(self._marked("<f8"))
 
     def short_slot(self) -> float:
-        self.slots.append("<f4")
-        return _MARK + len(self.slots) - 1
+        return float(self._marked("<f4"))
 
     def byte_slot(self) -> int:
-        self.slots.append("i1")
-        return _BYTE
+        return self._marked("i1")
+
+    def _marked(self, kind: str) -> int:
+        self.slots.append(kind)
+        return len(self.slots) - 1 + self._shift
 
 
 def open_fields(store: TypeStore, topic: Topic[Any]) -> list[str]:
-    """The path of each open field, for example `twist.twist.linear.x`, in the slots' order."""
-    marker = _Marker(store.types)
+    """The path of each open field, for example `twist.twist.linear.x`, in the slots' order.
+
+    They are those by which two messages with other marks differ: whatever number a field may always
+    have, it has it in both.
+    """
+    marker = _Marker(store.types, 0)
     found: dict[int, str] = {}
 
-    def look(kind: Any, value: Any, path: str) -> None:
+    def look(kind: Any, value: Any, other: Any, path: str) -> None:
         node, of = kind
         if node.name == "NAME":
             for name, inner in store.fields(of):
-                look(inner, getattr(value, name), f"{path}.{name}" if path else name)
+                place = f"{path}.{name}" if path else name
+                look(inner, getattr(value, name), getattr(other, name), place)
         elif node.name != "BASE":
-            for i, one in enumerate(value):
-                look(of[0], one, f"{path}[{i}]")
-        elif of[0].startswith("float") and value >= _MARK:
-            found[int(value - _MARK)] = path
-        elif of[0] == "int8" and value == _BYTE:
-            found[marker.slots.index("i1")] = path
+            for i, (one, same) in enumerate(zip(value, other, strict=True)):
+                look(of[0], one, same, f"{path}[{i}]")
+        elif of[0] != "string" and other - value == _SHIFT:
+            found[int(value)] = path
 
-    message = topic.build(marker)
+    message, other = topic.build(marker), topic.build(_Marker(store.types, _SHIFT))
     for name, kind in store.fields(topic.typename):
-        look(kind, getattr(message, name), name)
+        look(kind, getattr(message, name), getattr(other, name), name)
     return [found[i] for i in range(len(marker.slots))]

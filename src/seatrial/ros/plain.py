@@ -6,6 +6,7 @@ CBOR bytes are bytes and arrays of numbers are typed ones (RFC 8746).
 
 import base64
 import binascii
+import contextlib
 import math
 from typing import Any
 
@@ -16,7 +17,7 @@ from seatrial.ros.layout import TypeStore
 
 _OCTETS = ("uint8", "byte", "char", "octet")
 _WHOLE = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)} | set(_OCTETS)
-_TYPED = {"float32": 85, "float64": 86, "int16": 77, "int32": 78, "int64": 79, "uint16": 69,
+TYPED = {"float32": 85, "float64": 86, "int16": 77, "int32": 78, "int64": 79, "uint16": 69,
           "uint32": 70, "uint64": 71, "int8": 72}  # fmt: skip
 """Tags of little-endian arrays."""
 _ABSENT = object()
@@ -41,12 +42,12 @@ def _there(store: TypeStore, kind: Any, value: Any, binary: bool) -> Any:
     if inner[0].name == "BASE" and inner[1][0] in _OCTETS:
         octets = np.asarray(value, np.uint8).tobytes()
         return octets if binary else base64.b64encode(octets).decode("ascii")
-    if inner[0].name == "BASE" and inner[1][0] in _TYPED:
+    if inner[0].name == "BASE" and inner[1][0] in TYPED:
         if binary:
             from cbor2 import CBORTag
 
             octets = np.asarray(value, np.dtype(inner[1][0]).newbyteorder("<")).tobytes()
-            return CBORTag(_TYPED[inner[1][0]], octets)
+            return CBORTag(TYPED[inner[1][0]], octets)
         return [_number(v, binary) for v in np.asarray(value).tolist()]
     return [_there(store, inner, v, binary) for v in value]
 
@@ -94,7 +95,7 @@ def _back(store: TypeStore, kind: Any, value: Any, name: str) -> Any:
     made = [_back(store, inner, v, name) for v in values]
     return (
         np.array(made, np.uint8 if base in _OCTETS else base)
-        if base in _WHOLE | set(_TYPED)
+        if base in _WHOLE | set(TYPED)
         else made
     )
 
@@ -117,10 +118,12 @@ def _one(base: str, value: Any, name: str) -> Any:
             return value is True
     elif isinstance(value, int | float) and not isinstance(value, bool):
         if base.startswith("float"):
-            return float(value)
-        low, high = (0, 255) if base in _OCTETS else _span(base)
-        if math.isfinite(value) and float(value).is_integer() and low <= value <= high:
-            return int(value)
+            with contextlib.suppress(OverflowError):  # a whole number of hundreds of digits
+                return float(value)
+        elif isinstance(value, int) or value.is_integer():
+            low, high = (0, 255) if base in _OCTETS else _span(base)
+            if low <= value <= high:
+                return int(value)
     elif value is _ABSENT:
         return 0.0 if base.startswith("float") else 0
     elif value is None and base.startswith("float"):

@@ -71,8 +71,10 @@ class Profile:
         surfaces, thrusters = surfaces_and_thrusters(vehicle)
         body = body_frame(namespace)
         columns = [*surfaces, *thrusters]
-        # Control surfaces in degrees and thrusters in revolutions per minute, as they are ordered.
-        scale = np.array([np.degrees(1.0)] * len(surfaces) + [60.0] * len(thrusters))
+        # As they are ordered: control surfaces in degrees, thrusters in revolutions per minute or,
+        # where they are ordered in newtons, in those.
+        units = {"rad": float(np.degrees(1.0)), "rev/s": 60.0, "N": 1.0}
+        scale = np.array([units[vehicle.actuators[i].unit] for i in columns])
         return [
             Topic(
                 f"/{namespace}/odometry_sim",

@@ -41,6 +41,8 @@ class ArduPilotBridge(Bridge):
         self._peer: tuple[str, int] | None = None
         self._frame = -1
         self._answer = b""
+        self._restarts = False
+        """Whether the run begins anew for the autopilot's sake, which is answered after a step."""
 
     @property
     def place(self) -> str:
@@ -70,7 +72,9 @@ class ArduPilotBridge(Bridge):
         if not np.isfinite(force).all():
             return
         self._answer = b"\n" + json.dumps(told, allow_nan=False).encode("ascii") + b"\n"
-        self._send()
+        if not self._restarts:
+            self._send()
+        self._restarts = False
 
     def _send(self) -> None:
         if self._peer is not None and self._answer:
@@ -106,6 +110,7 @@ class ArduPilotBridge(Bridge):
             return []
         found: list[tuple[Request, Answer]] = []
         if frame < self._frame:
+            self._restarts = True
             found.append((Control("reset"), self.refuse))
         self._frame = frame
         self.counts["heard"] += 1

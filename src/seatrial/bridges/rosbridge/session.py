@@ -13,11 +13,15 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from seatrial.bridges.clients import Session
+from seatrial.bridges.rosbridge import cbor
 from seatrial.ros.commands import MessageError
 from seatrial.ros.layout import TypeStore
 from seatrial.ros.plain import as_plain, from_plain
 
+COMPRESSIONS = ("none", "cbor", "cbor-raw")
 MOST_SUBSCRIPTIONS = 200
+MOST_WISHES = 100
+"""Of one client for one topic."""
 MOST_QUEUED = 100
 """Messages of one subscription that wait for a client, however many it asks for."""
 MOST_PARTS = 1000
@@ -44,17 +48,47 @@ class House(Protocol):
         """A service that a client calls; raises MessageError."""
 
 
-@dataclass
-class Subscription:
-    """A topic that a client wants."""
+@dataclass(frozen=True)
+class Wish:
+    """How a part of a client's program wants a topic; several may want the same one."""
 
-    identity: str | None
     throttle: float
     """Shortest time between two messages, s."""
     fragment: int | None
     compression: str
-    waiting: deque[bytes] = field(default_factory=lambda: deque(maxlen=MOST_QUEUED))
+    queue: int
+    """Messages that wait for it."""
+
+
+@dataclass
+class Subscription:
+    """A topic that a client wants. It is told each message once: as often, in as long a queue, in
+    as small fragments and as tightly packed as any of the wishes asks for."""
+
+    wishes: dict[str | None, Wish] = field(default_factory=dict)
+    """By the `id` that it gave."""
+    waiting: deque[bytes] = field(default_factory=deque)
     last: float = -1e9
+
+    def wish(self, identity: str | None, wish: Wish) -> None:
+        """One more, or another one in place of that of the same `id`."""
+        self.wishes[identity] = wish
+        self.waiting = deque(self.waiting, max(w.queue for w in self.wishes.values()))
+
+    @property
+    def throttle(self) -> float:
+        """Shortest time between two messages, s."""
+        return min(w.throttle for w in self.wishes.values())
+
+    @property
+    def fragment(self) -> int | None:
+        """Characters of a part, None for whole messages."""
+        return min((w.fragment for w in self.wishes.values() if w.fragment), default=None)
+
+    @property
+    def compression(self) -> str:
+        """One of COMPRESSIONS."""
+        return max((w.compression for w in self.wishes.values()), key=COMPRESSIONS.index)
 
 
 class RosbridgeSession(Session):
@@ -92,7 +126,7 @@ class RosbridgeSession(Session):
         if operation == "subscribe":
             self._subscribe(asked, identity)
         elif operation == "unsubscribe":
-            self.subscriptions.pop(_text(asked, "topic"), None)
+            self._unsubscribe(_text(asked, "topic"), identity)
         elif operation == "advertise":
             self._input(_text(asked, "topic"), asked.get("type"))
         elif operation == "publish":
@@ -114,23 +148,35 @@ class RosbridgeSession(Session):
         if typename is None:
             raise MessageError(f"there is no topic {topic[:80]!r}")
         _check_type(topic, typename, asked.get("type"))
-        if len(self.subscriptions) >= MOST_SUBSCRIPTIONS:
-            raise MessageError("too many subscriptions")
         compression = asked.get("compression") or "none"
-        if compression not in ("none", "cbor", "cbor-raw"):
+        if compression not in COMPRESSIONS:
             raise MessageError(f"there is no compression {str(compression)[:20]!r} here")
-        fragment = _whole(asked, "fragment_size", 0)
-        made = Subscription(
-            identity,
+        fragment, queue = _whole(asked, "fragment_size", 0), _whole(asked, "queue_length", 0)
+        made = Wish(
             1e-3 * _whole(asked, "throttle_rate", 0),
             max(fragment, 16) if fragment else None,
             compression,
+            min(queue, MOST_QUEUED) or MOST_QUEUED,
         )
-        length = _whole(asked, "queue_length", 0)
-        made.waiting = deque(maxlen=min(max(length, 1), MOST_QUEUED) if length else MOST_QUEUED)
-        self.subscriptions[topic] = made
+        wanted = self.subscriptions.get(topic)
+        if wanted is None and len(self.subscriptions) >= MOST_SUBSCRIPTIONS:
+            raise MessageError("too many subscriptions")
+        if wanted is None or list(wanted.wishes) == [identity]:
+            wanted = Subscription()
+        if identity not in wanted.wishes and len(wanted.wishes) >= MOST_WISHES:
+            raise MessageError("too many subscriptions")
+        wanted.wish(identity, made)
+        self.subscriptions[topic] = wanted
         if topic in self._house.kept:
-            made.waiting.append(self._house.kept[topic])
+            wanted.waiting.append(self._house.kept[topic])
+
+    def _unsubscribe(self, topic: str, identity: str | None) -> None:
+        """One part of the client's program, or without an `id` all of it, wants it no more."""
+        wanted = self.subscriptions.get(topic)
+        if wanted is not None:
+            wanted.wishes.pop(identity, None)
+            if identity is None or not wanted.wishes:
+                del self.subscriptions[topic]
 
     def _input(self, topic: str, wanted: Any) -> str:
         typename = self._house.inputs.get(topic)
@@ -224,14 +270,12 @@ class RosbridgeSession(Session):
 
 
 def _decoded(data: str | bytes) -> Any:
+    if isinstance(data, bytes):
+        return cbor.decoded(data)
     try:
-        if isinstance(data, bytes):
-            import cbor2
-
-            return cbor2.loads(data)
         return json.loads(data)
-    except Exception as error:  # cbor2 raises what the bytes make it
-        raise MessageError(f"this is no {'CBOR' if isinstance(data, bytes) else 'JSON'}") from error
+    except (ValueError, RecursionError) as error:
+        raise MessageError("this is no JSON") from error
 
 
 def _encoded(message: dict[str, Any], binary: bool) -> str | bytes:
