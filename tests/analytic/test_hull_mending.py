@@ -237,7 +237,7 @@ def soup_apart(mesh):
 def swarm_of_pieces():
     """A thousand bolts."""
     bolt = forms.icosphere(0.01, 0)
-    return [Mesh(bolt.vertices + [0.05 * i, 2.0, 0.0], bolt.faces) for i in range(1000)]
+    return [Mesh(bolt.vertices + np.array([0.05 * i, 2.0, 0.0]), bolt.faces) for i in range(1000)]
 
 
 def sheet(mesh):

@@ -54,7 +54,7 @@ def _cones(mesh: Mesh) -> Array:
 
 def _volumes(mesh: Mesh, shell: Whole) -> Array:
     """(S,) of the shells that the faces belong to, m³."""
-    return np.bincount(shell, _cones(mesh))
+    return np.asarray(np.bincount(shell, _cones(mesh)), np.float64)
 
 
 def areas(mesh: Mesh) -> Array:
