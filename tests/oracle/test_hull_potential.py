@@ -222,7 +222,7 @@ def test_a_wigley_hull_heaves_and_pitches_in_head_sea_as_the_frequency_domain_sa
 
 
 def test_free_decay_loses_the_energy_that_is_radiated(box):
-    """Heave let go at 2 cm: the period of the frequency domain, and nothing left after ten seconds."""
+    """Heave let go at 2 cm: the period of the frequency domain, and nothing left after 10 s."""
     described = craft.barge(hull=BOX)
     model = craft.compiled(described)
     first = craft.state(model, position=(0, 0, 0.02))
