@@ -1,5 +1,6 @@
 """Hulls from files, whole and damaged: a floating vessel, or a message that says what to mend."""
 
+import re
 import subprocess
 import sys
 
@@ -226,18 +227,75 @@ def half(mesh):
     return Mesh(mesh.vertices, mesh.faces[mesh.vertices[mesh.faces][:, :, 1].mean(axis=1) > 0.0])
 
 
+def soup_apart(mesh):
+    """Triangles that meet nowhere: each shrunk by a tenth."""
+    corners = mesh.vertices[mesh.faces]
+    apart = corners.mean(axis=1, keepdims=True) + 0.9 * (corners - corners.mean(axis=1)[:, None])
+    return Mesh(apart.reshape(-1, 3), np.arange(3 * len(apart)).reshape(-1, 3))
+
+
+def swarm_of_pieces():
+    """A thousand bolts."""
+    bolt = forms.icosphere(0.01, 0)
+    return [Mesh(bolt.vertices + np.array([0.05 * i, 2.0, 0.0]), bolt.faces) for i in range(1000)]
+
+
 def sheet(mesh):
     return Mesh(mesh.vertices * [1.0, 1.0, 0.0], mesh.faces)
 
 
 @pytest.mark.parametrize(
     ("harm", "message"),
-    [(half, "the hull is open"), (sheet, "encloses no volume")],
+    [
+        (half, "mirror it at that plane"),
+        (sheet, "encloses no volume"),
+        (lambda m: soup_apart(m), "flat sheets that share no corners"),
+        (lambda m: merged([m, *swarm_of_pieces()]), "1001 that hang together nowhere"),
+    ],
 )
 def test_what_cannot_be_mended_is_refused_with_what_to_mend(tmp_path, harm, message):
     with pytest.raises(SpecError, match=message) as refusal:
         read_hull(write(tmp_path / "hull.ply", harm(boat())), DISPLACED)
     assert refusal.value.problems[0].mend
+
+
+def test_an_opening_is_told_where_the_file_has_it(tmp_path):
+    """To port, y > 0 in the file, of millimetres: body axes have it at y < 0."""
+    mesh = boat()
+    middle = mesh.vertices[mesh.faces].mean(axis=1)
+    harmed = Mesh(mesh.vertices, mesh.faces[~((middle[:, 1] < 0.0) & (middle[:, 0] > -0.4))])
+    with pytest.raises(SpecError) as refusal:
+        read_hull(write(tmp_path / "hull.ply", harmed, 1000.0), DISPLACED)
+    place = re.search(r"about \[(.+), (.+), (.+)\]", refusal.value.problems[0].value)
+    assert 100.0 < float(place[1]) < 1000.0
+    assert 100.0 < float(place[2]) < 400.0
+
+
+def test_boxes_that_touch_along_an_edge_are_all_kept(tmp_path):
+    """The smaller one was dropped as a wall inside the hull."""
+    one, other = trimesh.creation.box([3.0, 1.0, 1.0]), trimesh.creation.box([3.0, 0.5, 0.5])
+    other.apply_translation([0.0, 0.75, 0.75])
+    path = tmp_path / "hull.ply"
+    trimesh.util.concatenate([one, other]).export(path)
+    found = read_hull(path, 1.0)
+    assert volume(found.mesh) == pytest.approx(3.0 + 0.75, rel=1e-6)
+    assert found.notes == ()
+
+
+def test_a_mesh_of_millions_of_triangles_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    path = tmp_path / "fine.stl"
+    with path.open("wb") as file:
+        file.write(b" " * 80 + (5_000_000).to_bytes(4, "little"))
+        file.truncate(84 + 50 * 5_000_000)  # of nothing: a file with a hole
+    monkeypatch.setattr("seatrial.hull.shape.reading.load_mesh", None)
+    with pytest.raises(SpecError, match="too fine") as refusal:
+        read_hull(path, DISPLACED)
+    assert refusal.value.problems[0].value == "5,000,000 triangles"
+    assert "decimate it" in refusal.value.problems[0].mend
+    monkeypatch.undo()
+    monkeypatch.setattr("seatrial.hull.shape.reading.MOST", 100)
+    with pytest.raises(SpecError, match="too fine"):
+        read_hull(write(tmp_path / "hull.obj", boat()), DISPLACED)
 
 
 def test_files_that_hold_no_hull_are_refused(tmp_path):

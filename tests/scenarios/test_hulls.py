@@ -1,6 +1,7 @@
 """From a mesh to a vessel that floats right, and runs with the models of its hull."""
 
 import base64
+import io
 import json
 import math
 import re
@@ -8,10 +9,12 @@ import re
 import numpy as np
 import pytest
 import trimesh
+from rich.console import Console
 from typer.testing import CliRunner
 
 import seatrial as st
 from seatrial.cli.commands import app
+from seatrial.cli.tables import show_table
 from seatrial.compile.vehicles.hull_forces import hull_mesh
 from seatrial.compile.vehicles.shapes import recorded_shapes
 from seatrial.engine.frames import Scene
@@ -25,6 +28,8 @@ from seatrial.hull.vehicle_file import vehicle_yaml
 from seatrial.ros.profiles import profile_of
 from seatrial.ros.streams import Streams
 from seatrial.spec.vehicle import Vehicle
+from seatrial.validation import hull_cards
+from seatrial.validation.findings import Nobody
 from seatrial.validation.studies import run_study
 from seatrial.viewer.world import hello_of, vehicle_card
 
@@ -94,6 +99,30 @@ def test_the_command_writes_a_vehicle_that_runs(tmp_path, monkeypatch):
     finished = st.run(scenario)
     assert finished.status == "completed"
     assert (tmp_path / "vessel.png").stat().st_size > 20_000
+
+
+def test_a_hull_that_is_wider_below_its_waterline_runs_on_its_triangles(tmp_path, monkeypatch):
+    """A float that is nearly under water: blocks on its waterplane were deeper than the hull, and
+    the file that was written was refused."""
+    monkeypatch.setattr(solver, "FREQUENCIES", 5)
+    monkeypatch.setattr(panelling, "FEWEST", 100)
+    monkeypatch.setattr(panelling, "MOST", 230)
+    monkeypatch.chdir(tmp_path)
+    mesh = forms.icosphere(0.5, 2)
+    write(tmp_path / "float.stl", mesh._replace(vertices=mesh.vertices * [2.0, 1.0, 1.0]))
+    mass = 0.96 * RHO * volume(mesh) * 2.0
+    asked = ["--mass", str(mass), "--centre-of-gravity", "0,0,-0.1", "--out", "vessel.yaml"]
+    called = CliRunner().invoke(app, ["hull", "float.stl", *asked])
+    assert called.exit_code == 0, called.output
+    vessel = st.load("vessel.yaml", Vehicle)
+    (block,) = vessel.buoyancy.blocks
+    displaced = block.length * block.beam * block.draught
+    assert displaced == pytest.approx(mass / RHO, rel=1e-3)
+    assert block.draught <= vessel.buoyancy.draught
+    assert vessel.hull.hydrostatics == "mesh"
+    finished = st.run(st.Scenario(vehicles=[{"vehicle": "vessel.yaml"}], duration=10.0))
+    assert finished.status == "completed"
+    assert np.abs(finished.dataset.position.to_numpy()[..., 2]).max() < 0.02  # where it floats
 
 
 @pytest.mark.parametrize(
@@ -225,3 +254,28 @@ def test_the_page_and_ros_are_given_a_vehicles_own_hull(tmp_path, monkeypatch):
     assert read.volume == pytest.approx(volume(otter), rel=1e-5)
     # forward, left, up: the deck is up
     assert read.bounds[1][2] == pytest.approx(-otter.vertices[:, 2].min(), abs=1e-5)
+
+
+def test_cards_of_hulls_print_every_sentence_whole_at_80_columns():
+    """Sentences were cut off at the edge of the terminal; they fold. Every number has its unit."""
+    for name, reasons in hull_cards.WHY.items():
+        printed = io.StringIO()
+        console = Console(file=printed, width=80)
+        show_table(console, f"{name}: why they differ", ["number", "because"],
+                   [[key, why] for key, why in reasons.items()])  # fmt: skip
+        lines = printed.getvalue().splitlines()
+        assert max(map(len, lines)) <= 80
+        words = printed.getvalue().split()
+        expected = [w for key, why in reasons.items() for w in (*key.split(), *why.split())]
+        assert words[-len(expected) :] == expected
+
+
+def test_a_card_has_units_and_no_left_overs_of_zero(tmp_path):
+    pytest.importorskip("capytaine")
+    found = hull_cards.hull_cards(tmp_path, sample=True, watch=Nobody())
+    rows = {row[0]: row[1:] for row in found.tables[0].rows}
+    assert set(rows) >= {"draught / m", "X_ud / kg", "N_rd / kg m²"}
+    assert all(abs(float(v)) > 1e-6 or v == "0" for row in rows.values() for v in row if v)
+    assert hull_cards._n(7.6e-17) == hull_cards._n(-0.0) == "0"
+    # slow added masses of the form beside those that its source solved for
+    assert float(rows["Z_wd / kg"][1]) == pytest.approx(float(rows["Z_wd / kg"][0]), rel=0.1)

@@ -15,9 +15,13 @@ from seatrial.errors import Problem, SpecError
 from seatrial.figures.hull import HullPage, draw_hull
 from seatrial.figures.plot import save
 from seatrial.hull.examination import Examination, Load, examine
+from seatrial.hull.potential.drift import finer
 from seatrial.hull.shape.hydrostatics import section
 from seatrial.hull.shape.reading import AXES, UNITS
 from seatrial.hull.vehicle_file import vehicle_yaml
+
+MORE = 8
+"""Times as many frequencies as are solved for, at which motions are drawn."""
 
 
 def show_hull(
@@ -123,8 +127,9 @@ def _page(found: Examination) -> HullPage:
     mass = np.diag(found.mass_matrix)[:, None]
     added = np.einsum("wii->iw", s.added_mass) / mass
     damping = np.einsum("wii->iw", s.damping) / mass / s.omega
-    motions = np.abs(found.motions())
-    slope = (s.omega**2 / GRAVITY)[:, None]
+    motions = np.abs(found.motions(MORE))
+    waves = finer(s, MORE).omega
+    slope = (waves**2 / GRAVITY)[:, None]
     half = 0.48 * found.length
     aft, fore = (
         [section(found.mesh, float(x)) for x in np.linspace(start, end, 5)]
@@ -146,6 +151,7 @@ def _page(found: Examination) -> HullPage:
         added_mass=added,
         damping=damping,
         headings=s.headings,
+        waves=waves,
         motions=np.stack([motions[2], motions[3] / slope, motions[4] / slope]),
     )
 

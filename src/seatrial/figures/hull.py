@@ -14,6 +14,9 @@ from seatrial.figures.style import INK, MUTED, PALETTE, STYLE, WATER
 
 Array = NDArray[np.float64]
 
+MOST_SEEN = 5.0
+"""Motions over waves that are drawn; a hull without viscosity would have more in resonance."""
+
 
 @dataclass(frozen=True)
 class HullPage:
@@ -38,7 +41,9 @@ class HullPage:
     headings: Array
     """(H,) rad, of the motions."""
     motions: Array
-    """(3, W, H) heave, roll over wave slope, pitch over wave slope."""
+    """(3, V, H) heave, roll over wave slope, pitch over wave slope."""
+    waves: Array
+    """(V,) rad/s, of the motions: more than are solved for, as resonances are narrow."""
 
 
 def draw_hull(page: HullPage) -> Page:
@@ -86,14 +91,14 @@ def _body_plan(axes: Axes, page: HullPage) -> None:
         axes.plot([], [], color=colour, label=label)
     axes.axhline(0.0, color=WATER, linewidth=2.0, zorder=0)
     axes.autoscale_view()
-    axes.set_aspect("equal")
+    axes.set_aspect("equal", adjustable="datalim")  # a spar is narrow, a catamaran is low
     axes.set_title("Body plan", loc="right")
     axes.set(xlabel="y / m", ylabel="height / m")
     axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2)
 
 
 def _motions(axes: Axes, page: HullPage) -> None:
-    period = 2.0 * np.pi / page.omega
+    period = 2.0 * np.pi / page.waves
     shown = (
         (0, np.pi, "heave, head sea"),
         (0, np.pi / 2, "heave, beam sea"),
@@ -104,7 +109,9 @@ def _motions(axes: Axes, page: HullPage) -> None:
         h = int(np.argmin(np.abs(page.headings - heading)))
         axes.plot(period, page.motions[motion, :, h], color=colour, label=label)
     axes.axhline(1.0, color=MUTED, linewidth=0.8, linestyle=":")
-    axes.set(title="Motions over waves", xlabel="period / s", ylabel="per amplitude, per slope")
-    axes.set_ylim(0.0, min(5.0, 1.1 * float(page.motions.max())))
+    highest = float(page.motions.max())
+    title = "Motions over waves" + (f", seen to {MOST_SEEN:g}" if highest > MOST_SEEN else "")
+    axes.set(title=title, xlabel="period / s", ylabel="per amplitude, per slope")
+    axes.set_ylim(0.0, min(MOST_SEEN, 1.1 * highest))
     axes.set_xlim(0.0, min(float(period.max()), 8.0 * float(period.min())))
     axes.legend()

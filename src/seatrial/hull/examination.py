@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from seatrial.conventions import GRAVITY
 from seatrial.errors import Problem, SpecError
 from seatrial.geometry.mesh import Mesh
+from seatrial.hull.potential.drift import finer
 from seatrial.hull.potential.panelling import panelled
 from seatrial.hull.potential.solution import Complex, Solution, responses
 from seatrial.hull.potential.solver import Progress, solve
@@ -28,8 +29,8 @@ from seatrial.hull.shape.reading import read_hull
 Array = NDArray[np.float64]
 
 STATIONS = 21
-INSIDE = 1.0 - 1e-6
-"""Share of the length between the outer stations: a transom itself has no section."""
+INSIDE = 0.998
+"""Share of the length between the outer stations: a transom that trim leans has no section."""
 NEUTRAL = 0.01
 """Metacentric height over beam of what counts as neutral in roll, as a round hull is."""
 FORM_FACTOR = 0.1
@@ -122,11 +123,12 @@ class Examination:
             max(float(np.interp(frequency, w, B[:, motion, motion])), 0.0),
         )
 
-    def motions(self) -> Complex:
-        """Response amplitude operators (6, W, H), with the roll damping of the vehicle file."""
+    def motions(self, times: int = 1) -> Complex:
+        """Response amplitude operators (6, W, H), with the roll damping of the vehicle file, at so
+        many times as many frequencies as were solved for."""
         damping = np.zeros((6, 6))
         damping[3, 3] = self.roll_damping() - self.natural(3)[2]
-        return responses(self.solution, self.mass_matrix, self.stiffness, damping)
+        return responses(finer(self.solution, times), self.mass_matrix, self.stiffness, damping)
 
     def roll_damping(self) -> float:
         """Radiated at the natural frequency, and what viscosity adds at least."""

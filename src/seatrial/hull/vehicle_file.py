@@ -53,7 +53,9 @@ def vehicle_yaml(found: Examination, name: str, mesh_file: str) -> str:
         "",
         "hull:",
         f"  file: {mesh_file}  # the mended mesh, level afloat, in body axes and metres",
-        "  hydrostatics: linear        # or mesh, voxel",
+        "  hydrostatics: mesh          # or voxel; wall-sided blocks cannot tell this hull's waves"
+        if _wider_below(found)
+        else "  hydrostatics: linear        # or mesh, voxel",
         "  hydrodynamics: coefficients # or surface, potential",
     ]
     return "\n".join(lines) + "\n"
@@ -74,20 +76,27 @@ def _hull_beam(found: Examination) -> float:
     return float(np.ptp(side[:, 1]))
 
 
+def _wider_below(found: Examination) -> bool:
+    """Whether wall-sided blocks on its waterplane would be deeper than the hull, as of a SWATH."""
+    return found.figures.volume > found.figures.waterplane_area * found.draught
+
+
 def _blocks(found: Examination) -> list[str]:
     """Wall-sided blocks of the hull's waterplane, volume and place."""
     area, volume = found.figures.waterplane_area, found.figures.volume
     x = float(found.figures.flotation[0])
     count = 2 if found.twin else 1
-    beam = area / count / found.length
+    draught = min(volume / area, found.draught)
+    beam = volume / draught / count / found.length
     lateral = math.sqrt(found.figures.waterplane_moments[1, 1] / area) if found.twin else 0.0
     middle = float(found.figures.buoyancy_centre[1])  # under the weight, also of a hull that heels
     sides = [middle - lateral, middle + lateral] if found.twin else [middle]
-    rows = ["  blocks:  # computed: box of the same waterplane area, length and volume"]
+    same = "length, draught" if _wider_below(found) else "waterplane area, length"
+    rows = [f"  blocks:  # computed: box of the same {same} and volume"]
     for y in sides:
         rows.append(
             f"    - {{shape: box, length: {_n(found.length)}, beam: {_n(beam)}, "
-            f"draught: {_n(volume / area)}, at: [{_n(x)}, {_n(y)}]}}"
+            f"draught: {_n(draught)}, at: [{_n(x)}, {_n(y)}]}}"
         )
     return rows
 

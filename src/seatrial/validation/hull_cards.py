@@ -120,13 +120,14 @@ def _card(name: str, ocean: Ocean) -> tuple[list[Table], dict[str, dict[str, flo
         ("gm_longitudinal_m", "GM_L / m", float(restoring.gm_longitudinal), longitudinal - below,
          why["GM_L"]),
     ]  # fmt: skip
-    text = [[label, f"{a:.4g}", f"{b:.4g}", ""] for _, label, a, b, _ in rows]
+    text = [[label, _n(a), _n(b), ""] for _, label, a, b, _ in rows]
     reasons = [[label.partition(" / ")[0], note] for _, label, _, _, note in rows]
     values = {key: {"published": a, "hull": b} for key, _, a, b, _ in rows}
     for i, key in enumerate(MOTIONS):
         slow, fast = float(solved.added_mass[0, i, i]), float(solved.infinite[i, i])
         own = float(published[i])
-        text.append([key, f"{-own:.4g}", f"{-slow:.4g}", f"{-fast:.4g}"])
+        unit = "kg" if i < 3 else "kg m²"
+        text.append([f"{key} / {unit}", _n(-own), _n(-slow), _n(-fast)])
         reasons.append([key, why[key]])
         values[key] = {"published": -own, "hull": -slow, "hull_infinite_frequency": -fast}
     title = f"{name}: published beside the hull ({solved.source})"
@@ -135,3 +136,8 @@ def _card(name: str, ocean: Ocean) -> tuple[list[Table], dict[str, dict[str, flo
         Table(title, headings, text),
         Table(f"{name}: why they differ", ["number", "because"], reasons),
     ], values
+
+
+def _n(value: float) -> str:
+    """Four digits; what is left over of a zero is zero."""
+    return f"{value if abs(value) > 1e-9 else 0.0:.4g}"

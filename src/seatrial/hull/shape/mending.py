@@ -27,6 +27,10 @@ FLAT = 0.02
 """A rim that leaves its plane by less than this share of its size is flat."""
 LARGEST = 20_000
 """Triangles that are worked with; a finer mesh is simplified first."""
+MOST = 2_000_000
+"""Triangles that are read at all: mending so many takes about a minute and 2.5 GB."""
+MOST_PIECES = 1000
+"""Parts of a mesh that hang together nowhere; a hull has few, an assembly with its bolts many."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +43,18 @@ class Mended:
 
 def volume(mesh: Mesh) -> float:
     """Enclosed volume by the divergence theorem, m³; negative when the mesh is inside out."""
+    return float(np.sum(_cones(mesh)))
+
+
+def _cones(mesh: Mesh) -> Array:
+    """(F,) volumes between the triangles and the origin, m³."""
     a, b, c = (mesh.vertices[mesh.faces[:, i]] for i in range(3))
-    return float(np.sum(np.einsum("ij,ij->i", a, np.cross(b, c))) / 6.0)
+    return np.asarray(np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0)
+
+
+def _volumes(mesh: Mesh, shell: Whole) -> Array:
+    """(S,) of the shells that the faces belong to, m³."""
+    return np.asarray(np.bincount(shell, _cones(mesh)), np.float64)
 
 
 def areas(mesh: Mesh) -> Array:
@@ -55,18 +69,19 @@ def welded(mesh: Mesh) -> Mesh:
     from scipy.sparse.csgraph import connected_components
     from scipy.spatial import cKDTree
 
-    points, copies = np.unique(mesh.vertices, axis=0, return_inverse=True)
+    firsts, copies = _distinct(mesh.vertices)
+    points = mesh.vertices[firsts]
     size = float(np.ptp(points, axis=0).max())
     near = cKDTree(points).query_pairs(JOIN * size, output_type="ndarray")
     joints = coo_matrix((np.ones(len(near)), near.T), shape=(len(points),) * 2)
-    which = connected_components(joints, directed=False)[1][copies.reshape(-1)]
+    which = connected_components(joints, directed=False)[1][copies]
     first = np.unique(which, return_index=True)[1]
     faces = which[mesh.faces].astype(np.int64)
     distinct = (
         (faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])
     )
     faces = faces[distinct]
-    _, kept = np.unique(np.sort(faces, axis=1), axis=0, return_index=True)
+    kept, _ = _distinct(np.sort(faces, axis=1))
     return _compact(Mesh(mesh.vertices[first], faces[np.sort(kept)]))
 
 
@@ -75,10 +90,8 @@ def outwards(mesh: Mesh) -> Mesh:
     faces = mesh.faces.copy()
     turned, shell = _winding(faces)
     faces[turned] = faces[turned][:, ::-1]
-    for one in range(int(shell.max()) + 1 if len(shell) else 0):
-        mine = shell == one
-        if volume(Mesh(mesh.vertices, faces[mine])) < 0.0:
-            faces[mine] = faces[mine][:, ::-1]
+    inside_out = _volumes(Mesh(mesh.vertices, faces), shell)[shell] < 0.0
+    faces[inside_out] = faces[inside_out][:, ::-1]
     return Mesh(mesh.vertices, faces)
 
 
@@ -105,10 +118,10 @@ def mend(mesh: Mesh, name: str, up: Array) -> Mended:
             "area"
         )
     _check_solid(Mesh(mesh.vertices, joined.faces), name)
-    joined, sheets = _without_sheets(joined)
+    joined, sheets = _without_sheets(joined, name)
     if sheets:
         repairs.append(f"{sheets} triangles dropped of flat sheets that enclose nothing")
-    mesh, walls, fins = _without_inner_walls(joined, name)
+    mesh, walls, fins = _without_inner_walls(_apart(joined), name)
     if walls:
         repairs.append(f"{walls} triangles dropped that were walls inside the hull")
     if fins:
@@ -157,9 +170,10 @@ def simplified(mesh: Mesh, name: str, most: int = LARGEST) -> Mesh:
     solid = _manifold(mesh, manifold3d)
     size = float(np.ptp(mesh.vertices, axis=0).max())
     for tolerance in size * np.geomspace(1e-6, 1e-2, 13):
-        coarse = solid.simplify(float(tolerance))
-        if coarse.num_tri() <= most:
-            return _from_manifold(coarse)
+        # from the last one on: from the whole mesh each time would take several times as long
+        solid = solid.simplify(float(tolerance))
+        if solid.num_tri() <= most:
+            return _from_manifold(solid)
     raise _refusal(
         name,
         "the mesh is too fine, and cannot be simplified within a hundredth of its size",
@@ -171,10 +185,7 @@ def simplified(mesh: Mesh, name: str, most: int = LARGEST) -> Mesh:
 def _solid(mesh: Mesh, least: float) -> tuple[Mesh, int]:
     """Without shells of less volume, if some have more; and how many triangles those had."""
     shell = _winding(mesh.faces)[1]
-    kept = np.zeros(len(mesh.faces), bool)
-    for one in range(int(shell.max()) + 1 if len(shell) else 0):
-        mine = shell == one
-        kept |= mine & (volume(Mesh(mesh.vertices, mesh.faces[mine])) > least)
+    kept = (_volumes(mesh, shell) > least)[shell]
     if kept.all() or not kept.any():
         return mesh, 0
     return _compact(Mesh(mesh.vertices, mesh.faces[kept])), int(np.sum(~kept))
@@ -187,6 +198,20 @@ def _refusal(name: str, message: str, value: str, mend: str) -> SpecError:
 def _compact(mesh: Mesh) -> Mesh:
     used, which = np.unique(mesh.faces, return_inverse=True)
     return Mesh(mesh.vertices[used], which.reshape(-1, 3).astype(np.int64))
+
+
+def _distinct(rows: NDArray[Any]) -> tuple[Whole, Whole]:
+    """Where each distinct row of (N, 3) is first, rows in order, and which one every row is.
+
+    `np.unique` does the same over an axis in several times the time.
+    """
+    order = np.lexsort(rows.T[::-1])
+    ordered = rows[order]
+    fresh = np.ones(len(rows), bool)
+    fresh[1:] = np.any(ordered[1:] != ordered[:-1], axis=1)
+    which = np.empty(len(rows), np.int64)
+    which[order] = np.cumsum(fresh) - 1
+    return order[fresh], which
 
 
 def _edges(faces: Whole) -> tuple[Whole, Whole, Whole]:
@@ -209,16 +234,15 @@ def _patches(faces: Whole, seam: NDArray[np.bool_], which: Whole, edges: int) ->
     face = np.tile(np.arange(len(faces)), 3)
     edge = which.ravel()
     inner = ~seam[edge]
-    joint = coo_matrix(
-        (np.ones(inner.sum()), (face[inner], edge[inner])), shape=(len(faces), edges)
-    ).tocsr()
-    return np.asarray(connected_components(joint @ joint.T, directed=False)[1], np.int64)
+    nodes = len(faces) + edges  # faces first, so that the labels of patches are the first ones
+    hangs = coo_matrix((inner[inner], (face[inner], len(faces) + edge[inner])), shape=(nodes,) * 2)
+    return np.asarray(connected_components(hangs, directed=False)[1][: len(faces)], np.int64)
 
 
 def _winding(faces: Whole) -> tuple[NDArray[np.bool_], Whole]:
     """Whether each face must be turned to agree with the first of its shell, and its shell."""
     from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import breadth_first_order, connected_components
+    from scipy.sparse.csgraph import connected_components
 
     _, which, count = _edges(faces)
     begin, end = sides_of_faces(faces).T
@@ -228,19 +252,40 @@ def _winding(faces: Whole) -> tuple[NDArray[np.bool_], Whole]:
     pairs = by_edge[np.repeat(count == 2, count)].reshape(-1, 2)
     one, other = face[pairs[:, 0]], face[pairs[:, 1]]
     clash = forward[pairs[:, 0]] == forward[pairs[:, 1]]
-    graph = coo_matrix((np.ones(len(one)), (one, other)), shape=(len(faces),) * 2).tocsr()
-    _, shell = connected_components(graph, directed=False)
-    clashing = coo_matrix((clash * 1.0, (one, other)), shape=graph.shape).tocsr()
-    clashing = clashing + clashing.T
-    turned = np.zeros(len(faces), bool)
-    for root in np.unique(shell, return_index=True)[1]:
-        order, before = breadth_first_order(graph, root, directed=False)
-        if len(order) < 2:
-            continue
-        apart = np.asarray(clashing[order[1:], before[order[1:]]]).ravel() > 0.0
-        for face_, parent, odd in zip(order[1:], before[order[1:]], apart, strict=True):
-            turned[face_] = turned[parent] ^ odd
+    # Every face twice, as it is and turned: what agrees hangs together.
+    n = len(faces)
+    begins, ends = [one, one + n], [other + n * clash, other + n * ~clash]
+    graph = coo_matrix(
+        (np.ones(2 * len(one), bool), (np.concatenate(begins), np.concatenate(ends))),
+        shape=(2 * n, 2 * n),
+    )
+    side = connected_components(graph, directed=False)[1]
+    _, first, shell = np.unique(
+        np.minimum(side[:n], side[n:]), return_index=True, return_inverse=True
+    )
+    turned = side[:n] != side[first][shell]
     return turned, np.asarray(shell, np.int64)
+
+
+def _apart(mesh: Mesh) -> Mesh:
+    """Closed shells that touch along edges given corners of their own: two boxes that meet at an
+    edge are two boxes, not a hull with a wall inside."""
+    edges, which, count = _edges(mesh.faces)
+    crowded = count > 2
+    if not np.any(crowded):
+        return mesh
+    patch = _patches(mesh.faces, count != 2, which, len(edges))
+    patches = int(patch.max()) + 1
+    sides, edge = np.tile(patch, 3), which.ravel()
+    _, pair, times = np.unique(edge * patches + sides, return_inverse=True, return_counts=True)
+    closed = np.ones(patches, bool)
+    closed[sides[times[pair] != 2]] = False
+    alone = np.ones(len(edges), bool)  # edges at which closed shells meet and nothing else
+    alone[edge[~closed[sides]]] = False
+    closed[sides[crowded[edge] & ~alone[edge]]] = False
+    own = np.where(closed[patch], patch + 1, 0)
+    keys, corner = np.unique(mesh.faces * (patches + 1) + own[:, None], return_inverse=True)
+    return Mesh(mesh.vertices[keys // (patches + 1)], corner.reshape(-1, 3).astype(np.int64))
 
 
 def _without_inner_walls(mesh: Mesh, name: str) -> tuple[Mesh, int, int]:
@@ -259,7 +304,7 @@ def _without_inner_walls(mesh: Mesh, name: str) -> tuple[Mesh, int, int]:
         seam = count != 2
         patch = _patches(faces, seam, which, len(edges))
         crowded = np.zeros(int(patch.max()) + 1, bool)
-        np.logical_or.at(crowded, np.tile(patch, 3), (count > 2)[which.ravel()])
+        crowded[np.tile(patch, 3)[(count > 2)[which.ravel()]]] = True
         area = np.bincount(patch, areas(Mesh(mesh.vertices, faces)))
         if len(area) < 2:
             where = mesh.vertices[edges[np.argmax(count)]].mean(axis=0)
@@ -269,30 +314,65 @@ def _without_inner_walls(mesh: Mesh, name: str) -> tuple[Mesh, int, int]:
                 f"{int(np.sum(count > 2))} such edges, one near {np.round(where, 4).tolist()}",
                 "make the surface manifold in the program that made it",
             )
-        gone = patch == int(np.argmin(np.where(crowded, area, np.inf)))
-        if np.any(count[which[:, gone]] == 1):
-            fins += int(gone.sum())
-        else:
-            walls += int(gone.sum())
+        # Those that are the smallest at all of their crowded edges: none of them touch each other,
+        # so that one by one would end the same.
+        order = np.empty(len(area), np.int64)
+        order[np.argsort(area)] = np.arange(len(area))
+        edge, mine = which.ravel(), np.tile(patch, 3)
+        among = (count > 2)[edge]
+        smallest = np.full(len(edges), len(area))
+        np.minimum.at(smallest, edge[among], order[mine[among]])
+        crowded[mine[among & (order[mine] != smallest[edge])]] = False
+        gone = crowded[patch]
+        free = np.zeros(len(area), bool)
+        free[mine[(count == 1)[edge]]] = True
+        fins += int(np.sum(gone & free[patch]))
+        walls += int(np.sum(gone & ~free[patch]))
         faces = faces[~gone]
 
 
-def _without_sheets(mesh: Mesh) -> tuple[Mesh, int]:
-    """Parts with a rim that lie in a plane, beside others that do not, taken out."""
+def _without_sheets(mesh: Mesh, name: str) -> tuple[Mesh, int]:
+    """Parts with a rim that lie in a plane taken out, and how many triangles those had; refuses a
+    mesh of such parts alone, and one of very many others."""
     edges, which, count = _edges(mesh.faces)
-    if not np.any(count == 1):
-        return mesh, 0
     part = _patches(mesh.faces, np.zeros(len(edges), bool), which, len(edges))
-    size = float(np.ptp(mesh.vertices, axis=0).max())
-    flat = np.zeros(int(part.max()) + 1, bool)
-    for one in np.unique(part[np.any(count[which] == 1, axis=0)]):
-        corners = mesh.vertices[np.unique(mesh.faces[part == one])]
-        spread = np.linalg.svd(corners - corners.mean(axis=0), compute_uv=False)
-        flat[one] = spread[-1] < 1e-6 * size
-    if flat.all() or not flat.any():
+    parts = int(part.max()) + 1
+    rimmed = np.zeros(parts, bool)
+    rimmed[part[np.any(count[which] == 1, axis=0)]] = True
+    flat = rimmed & (_thickness(mesh, part) < 1e-6 * float(np.ptp(mesh.vertices, axis=0).max()))
+    if flat.all():
+        raise _refusal(
+            name,
+            "the mesh encloses no volume",
+            f"{parts} flat sheet{'s that share no corners' if parts > 1 else ''}",
+            "give the hull as one closed surface, whose triangles share their corners",
+        )
+    if parts - flat.sum() > MOST_PIECES:
+        raise _refusal(
+            name,
+            "the mesh is in too many pieces",
+            f"{parts - flat.sum()} that hang together nowhere",
+            f"unite them, or leave out fittings that displace little: at most {MOST_PIECES} pieces "
+            "are worked with",
+        )
+    if not flat.any():
         return mesh, 0
     kept = ~flat[part]
     return _compact(Mesh(mesh.vertices, mesh.faces[kept])), int(np.sum(~kept))
+
+
+def _thickness(mesh: Mesh, part: Whole) -> Array:
+    """(P,) how far the corners of each part leave the plane that fits them best, m: the root of the
+    sum of squares."""
+    parts = int(part.max()) + 1
+    corners = np.unique(mesh.faces * parts + part[:, None])  # of each part once
+    points, of = mesh.vertices[corners // parts], corners % parts
+    share = 1.0 / np.bincount(of, minlength=parts)
+    middle = np.stack([np.bincount(of, x, parts) * share for x in points.T], axis=1)
+    away = points - middle[of]
+    spread = [[np.bincount(of, x * y, parts) for x in away.T] for y in away.T]
+    least = np.linalg.eigvalsh(np.moveaxis(np.array(spread), 2, 0))[:, 0]
+    return np.asarray(np.sqrt(np.maximum(least, 0.0)))
 
 
 def _filled(mesh: Mesh, name: str, up: Array) -> tuple[Mesh, list[str]]:
@@ -303,6 +383,7 @@ def _filled(mesh: Mesh, name: str, up: Array) -> tuple[Mesh, list[str]]:
     surface = float(areas(mesh).sum())
     vertices, faces, repairs = mesh.vertices, [mesh.faces], []
     small = 0
+    middles: list[Array] = []
     for rim in _rims(mesh, which, count):
         ring = vertices[rim]
         middle = ring.mean(axis=0)
@@ -314,23 +395,27 @@ def _filled(mesh: Mesh, name: str, up: Array) -> tuple[Mesh, list[str]]:
         if area <= SMALL_HOLE * surface and extent**2 <= SMALL_HOLE * surface * 4.0:
             small += 1
         elif away <= FLAT * extent and abs(normal @ up) >= 0.9 * area:
-            repairs.append(f"an opening of {area:.3g} m² on top closed by a flat deck")
+            repairs.append(
+                f"an opening of {100 * area / surface:.3g} % of the surface on top closed by a "
+                "flat deck"
+            )
         else:
             raise _refusal(
                 name,
                 "the hull is open",
                 f"an opening of {100 * area / surface:.1f} % of the surface about "
                 f"{np.round(middle, 3).tolist()}",
-                "close the surface there; only small holes and a flat opening on top are closed "
-                "for you",
+                "mirror it at that plane: this is one half of a hull"
+                if away <= FLAT * extent and area >= 0.25 * surface
+                else "close the surface there; only small holes and a flat opening on top are "
+                "closed for you",
             )
-        centre = len(vertices)
-        vertices = np.concatenate([vertices, middle[None]])
-        i = np.arange(len(rim))
-        faces.append(np.stack([rim, rim[(i + 1) % len(rim)], np.full(len(rim), centre)], axis=1))
+        centre = np.full(len(rim), len(vertices) + len(middles))
+        middles.append(middle)
+        faces.append(np.stack([rim, np.roll(rim, -1), centre], axis=1))
     if small:
         repairs.insert(0, f"{small} small hole{'s' if small > 1 else ''} closed")
-    return Mesh(vertices, np.concatenate(faces)), repairs
+    return Mesh(np.concatenate([vertices, middles]), np.concatenate(faces)), repairs
 
 
 def _rims(mesh: Mesh, which: Whole, count: Whole) -> list[Whole]:
@@ -365,16 +450,13 @@ def _united(mesh: Mesh) -> tuple[Mesh, str]:
     """Shells that overlap made one solid, so that no water is displaced twice."""
     _, which, count = _edges(mesh.faces)
     shell = _patches(mesh.faces, count != 2, which, len(count))
-    boxes = []
-    for one in range(int(shell.max()) + 1):
-        corners = mesh.vertices[mesh.faces[shell == one].ravel()]
-        boxes.append((corners.min(axis=0), corners.max(axis=0)))
-    apart = all(
-        np.any(a[1] < b[0]) or np.any(b[1] < a[0])
-        for i, a in enumerate(boxes)
-        for b in boxes[i + 1 :]
-    )
-    if apart:
+    by_shell = np.argsort(shell, kind="stable")
+    starts = np.flatnonzero(np.diff(shell[by_shell], prepend=-1))
+    corners = mesh.vertices[mesh.faces[by_shell]]
+    low = np.minimum.reduceat(corners.min(axis=1), starts)
+    high = np.maximum.reduceat(corners.max(axis=1), starts)
+    meet = np.all((low[:, None] <= high) & (low <= high[:, None]), axis=2)
+    if np.sum(meet) == len(starts):  # each its own box alone
         return mesh, ""
     try:
         import manifold3d
@@ -385,14 +467,15 @@ def _united(mesh: Mesh) -> tuple[Mesh, str]:
         )
     solids = [
         _manifold(_compact(Mesh(mesh.vertices, mesh.faces[shell == one])), manifold3d)
-        for one in range(len(boxes))
+        for one in range(len(starts))
     ]
     union = manifold3d.Manifold.batch_boolean(solids, manifold3d.OpType.Add)
     before, after = volume(mesh), float(union.volume())
     if not 0.0 < after < (1.0 - 1e-6) * before:
         return mesh, ""
     return _from_manifold(union), (
-        f"{len(boxes)} shells that overlapped by {before - after:.3g} m³ united"
+        f"{len(starts)} shells that overlapped by {100 * (1 - after / before):.2g} % of their "
+        "volume united"
     )
 
 

@@ -12,7 +12,7 @@ from seatrial.errors import Problem, SpecError
 from seatrial.geometry.mesh import Mesh
 from seatrial.geometry.mesh_files import load_mesh
 from seatrial.hull.shape.collada import read_collada
-from seatrial.hull.shape.mending import mend, volume
+from seatrial.hull.shape.mending import LARGEST, MOST, mend, volume
 
 Array = NDArray[np.float64]
 
@@ -24,6 +24,8 @@ AXES = {f"{s}{a}": (1.0 if not s else -1.0, i) for s in ("", "-") for i, a in en
 LEAST_LOADED, MOST_LOADED = 0.02, 0.95
 """Share of its volume that a boat displaces, if its unit is believed."""
 USUAL_LOAD = 0.25
+MOST_BYTES = 600_000_000
+"""Of a file: two million triangles in the wordiest format, STL as text, are fewer."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,8 @@ def read_hull(
         forward = frame.forward if AXES[frame.forward][1] != AXES[up][1] else "x"
         forward, note = _along_the_longest(raw, up, forward)
         notes += note
-    turned = Mesh(raw.vertices @ _axes(up, forward).T, raw.faces)
-    mended = mend(turned, path.name, np.array([0.0, 0.0, -1.0]))
+    axes = _axes(up, forward)
+    mended = mend(raw, path.name, -axes[2])  # in the file's axes, which refusals name places in
     notes += mended.repairs
     if units is not None:
         scale = UNITS[units]
@@ -76,8 +78,8 @@ def read_hull(
     else:
         scale, note = _guessed_unit(path.name, volume(mended.mesh), displaced)
         notes += note
-    scaled = mended.mesh._replace(vertices=scale * mended.mesh.vertices)
-    return ReadHull(scaled, tuple(notes), scale * _axes(up, forward))
+    placed = mended.mesh._replace(vertices=scale * mended.mesh.vertices @ axes.T)
+    return ReadHull(placed, tuple(notes), scale * axes)
 
 
 def read_body_mesh(path: Path) -> tuple[Mesh, tuple[str, ...]]:
@@ -99,6 +101,7 @@ def _read(path: Path) -> tuple[Mesh, Frame]:
         )
     readers: dict[str, Callable[[Path], tuple[Mesh, Frame]]] = {"dae": _collada, "gdf": read_gdf}
     try:
+        _check_size(path, kind)
         found = readers.get(kind, _by_trimesh)(path)
         _check_corners(found[0])
     except SpecError:
@@ -122,7 +125,37 @@ def _read(path: Path) -> tuple[Mesh, Frame]:
         raise SpecError(
             Problem(f"{path}: the file holds no triangles", mend="export the hull's surface")
         )
+    if len(found[0].faces) > MOST:
+        raise _too_fine(path, f"{len(found[0].faces):,} triangles")
     return found
+
+
+def _check_size(path: Path, kind: str) -> None:
+    """Refuse a file that holds too many triangles before it is read, where that can be told."""
+    size = path.stat().st_size
+    if kind == "stl" and not _is_text(path) and (size - 84) // 50 > MOST:
+        raise _too_fine(path, f"{(size - 84) // 50:,} triangles")
+    if size > MOST_BYTES:
+        raise _too_fine(path, f"{size / 1e6:,.0f} MB")
+
+
+def _too_fine(path: Path, found: str) -> SpecError:
+    return SpecError(
+        Problem(
+            f"{path}: the mesh is too fine",
+            value=found,
+            expected=f"at most {MOST:,} triangles in {MOST_BYTES / 1e6:.0f} MB",
+            mend="decimate it to some 100,000 triangles in the program that made it: a hull is "
+            f"worked with in {LARGEST:,} at most",
+        )
+    )
+
+
+def _is_text(path: Path) -> bool:
+    """Whether an STL is text, which begins with `solid` and a facet."""
+    with path.open("rb") as file:
+        head = file.read(1000)
+    return len(head) < 84 or (head.lstrip().startswith(b"solid") and b"facet" in head)
 
 
 def _check_corners(mesh: Mesh) -> None:
@@ -154,10 +187,10 @@ def _by_trimesh(path: Path) -> tuple[Mesh, Frame]:
 
 def _check_count(path: Path) -> None:
     """A binary STL says after 80 bytes how many triangles of 50 bytes follow."""
+    if _is_text(path):
+        return
     with path.open("rb") as file:
-        head = file.read(1000)
-    if len(head) < 84 or (head.lstrip().startswith(b"solid") and b"facet" in head):
-        return  # text
+        head = file.read(84)
     said, held = int.from_bytes(head[80:84], "little"), (path.stat().st_size - 84) / 50.0
     if said != held:
         raise ValueError(f"its head says {said} triangles, and there is room for {held:.10g}")
