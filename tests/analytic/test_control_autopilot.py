@@ -235,40 +235,65 @@ def test_sway_is_that_over_ground_of_a_craft_that_rolls_while_it_heaves():
     assert push(0.0) < -1.0  # along its own axis it stands still, and drifts to starboard
 
 
-def test_a_dive_that_the_surface_prevents_does_not_become_a_plunge():
-    def number(value):
-        return jnp.full(1, value)
-
+def _dive(bias=0.0, awash=0.3):
+    """A cascade of an AUV like the REMUS, with the moment that holds it in trim."""
     stiffness, limit = 5.9, 0.14
     pitch = TrackingLoop(
-        Pid(number(3.8), number(0.43), number(21.8), number(0.2), None),
-        FeedForward(number(8.7), number(0.0), number(0.0)),
-        Reference(number(0.8), number(0.1), number(0.1)),
-        number(0.0),
-        Righting(number(stiffness), number(0.0)),
+        Pid(_number(3.8), _number(0.43), _number(21.8), _number(0.2), None),
+        FeedForward(_number(8.7), _number(0.0), _number(0.0)),
+        Reference(_number(0.8), _number(0.1), _number(0.1)),
+        _number(bias),
+        Righting(_number(stiffness), _number(0.0)),
     )
     dive = Dive(
-        *(number(0.12), number(0.0015), Reference(number(0.12), number(0.17), number(0.01))),
-        *(number(limit), number(0.3), number(0.0), pitch),
+        *(_number(0.12), _number(0.0015), Reference(_number(0.12), _number(0.17), _number(0.01))),
+        *(_number(limit), _number(0.3), _number(0.0), _number(awash), pitch),
     )
+    return dive, stiffness * limit
+
+
+def _number(value):
+    return jnp.full(1, value)
+
+
+def _moments(dive, memory, depth, angle, seconds):
+    """What it asks for while something holds it there; the memory afterwards."""
     zero, nothing = jnp.zeros(1), jnp.full(1, jnp.nan)
 
     @jax.jit
     def step(memory, depth, angle):
         return follow_dive(
-            *(dive, memory, number(3.0), nothing, nothing, depth, zero, number(1.5)),
+            *(dive, memory, _number(3.0), nothing, nothing, depth, zero, _number(1.5)),
             *(angle, zero, zero, PERIOD),
         )
 
-    def moments(memory, depth, angle, seconds):
-        found = []
-        for _ in range(round(seconds / PERIOD)):
-            memory, moment = step(memory, number(depth), number(angle))
-            found.append(float(moment[0]))
-        return memory, found
+    found = []
+    for _ in range(round(seconds / PERIOD)):
+        memory, moment = step(memory, _number(depth), _number(angle))
+        found.append(float(moment[0]))
+    return memory, found
 
+
+def test_a_dive_that_the_surface_prevents_does_not_become_a_plunge():
+    dive, steepest = _dive()
     # Waves hold its bow up for a minute; then it is under, with its bow far down.
-    memory, held = moments(begin_dive(dive, zero), 0.3, 0.1, 60.0)
-    assert held[-1] < -stiffness * limit
-    _, freed = moments(memory, 4.0, -0.5, 3.0)
+    memory, held = _moments(dive, begin_dive(dive, jnp.zeros(1)), 0.3, 0.1, 60.0)
+    assert held[-1] < -steepest
+    _, freed = _moments(dive, memory, 4.0, -0.5, 3.0)
     assert freed[-1] > 0.0
+
+
+def test_a_vehicle_that_lies_awash_asks_for_a_dive_whatever_holds_it_in_trim():
+    """The moment of the trim is that of a hull that flies under water. It outweighed all that the
+    integral could ask for, and a buoyant vehicle stayed at the surface."""
+    dive, steepest = _dive(bias=2.2)
+    plain, _ = _dive(bias=0.0)
+    nothing = jnp.zeros(1)
+    memory, held = _moments(dive, begin_dive(dive, nothing), 0.08, 0.0, 120.0)
+    _, without = _moments(plain, begin_dive(plain, nothing), 0.08, 0.0, 120.0)
+    assert held[-1] < -steepest
+    np.testing.assert_allclose(held[-1], without[-1], rtol=0.01)
+    # Under water it has forgotten that at once, and does not plunge.
+    under, _ = _moments(dive, memory, 0.4, 0.0, PERIOD)
+    assert abs(float(memory.pitch.pid.integral[0])) > 2.2
+    assert abs(float(under.pitch.pid.integral[0])) <= (5.9 + 0.25 * 3.8) * 0.14 + 1e-9

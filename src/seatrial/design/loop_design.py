@@ -88,6 +88,8 @@ SIDE_SPEED, SIDE_SHARE = 0.05, 0.8
 
 STEEPEST = 0.45
 """Largest pitch of a dive, rad."""
+AWASH = 0.25
+"""Depth down to which the surface may hold a vehicle that dives by its fins, lengths."""
 
 
 def design_loops(
@@ -318,6 +320,7 @@ def _dive(bench: Bench, pitch: TrackingLoop) -> Dive:
         pitch_limit=number(steepest),
         least_speed=number(0.5 * SLOWEST * bench.cruise),
         trim_pitch=number(bench.linear.state[4]),
+        awash=number(AWASH * bench.craft.length),
         pitch=pitch,
     )
 

@@ -199,6 +199,8 @@ class Dive:
     """Speeds below this count as this, m/s."""
     trim_pitch: jax.Array
     """θ_0 of level flight, rad."""
+    awash: jax.Array
+    """Depth down to which the surface may hold it, m."""
     pitch: TrackingLoop
 
 
@@ -256,22 +258,25 @@ def follow_dive(
     # Nor does it grow for ever while something else, the surface, keeps the vehicle from diving.
     most = WOUND * limit * speed
     integral = jnp.clip(memory.integral + period * growth, -most, most)
-    inner = inner._replace(pid=_within(inner.pid, _most_moment(loop, limit)))
+    inner = inner._replace(pid=_within(inner.pid, _most_moment(loop, limit, depth)))
     kept = DiveMemory(integral, planned.value, planned.rate, inner)
     cleared = begin_dive(loop, depth)._replace(pitch=inner)
     return _when(asked, kept, cleared), moment
 
 
-def _most_moment(loop: Dive, limit: jax.Array) -> jax.Array:
+def _most_moment(loop: Dive, limit: jax.Array, depth: jax.Array) -> jax.Array:
     """Largest moment that the integral of the pitch may ask for, N m: what holds the largest pitch
     of a dive, and what a share of that as an error asks for.
 
     At the surface waves and a lack of water keep a vehicle from pitching down; what its pitch loop
-    learnt of that would take it down for long after it has got under.
+    learnt of that would take it down for long after it has got under. One that lies awash does not
+    fly at its trim either: against the moment of that, which it is still given, the integral may
+    ask for as much, until it is under.
     """
     held = loop.pitch.righting.stiffness if loop.pitch.righting is not None else 0.0
     asked = loop.pitch.law.proportional if isinstance(loop.pitch.law, Pid) else 0.0
-    return (held + WOUND * asked) * limit
+    lies_awash = jnp.clip(2.0 * (1.0 - depth / loop.awash), 0.0, 1.0)
+    return (held + WOUND * asked) * limit + lies_awash * jnp.abs(loop.pitch.bias)
 
 
 def _within(memory: PidMemory, most: jax.Array) -> PidMemory:
