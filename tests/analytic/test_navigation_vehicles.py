@@ -131,6 +131,29 @@ def test_the_twin_predicts_the_velocity_through_the_water_in_any_uniform_current
         assert worst < 2e-3
 
 
+@pytest.mark.parametrize("name", ["remus100", "remus100_mss", "bluerov2"])
+def test_the_twin_of_a_vehicle_on_a_crest_floats_there(name):
+    """An estimate above the level of still water is one on a wave. In the air above that level the
+    twin fell, faster and faster, and what it said of the velocity was no number in the end."""
+    with jax.enable_x64(True):
+        ocean = build_ocean(
+            World.model_validate({"kind": "world", "name": "w"}), 0, np.dtype(float)
+        )
+        twin = build_twin(load(name, Vehicle), ocean)
+        level = jnp.zeros((4, 1)).at[0].set(1.0)
+        crest = jnp.asarray([[0.0], [0.0], [-1.0]])
+        believed = Estimate(crest, level, jnp.zeros((6, 1)), jnp.zeros((3, 1)))
+        orders = jnp.zeros((twin.model.channels, 1))
+        memory = jax.lax.fori_loop(
+            0,
+            300,
+            lambda _, m: twin.advance(m, believed, orders, 0.1),
+            twin.begin(jnp.zeros((6, 1))),
+        )
+        # One that is trimmed for deeper water sinks a little in that of the surface.
+        assert float(jnp.abs(twin.velocity(memory)).max()) < 0.1
+
+
 def test_a_surface_craft_knows_that_it_floats():
     scenario = load_text(
         """

@@ -15,11 +15,12 @@ import numpy as np
 
 from seatrial.compile.vehicles.vehicle import compile_vehicle
 from seatrial.core.forces.memory import memory_at_rest
-from seatrial.core.forces.restoring import SurfaceRestoring
+from seatrial.core.forces.restoring import SurfaceRestoring, floating_depth
 from seatrial.core.step import step
 from seatrial.core.types import Model, State
 from seatrial.gnc.types import Estimate
 from seatrial.ocean import Ocean
+from seatrial.ocean.water import density
 from seatrial.pytree import pytree, static
 from seatrial.spec.vehicle import Vehicle
 
@@ -35,7 +36,8 @@ remember."""
 class DynamicsTwin:
     """A Model in still water that takes its turning from the navigation.
 
-    A vehicle under water has the attitude, the rates and the depth of the estimate. A surface
+    A vehicle under water has the attitude, the rates and the depth of the estimate, and floats
+    where that is higher: on a crest, above the level of still water, there is water too. A surface
     craft floats by its own, since the estimate's are those of the waves, and takes only the yaw
     rate: in still water no heading differs from another.
     """
@@ -67,12 +69,14 @@ class DynamicsTwin:
     ) -> jax.Array:
         """Memory after `dt` under `orders` (A, N)."""
         velocity = memory[_VELOCITY:_ACTUATORS]
+        hull = self.model.restoring
         free = 5 if self.surface else 3
         velocity = jnp.concatenate([velocity[:free], estimate.velocity[free:]])
-        if self.surface:
+        if isinstance(hull, SurfaceRestoring):
             depth, attitude = memory[_DEPTH], memory[_ATTITUDE:_VELOCITY]
         else:
-            depth, attitude = estimate.position[2], estimate.attitude
+            highest = floating_depth(hull, density(self.ocean.water, 0.0)) - hull.buoyancy_centre[2]
+            depth, attitude = jnp.maximum(estimate.position[2], highest), estimate.attitude
         zero = jnp.zeros_like(depth)
         ends = np.cumsum([_ACTUATORS, self.states, *(f.states for f in self.model.memory_forces)])
         actuators, *forces = (memory[a:b] for a, b in pairwise(ends))

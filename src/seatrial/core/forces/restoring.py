@@ -1,6 +1,7 @@
 """Weight and buoyancy, under water and at the surface."""
 
 import jax
+import jax.numpy as jnp
 
 from seatrial.conventions import GRAVITY
 from seatrial.core.smooth import smooth_clip, smootherstep, smoothstep
@@ -72,6 +73,17 @@ def submerged_wet(
         for i in range(model.stations.shape[0])
     ]
     return shares, sum(shares) / len(shares)
+
+
+def floating_depth(model: SubmergedRestoring, density: Scalar) -> jax.Array:
+    """Depth of the CB at which the vehicle floats awash when it is level, m; that at which it is
+    just under where it does not float.
+
+    The immersed share is s = x² (3 − 2 x) with x = depth / height + ½, so that
+    depth = −height sin(asin(1 − 2 s) / 3).
+    """
+    share = jnp.minimum(model.mass / (density * model.volume), 1.0)
+    return -model.height * jnp.sin(jnp.arcsin(1.0 - 2.0 * share) / 3.0)
 
 
 def submerged(
