@@ -77,14 +77,16 @@ def _volumes(hull: Any, depths: jax.Array) -> jax.Array:
 
 @jax.jit
 def _repeat(hull: Any, count: jax.Array) -> jax.Array:
-    upright = from_euler(0.0, 0.0, 0.0)
+    """Updates of which each begins where the one before has moved the hull: by all of the force and
+    the moment, since what nobody asks for is not computed."""
 
-    def once(_: jax.Array, z: jax.Array) -> jax.Array:
-        found = _loads(hull, z, upright)
-        return z + 1e-9 * jnp.asarray(found.wrench.Z)
+    def once(_: jax.Array, at: jax.Array) -> jax.Array:
+        found = _loads(hull, at[2], from_euler(at[3], at[4], at[5])).wrench
+        return at + 1e-9 * jnp.stack([jnp.asarray(part) for part in found])
 
-    sunk: jax.Array = jax.lax.fori_loop(0, count, once, jnp.float64(0.05))
-    return sunk
+    start = jnp.array([0.0, 0.0, 0.05, 0.01, 0.01, 0.01])
+    moved: jax.Array = jax.lax.fori_loop(0, count, once, start)
+    return moved
 
 
 def update_time(hull: Any, updates: int) -> float:
