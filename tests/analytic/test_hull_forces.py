@@ -15,7 +15,7 @@ from seatrial.errors import SpecError
 from seatrial.geometry.mesh import Mesh
 from seatrial.hull.shape import forms
 from seatrial.hull.shape.hydrostatics import hydrostatics
-from seatrial.hull.shape.mending import volume
+from seatrial.hull.shape.shells import volume
 from seatrial.hull.shape.voxels import fill
 from seatrial.ocean import waves as airy
 from seatrial.spatial.rotations import from_euler, rotation

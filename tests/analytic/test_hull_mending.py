@@ -12,8 +12,8 @@ from seatrial.errors import SpecError
 from seatrial.geometry.mesh import Mesh, merged
 from seatrial.hull.shape import forms
 from seatrial.hull.shape.floating import float_hull
-from seatrial.hull.shape.mending import volume
 from seatrial.hull.shape.reading import read_hull
+from seatrial.hull.shape.shells import volume
 
 DISPLACED = 0.12
 """m³: a third of what the hull of these tests holds."""

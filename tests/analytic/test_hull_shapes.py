@@ -10,7 +10,7 @@ from seatrial.geometry.mesh import Mesh, cylinder
 from seatrial.hull.shape import forms
 from seatrial.hull.shape.floating import float_hull, righting_arms, rotation
 from seatrial.hull.shape.hydrostatics import hydrostatics, section_areas
-from seatrial.hull.shape.mending import volume
+from seatrial.hull.shape.shells import volume
 
 FORMS = {
     "barge": lambda: forms.barge(4.0, 2.0, 0.5, 1.25, 0.4),

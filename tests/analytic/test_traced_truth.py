@@ -10,7 +10,7 @@ import pytest
 from seatrial.geometry.bodies import Body, Timetable
 from seatrial.geometry.rays import RayScene
 from seatrial.geometry.terrain import terrain
-from seatrial.hull.shape.mending import volume
+from seatrial.hull.shape.shells import volume
 from seatrial.ocean import Ocean
 from seatrial.render.appearance import BLACK, WHITE
 from seatrial.render.lens import Distortion

@@ -19,7 +19,7 @@ from seatrial.hull.potential.memory import kernel, recall_memory
 from seatrial.hull.potential.solver import TURN, panels, solve
 from seatrial.hull.shape import forms
 from seatrial.hull.shape.hydrostatics import hydrostatics, waterline
-from seatrial.hull.shape.mending import areas
+from seatrial.hull.shape.shells import areas
 from seatrial.spatial.rotations import from_euler
 
 BOX = {

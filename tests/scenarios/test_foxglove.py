@@ -13,7 +13,7 @@ from rosbags.typesys import Stores, get_typestore
 from seatrial.engine.frames import HullShape, Scene, vehicle_bodies
 from seatrial.engine.scene import Body, Ride, Terrain, Timetable, WaveComponents
 from seatrial.hull.shape import forms
-from seatrial.hull.shape.mending import volume
+from seatrial.hull.shape.shells import volume
 from seatrial.record.export import export
 from seatrial.record.mcap.writer import McapRecorder
 from seatrial.record.reader import read

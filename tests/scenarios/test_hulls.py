@@ -23,7 +23,7 @@ from seatrial.hull.examination import Load, examine
 from seatrial.hull.potential import panelling, solver
 from seatrial.hull.shape import forms
 from seatrial.hull.shape.floating import float_hull
-from seatrial.hull.shape.mending import volume
+from seatrial.hull.shape.shells import volume
 from seatrial.hull.vehicle_file import vehicle_yaml
 from seatrial.ros.profiles import profile_of
 from seatrial.ros.streams import Streams

@@ -23,8 +23,8 @@ from seatrial.hull.shape.hydrostatics import (
     section_areas,
     waterline,
 )
-from seatrial.hull.shape.mending import areas
 from seatrial.hull.shape.reading import read_hull
+from seatrial.hull.shape.shells import areas
 
 Array = NDArray[np.float64]
 

@@ -23,8 +23,8 @@ from seatrial.hull.potential.solver import buoyant_stiffness, panels, solve
 from seatrial.hull.shape import forms
 from seatrial.hull.shape.floating import sinkage
 from seatrial.hull.shape.hydrostatics import hydrostatics
-from seatrial.hull.shape.mending import volume
 from seatrial.hull.shape.reading import read_body_mesh
+from seatrial.hull.shape.shells import volume
 from seatrial.hull.shape.voxels import fill
 from seatrial.ocean.waves import Waves
 from seatrial.pytree import constant

@@ -7,7 +7,8 @@ import numpy as np
 
 from seatrial.geometry.mesh import Mesh
 from seatrial.hull.potential.solver import panels
-from seatrial.hull.shape.mending import areas, simplified
+from seatrial.hull.shape.mending import simplified
+from seatrial.hull.shape.shells import areas
 
 FEWEST, MOST = 250, 800
 """Panels under water that are aimed at."""

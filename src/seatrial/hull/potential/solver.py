@@ -32,7 +32,7 @@ from seatrial.hull.potential.lid import lid_panels
 from seatrial.hull.potential.solution import MIRROR, FarField, Solution, Tail, symmetric
 from seatrial.hull.shape.hydrostatics import cut, hydrostatics
 from seatrial.hull.shape.hydrostatics import waterline as outline_at
-from seatrial.hull.shape.mending import areas, welded
+from seatrial.hull.shape.shells import areas, welded
 
 Array = NDArray[np.float64]
 Progress = Callable[[float], None]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from seatrial.errors import Problem, SpecError
 from seatrial.geometry.mesh import Mesh
 from seatrial.hull.shape.hydrostatics import Hydrostatics, hydrostatics
-from seatrial.hull.shape.mending import volume as full_volume
+from seatrial.hull.shape.shells import volume as full_volume
 
 Array = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.geometry.mesh import Mesh, merged, sides_of_faces
-from seatrial.hull.shape.mending import outwards, welded
+from seatrial.hull.shape.shells import outwards, welded
 
 Array = NDArray[np.float64]
 

@@ -15,12 +15,22 @@ from numpy.typing import NDArray
 
 from seatrial.errors import Problem, SpecError
 from seatrial.geometry.mesh import Mesh, sides_of_faces
+from seatrial.hull.shape.shells import (
+    areas,
+    compact,
+    edges_of,
+    outwards,
+    patches_of,
+    thickness,
+    volume,
+    volumes,
+    welded,
+    winding,
+)
 
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
-JOIN = 1e-5
-"""Corners closer than this share of the hull's size are one."""
 SMALL_HOLE = 0.02
 """A hole whose rim encloses no more than this share of the surface is closed, whatever its form."""
 FLAT = 0.02
@@ -39,60 +49,6 @@ class Mended:
 
     mesh: Mesh
     repairs: tuple[str, ...]
-
-
-def volume(mesh: Mesh) -> float:
-    """Enclosed volume by the divergence theorem, m³; negative when the mesh is inside out."""
-    return float(np.sum(_cones(mesh)))
-
-
-def _cones(mesh: Mesh) -> Array:
-    """(F,) volumes between the triangles and the origin, m³."""
-    a, b, c = (mesh.vertices[mesh.faces[:, i]] for i in range(3))
-    return np.asarray(np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0)
-
-
-def _volumes(mesh: Mesh, shell: Whole) -> Array:
-    """(S,) of the shells that the faces belong to, m³."""
-    return np.asarray(np.bincount(shell, _cones(mesh)), np.float64)
-
-
-def areas(mesh: Mesh) -> Array:
-    """(F,) of the triangles, m²."""
-    a, b, c = (mesh.vertices[mesh.faces[:, i]] for i in range(3))
-    return np.asarray(0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1))
-
-
-def welded(mesh: Mesh) -> Mesh:
-    """Corners that coincide joined; triangles without area and copies of others dropped."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-    from scipy.spatial import cKDTree
-
-    firsts, copies = _distinct(mesh.vertices)
-    points = mesh.vertices[firsts]
-    size = float(np.ptp(points, axis=0).max())
-    near = cKDTree(points).query_pairs(JOIN * size, output_type="ndarray")
-    joints = coo_matrix((np.ones(len(near)), near.T), shape=(len(points),) * 2)
-    which = connected_components(joints, directed=False)[1][copies]
-    first = np.unique(which, return_index=True)[1]
-    faces = which[mesh.faces].astype(np.int64)
-    distinct = (
-        (faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])
-    )
-    faces = faces[distinct]
-    kept, _ = _distinct(np.sort(faces, axis=1))
-    return _compact(Mesh(mesh.vertices[first], faces[np.sort(kept)]))
-
-
-def outwards(mesh: Mesh) -> Mesh:
-    """Winding made one within every shell, and every shell turned to enclose a positive volume."""
-    faces = mesh.faces.copy()
-    turned, shell = _winding(faces)
-    faces[turned] = faces[turned][:, ::-1]
-    inside_out = _volumes(Mesh(mesh.vertices, faces), shell)[shell] < 0.0
-    faces[inside_out] = faces[inside_out][:, ::-1]
-    return Mesh(mesh.vertices, faces)
 
 
 def _check_solid(mesh: Mesh, name: str) -> None:
@@ -184,97 +140,25 @@ def simplified(mesh: Mesh, name: str, most: int = LARGEST) -> Mesh:
 
 def _solid(mesh: Mesh, least: float) -> tuple[Mesh, int]:
     """Without shells of less volume, if some have more; and how many triangles those had."""
-    shell = _winding(mesh.faces)[1]
-    kept = (_volumes(mesh, shell) > least)[shell]
+    shell = winding(mesh.faces)[1]
+    kept = (volumes(mesh, shell) > least)[shell]
     if kept.all() or not kept.any():
         return mesh, 0
-    return _compact(Mesh(mesh.vertices, mesh.faces[kept])), int(np.sum(~kept))
+    return compact(Mesh(mesh.vertices, mesh.faces[kept])), int(np.sum(~kept))
 
 
 def _refusal(name: str, message: str, value: str, mend: str) -> SpecError:
     return SpecError(Problem(f"{name}: {message}", value=value, expected="a hull", mend=mend))
 
 
-def _compact(mesh: Mesh) -> Mesh:
-    used, which = np.unique(mesh.faces, return_inverse=True)
-    return Mesh(mesh.vertices[used], which.reshape(-1, 3).astype(np.int64))
-
-
-def _distinct(rows: NDArray[Any]) -> tuple[Whole, Whole]:
-    """Where each distinct row of (N, 3) is first, rows in order, and which one every row is.
-
-    `np.unique` does the same over an axis in several times the time.
-    """
-    order = np.lexsort(rows.T[::-1])
-    ordered = rows[order]
-    fresh = np.ones(len(rows), bool)
-    fresh[1:] = np.any(ordered[1:] != ordered[:-1], axis=1)
-    which = np.empty(len(rows), np.int64)
-    which[order] = np.cumsum(fresh) - 1
-    return order[fresh], which
-
-
-def _edges(faces: Whole) -> tuple[Whole, Whole, Whole]:
-    """Undirected edges (E, 2), for every side of every face (3, F) which it is, and its count."""
-    ends = sides_of_faces(faces)
-    # one number per edge: rows of a million triangles would take ten times as long to sort
-    most = int(faces.max(initial=0)) + 1
-    keys, which, count = np.unique(
-        ends.min(axis=1) * most + ends.max(axis=1), return_inverse=True, return_counts=True
-    )
-    edges = np.stack([keys // most, keys % most], axis=1)
-    return edges, which.reshape(3, -1), count
-
-
-def _patches(faces: Whole, seam: NDArray[np.bool_], which: Whole, edges: int) -> Whole:
-    """Which patch each face belongs to, when faces hang together across edges that are no seam."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    face = np.tile(np.arange(len(faces)), 3)
-    edge = which.ravel()
-    inner = ~seam[edge]
-    nodes = len(faces) + edges  # faces first, so that the labels of patches are the first ones
-    hangs = coo_matrix((inner[inner], (face[inner], len(faces) + edge[inner])), shape=(nodes,) * 2)
-    return np.asarray(connected_components(hangs, directed=False)[1][: len(faces)], np.int64)
-
-
-def _winding(faces: Whole) -> tuple[NDArray[np.bool_], Whole]:
-    """Whether each face must be turned to agree with the first of its shell, and its shell."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    _, which, count = _edges(faces)
-    begin, end = sides_of_faces(faces).T
-    forward = begin < end
-    face = np.tile(np.arange(len(faces)), 3)
-    by_edge = np.argsort(which.ravel(), kind="stable")
-    pairs = by_edge[np.repeat(count == 2, count)].reshape(-1, 2)
-    one, other = face[pairs[:, 0]], face[pairs[:, 1]]
-    clash = forward[pairs[:, 0]] == forward[pairs[:, 1]]
-    # Every face twice, as it is and turned: what agrees hangs together.
-    n = len(faces)
-    begins, ends = [one, one + n], [other + n * clash, other + n * ~clash]
-    graph = coo_matrix(
-        (np.ones(2 * len(one), bool), (np.concatenate(begins), np.concatenate(ends))),
-        shape=(2 * n, 2 * n),
-    )
-    side = connected_components(graph, directed=False)[1]
-    _, first, shell = np.unique(
-        np.minimum(side[:n], side[n:]), return_index=True, return_inverse=True
-    )
-    turned = side[:n] != side[first][shell]
-    return turned, np.asarray(shell, np.int64)
-
-
 def _apart(mesh: Mesh) -> Mesh:
     """Closed shells that touch along edges given corners of their own: two boxes that meet at an
     edge are two boxes, not a hull with a wall inside."""
-    edges, which, count = _edges(mesh.faces)
+    edges, which, count = edges_of(mesh.faces)
     crowded = count > 2
     if not np.any(crowded):
         return mesh
-    patch = _patches(mesh.faces, count != 2, which, len(edges))
+    patch = patches_of(mesh.faces, count != 2, which, len(edges))
     patches = int(patch.max()) + 1
     sides, edge = np.tile(patch, 3), which.ravel()
     _, pair, times = np.unique(edge * patches + sides, return_inverse=True, return_counts=True)
@@ -298,11 +182,11 @@ def _without_inner_walls(mesh: Mesh, name: str) -> tuple[Mesh, int, int]:
     faces = mesh.faces
     walls = fins = 0
     while True:
-        edges, which, count = _edges(faces)
+        edges, which, count = edges_of(faces)
         if not np.any(count > 2):
-            return _compact(Mesh(mesh.vertices, faces)), walls, fins
+            return compact(Mesh(mesh.vertices, faces)), walls, fins
         seam = count != 2
-        patch = _patches(faces, seam, which, len(edges))
+        patch = patches_of(faces, seam, which, len(edges))
         crowded = np.zeros(int(patch.max()) + 1, bool)
         crowded[np.tile(patch, 3)[(count > 2)[which.ravel()]]] = True
         area = np.bincount(patch, areas(Mesh(mesh.vertices, faces)))
@@ -334,12 +218,12 @@ def _without_inner_walls(mesh: Mesh, name: str) -> tuple[Mesh, int, int]:
 def _without_sheets(mesh: Mesh, name: str) -> tuple[Mesh, int]:
     """Parts with a rim that lie in a plane taken out, and how many triangles those had; refuses a
     mesh of such parts alone, and one of very many others."""
-    edges, which, count = _edges(mesh.faces)
-    part = _patches(mesh.faces, np.zeros(len(edges), bool), which, len(edges))
+    edges, which, count = edges_of(mesh.faces)
+    part = patches_of(mesh.faces, np.zeros(len(edges), bool), which, len(edges))
     parts = int(part.max()) + 1
     rimmed = np.zeros(parts, bool)
     rimmed[part[np.any(count[which] == 1, axis=0)]] = True
-    flat = rimmed & (_thickness(mesh, part) < 1e-6 * float(np.ptp(mesh.vertices, axis=0).max()))
+    flat = rimmed & (thickness(mesh, part) < 1e-6 * float(np.ptp(mesh.vertices, axis=0).max()))
     if flat.all():
         raise _refusal(
             name,
@@ -358,26 +242,12 @@ def _without_sheets(mesh: Mesh, name: str) -> tuple[Mesh, int]:
     if not flat.any():
         return mesh, 0
     kept = ~flat[part]
-    return _compact(Mesh(mesh.vertices, mesh.faces[kept])), int(np.sum(~kept))
-
-
-def _thickness(mesh: Mesh, part: Whole) -> Array:
-    """(P,) how far the corners of each part leave the plane that fits them best, m: the root of the
-    sum of squares."""
-    parts = int(part.max()) + 1
-    corners = np.unique(mesh.faces * parts + part[:, None])  # of each part once
-    points, of = mesh.vertices[corners // parts], corners % parts
-    share = 1.0 / np.bincount(of, minlength=parts)
-    middle = np.stack([np.bincount(of, x, parts) * share for x in points.T], axis=1)
-    away = points - middle[of]
-    spread = [[np.bincount(of, x * y, parts) for x in away.T] for y in away.T]
-    least = np.linalg.eigvalsh(np.moveaxis(np.array(spread), 2, 0))[:, 0]
-    return np.asarray(np.sqrt(np.maximum(least, 0.0)))
+    return compact(Mesh(mesh.vertices, mesh.faces[kept])), int(np.sum(~kept))
 
 
 def _filled(mesh: Mesh, name: str, up: Array) -> tuple[Mesh, list[str]]:
     """Small holes and a flat opening on top closed; others refused."""
-    _, which, count = _edges(mesh.faces)
+    _, which, count = edges_of(mesh.faces)
     if not np.any(count == 1):
         return mesh, []
     surface = float(areas(mesh).sum())
@@ -448,8 +318,8 @@ def _rims(mesh: Mesh, which: Whole, count: Whole) -> list[Whole]:
 
 def _united(mesh: Mesh) -> tuple[Mesh, str]:
     """Shells that overlap made one solid, so that no water is displaced twice."""
-    _, which, count = _edges(mesh.faces)
-    shell = _patches(mesh.faces, count != 2, which, len(count))
+    _, which, count = edges_of(mesh.faces)
+    shell = patches_of(mesh.faces, count != 2, which, len(count))
     by_shell = np.argsort(shell, kind="stable")
     starts = np.flatnonzero(np.diff(shell[by_shell], prepend=-1))
     corners = mesh.vertices[mesh.faces[by_shell]]
@@ -466,7 +336,7 @@ def _united(mesh: Mesh) -> tuple[Mesh, str]:
             "to have them united"
         )
     solids = [
-        _manifold(_compact(Mesh(mesh.vertices, mesh.faces[shell == one])), manifold3d)
+        _manifold(compact(Mesh(mesh.vertices, mesh.faces[shell == one])), manifold3d)
         for one in range(len(starts))
     ]
     union = manifold3d.Manifold.batch_boolean(solids, manifold3d.OpType.Add)

@@ -12,7 +12,8 @@ from seatrial.errors import Problem, SpecError
 from seatrial.geometry.mesh import Mesh
 from seatrial.geometry.mesh_files import load_mesh
 from seatrial.hull.shape.collada import read_collada
-from seatrial.hull.shape.mending import LARGEST, MOST, mend, volume
+from seatrial.hull.shape.mending import LARGEST, MOST, mend
+from seatrial.hull.shape.shells import volume
 
 Array = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.geometry.mesh import Mesh
-from seatrial.hull.shape.mending import volume
+from seatrial.hull.shape.shells import volume
 
 Array = NDArray[np.float64]
 Crossings = tuple[NDArray[np.int64], NDArray[np.int64], Array]

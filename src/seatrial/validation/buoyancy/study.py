@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from seatrial.core.forces import voxels, wetted
 from seatrial.geometry.mesh import Mesh
 from seatrial.hull.shape.forms import icosphere
-from seatrial.hull.shape.mending import volume
+from seatrial.hull.shape.shells import volume
 from seatrial.hull.shape.voxels import fill
 from seatrial.spatial.rotations import from_euler, rotation
 from seatrial.spatial.vectors import Twist
