@@ -32,16 +32,22 @@ def _ocean(waves):
     return build_ocean(world, 3, np.dtype(np.float64))
 
 
-@pytest.mark.parametrize("waves", SEAS.values(), ids=SEAS)
-@pytest.mark.parametrize("metres", [0.0, 2.0, 5.0, 10.0, 20.0])
-def test_a_filter_knows_the_height_and_the_frequency_of_waves_at_every_depth(waves, metres):
-    """Beside the sum over all waves, each of which fades by itself. Down to a tenth of the height
-    at the surface; below that waves are of no account."""
-    ocean = _ocean(waves)
+FELT = [
+    (sea, metres)
+    for sea in SEAS
+    for metres in (0.0, 2.0, 5.0, 10.0, 20.0)
+    if (sea, metres) != ("jonswap", 20.0)
+]
+"""Seas, and depths at which a tenth of their height at the surface is left."""
+
+
+@pytest.mark.parametrize(("sea", "metres"), FELT)
+def test_a_filter_knows_the_height_and_the_frequency_of_waves_at_every_depth(sea, metres):
+    """Beside the sum over all waves, each of which fades by itself."""
+    ocean = _ocean(SEAS[sea])
     energy = 0.5 * np.asarray(ocean.waves.amplitude) ** 2
     left = energy * np.exp(-2.0 * np.asarray(ocean.waves.wavenumber) * metres)
-    if left.sum() < 0.01 * energy.sum():
-        pytest.skip("no waves to speak of")
+    assert left.sum() >= 0.01 * energy.sum()
     known = sea_of(ocean)
     water = Waves(known.wavenumbers, constant([1.0, 1.0]), True).at(jax.numpy.full(1, metres))
     np.testing.assert_allclose(
