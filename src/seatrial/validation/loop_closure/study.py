@@ -56,7 +56,7 @@ def loop_closure(out: Path, sample: bool, watch: Watch) -> Findings:
                 frames=round(rate * LASTS) - 1,
                 workers=1 if sample else os.cpu_count() or 1,
             )
-            watch.line(f"{data.cameras[0].frames} pictures in {name}")
+            watch.line(f"{name}: {data.cameras[0].frames} pictures")
             found[name] = close_loops(data, apart=0.7 * LASTS / TURNS)
             watch.share((k + 1) / len(SEAS))
             if k == 0 or not sample:
