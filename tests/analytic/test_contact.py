@@ -126,6 +126,21 @@ def test_a_box_on_a_slope_stays_below_the_angle_of_friction_and_slides_above_it(
     assert np.linalg.norm(position[-1] - position[10]) < 1e-4
 
 
+@pytest.mark.parametrize("degrees", [28.0, 35.0, 45.0, 60.0])
+def test_a_box_put_down_on_a_slope_slides_as_far_as_mechanics_says(degrees):
+    """From a millimetre above it: the first touch takes no more than the friction of its push, and
+    what friction cannot hold does not stick while it begins to slide."""
+    angle = math.radians(degrees)
+    a = (400.0 - RHO * 0.2) * G / 400.0
+    model = craft.compiled(crate(), slope(angle))
+    start = on_slope(model, angle)
+    start = dataclasses.replace(start, position=start.position.at[2].add(-1e-3 / math.cos(angle)))
+    _, position, _, _, _ = craft.simulate(model, slope(angle), start, 3.0, 0.02, every=10)
+    way = np.linalg.norm(position[-1] - position[0])
+    expected = 0.5 * a * (math.sin(angle) - MU * math.cos(angle)) * 3.0**2
+    assert way == pytest.approx(expected, rel=0.01)
+
+
 def test_a_keel_that_is_lifted_at_one_end_turns_the_hull():
     ocean = with_solids(
         craft.calm(), Body("rock", "sphere", radius=0.5, position=np.array([0.9, 0.0, 5.69]))

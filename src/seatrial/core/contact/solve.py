@@ -6,9 +6,10 @@ With ν_f the velocity at the end of the step without contact and F the forces o
 
 for all vehicles that step together, of whatever kinds: what a ball does to another vehicle acts on
 that one with the opposite sign. The balls that press and the weights w of friction come from the
-last guess, which begins with the velocity before the step: a hull that rests or slides as before is
-solved at once. This is iteratively reweighted least squares for Coulomb's friction, as smooth as a
-step of ε makes it.
+last guess. There are three: without friction, which tells who presses; with the slip of before the
+step, which solves a hull that rests or slides as before; and with the slip that friction leaves
+that is as large as its push allows (`touch.next_rub`), for one that begins to slide, comes to rest,
+or strikes at a slant.
 
 Vehicles that may touch each other are solved by conjugate gradients, each vehicle's own 6 × 6 block
 as the preconditioner. In the end the velocity is made that which the forces give: however far the
@@ -27,10 +28,14 @@ from seatrial.core.contact.pairs import against, onto, onto_own, pairs_of
 from seatrial.core.contact.sides import Bodies, Side, bodies_of, joined, places
 from seatrial.core.contact.surfaces import CANDIDATES, balls, bottom, neighbours, solid
 from seatrial.core.contact.touch import (
+    TINY,
     Law,
+    Rub,
     Touch,
+    first_rub,
     force,
     law,
+    next_rub,
     slip,
     stiffness,
     touch_of,
@@ -40,8 +45,8 @@ from seatrial.geometry import shapes
 from seatrial.geometry.grid import HeightGrid
 from seatrial.spatial.vectors import Vec3
 
-Guess: TypeAlias = tuple[jax.Array, list[Law]]
-"""ν − ν_f of all vehicles, and the forces' laws that made it."""
+Guess: TypeAlias = tuple[jax.Array, list[Law], list[Rub]]
+"""ν − ν_f of all vehicles, the forces' laws that made it, and what the next one takes from it."""
 Operator: TypeAlias = Callable[[jax.Array], jax.Array]
 Going: TypeAlias = tuple[jax.Array, jax.Array, jax.Array, jax.Array, jax.Array]
 
@@ -49,8 +54,6 @@ TOLERANCES = (1e-1, 1e-1, 1e-4)
 """Of the conjugate gradients in each round of guessing who presses and how hard it rubs."""
 MOST_GRADIENTS = 200
 """Steps of conjugate gradients in each round."""
-TINY = 1e-30
-"""Keeps a quotient of nothing by nothing from spreading."""
 
 
 class Pushed(NamedTuple):
@@ -110,7 +113,7 @@ def pushed(
             pairs = pairs_of(side, whose, bodies)
             touches.append(touch_of(side, whose, around, dt, pairs, bodies.velocity))
     coupled = any(touch.mates is not None for touch in touches)
-    change, laws = (_together if coupled else _apart)(bodies, touches, dt)
+    change, laws, _ = (_together if coupled else _apart)(bodies, touches, dt)
     forces = [
         force(touch, by, slip(touch, change)) for touch, by in zip(touches, laws, strict=True)
     ]
@@ -129,12 +132,13 @@ def _apart(bodies: Bodies, touches: list[Touch], dt: float) -> Guess:
     """For vehicles that touch no others: each by itself."""
     mass = symmetric.inverse(bodies.response)
 
-    def guess(_: int, last: Guess) -> Guess:
-        laws = [law(touch, slip(touch, last[0])) for touch in touches]
+    def guess(number: int, last: Guess) -> Guess:
+        laws = [law(touch, rub) for touch, rub in zip(touches, last[2], strict=True)]
         block = symmetric.whole(_held(mass, touches, laws, dt))
         forces = [force(touch, by, touch.free) for touch, by in zip(touches, laws, strict=True)]
         wanted = _impulse(bodies, touches, forces, dt)
-        return jnp.stack(symmetric.solve(symmetric.factor(block), list(wanted))), laws
+        found = jnp.stack(symmetric.solve(symmetric.factor(block), list(wanted)))
+        return _guessed(bodies, touches, number, found, laws, last)
 
     found: Guess = jax.lax.fori_loop(0, len(TOLERANCES), guess, _begun(bodies, touches))
     return found
@@ -146,7 +150,7 @@ def _together(bodies: Bodies, touches: list[Touch], dt: float) -> Guess:
 
     def guess(number: int, last: Guess) -> Guess:
         change = last[0]
-        laws = [law(touch, slip(touch, change)) for touch in touches]
+        laws = [law(touch, rub) for touch, rub in zip(touches, last[2], strict=True)]
         lower = _held(mass, touches, laws, dt)
         held, own = symmetric.whole(lower), jnp.stack(lower)
         links = []
@@ -180,7 +184,7 @@ def _together(bodies: Bodies, touches: list[Touch], dt: float) -> Guess:
         found: jax.Array = jax.lax.custom_linear_solve(
             operated, wanted, solve, transpose_solve=solve, symmetric=True
         )
-        return found, laws
+        return _guessed(bodies, touches, number, found, laws, last)
 
     found: Guess = jax.lax.fori_loop(0, len(TOLERANCES), guess, _begun(bodies, touches))
     return found
@@ -201,9 +205,27 @@ def _held(
 
 
 def _begun(bodies: Bodies, touches: list[Touch]) -> Guess:
-    """The first guess: that velocities stay as they were before the step."""
+    """Before the first guess: velocities stay as they were before the step."""
     none = [Law(*[jnp.zeros_like(touch.dent)] * 3) for touch in touches]
-    return bodies.before - bodies.velocity, none
+    return bodies.before - bodies.velocity, none, [first_rub(touch) for touch in touches]
+
+
+def _guessed(
+    bodies: Bodies,
+    touches: list[Touch],
+    number: int,
+    found: jax.Array,
+    laws: list[Law],
+    last: Guess,
+) -> Guess:
+    """A guess that found a change of velocity."""
+    begun = bodies.before - bodies.velocity
+    first = jnp.asarray(number) == 0
+    rubs = [
+        next_rub(touch, by, rub, slip(touch, found), slip(touch, begun), first)
+        for touch, by, rub in zip(touches, laws, last[2], strict=True)
+    ]
+    return found, laws, rubs
 
 
 def _impulse(bodies: Bodies, touches: list[Touch], forces: list[Vec3], dt: float) -> jax.Array:

@@ -27,6 +27,10 @@ CREEP = 5e-5
 """ε, m/s."""
 ONSET = 0.0005
 """Over which the damper comes in, m."""
+FRICTIONLESS = 1e12
+"""A speed at which there is no friction to speak of, m/s."""
+TINY = 1e-30
+"""Keeps a quotient of nothing by nothing from spreading."""
 YIELD = 4.0
 """c over h k, time steps in which a dent goes back: what strikes hardly bounces."""
 
@@ -69,6 +73,17 @@ class Law(NamedTuple):
     bias: Scalar
     drag: Scalar
     weight: Scalar
+
+
+class Rub(NamedTuple):
+    """What the next guess takes from those before it, (P, ...)."""
+
+    push: Scalar
+    """F_n, N."""
+    speed: Scalar
+    """|u_t|, m/s."""
+    free: Vec3
+    """u_t without friction."""
 
 
 def touch_of(
@@ -129,17 +144,50 @@ def slip(touch: Touch, change: jax.Array) -> Vec3:
     return add(touch.free, _at(moving, touch.foot))
 
 
-def law(touch: Touch, slipping: Vec3) -> Law:
-    """Who presses, and how hard it rubs, by the last guess."""
-    closing = -dot(slipping, touch.normal)
-    push = jnp.maximum(touch.bias + touch.drag * closing, 0.0)
-    push = jnp.where(touch.dent > 0.0, push, 0.0)
-    along = add(slipping, scale(closing, touch.normal))
-    if touch.mates is not None:
-        along = _level(along, touch.mates.down)
-    weight = FRICTION * push / jnp.sqrt(dot(along, along) + CREEP**2)
-    pressing = push > 0.0
+def first_rub(touch: Touch) -> Rub:
+    """All that reach in press, and nothing rubs."""
+    zero = jnp.zeros_like(touch.dent)
+    push = jnp.where(touch.dent > 0.0, 1.0, zero)
+    return Rub(push, jnp.full_like(zero, FRICTIONLESS), (zero, zero, zero))
+
+
+def law(touch: Touch, rub: Rub) -> Law:
+    """Of a guess."""
+    weight = FRICTION * rub.push / jnp.sqrt(rub.speed**2 + CREEP**2)
+    pressing = jnp.asarray(rub.push) > 0.0
     return Law(jnp.where(pressing, touch.bias, 0.0), jnp.where(pressing, touch.drag, 0.0), weight)
+
+
+def along(touch: Touch, slipping: Vec3) -> Vec3:
+    """u_t."""
+    found = subtract(slipping, scale(dot(slipping, touch.normal), touch.normal))
+    return found if touch.mates is None else _level(found, touch.mates.down)
+
+
+def speed_of(way: Vec3) -> jax.Array:
+    """Its size, with a slope at nothing, too."""
+    return jnp.sqrt(dot(way, way) + (0.01 * CREEP) ** 2)
+
+
+def next_rub(touch: Touch, by: Law, last: Rub, slipping: Vec3, begun: Vec3, first: Scalar) -> Rub:
+    """After a guess with weights w that found a slip u: that of before the step after the `first`
+    one, which knew no friction, and then such as a hull's friction leaves that is as large as its
+    push allows.
+
+    A guess takes the slip from u_t0, without friction, to u_t, all balls of the hull together: a
+    share λ = Σ μ F_n / Σ w |u_t| of its forces takes it to u_t0 + λ (u_t − u_t0), as far as that
+    goes the way of u_t0. A hull that those forces could hold stays where it is.
+    """
+    push = jnp.maximum(touch.bias - touch.drag * dot(slipping, touch.normal), 0.0)
+    push = jnp.where(touch.dent > 0.0, push, 0.0)
+    left = along(touch, slipping)
+    x, y, z = (jnp.where(first, a, b) for a, b in zip(left, last.free, strict=True))
+    free: Vec3 = (x, y, z)
+    limit = FRICTION * jnp.sum(push, axis=0)
+    share = limit / (jnp.sum(by.weight * speed_of(left), axis=0) + TINY)
+    taken = dot(subtract(free, left), free) / speed_of(free)
+    later = jnp.maximum(speed_of(free) - share * taken, 0.0)
+    return Rub(push, jnp.where(first, speed_of(along(touch, begun)), later), free)
 
 
 def force(touch: Touch, by: Law, slipping: Vec3) -> Vec3:
