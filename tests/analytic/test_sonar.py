@@ -12,15 +12,10 @@ from seatrial.geometry.bodies import Body, Timetable
 from seatrial.geometry.materials import MATERIALS
 from seatrial.ocean.seabed import sample
 from seatrial.sensors.ranging.bottom_echo import scattering
-from seatrial.sensors.sonar.bins import (
-    Patches,
-    heard_whole,
-    lengthened,
-    pulse_weights,
-    spread,
-)
+from seatrial.sensors.sonar.bins import lengthened, pulse_weights
 from seatrial.sensors.sonar.column import Column
 from seatrial.sensors.sonar.fan import fan, line_pattern
+from seatrial.sensors.sonar.patches import stepped
 from seatrial.sensors.sonar.targets import SURFACE, targets
 from seatrial.sensors.water.medium import absorption
 from seatrial.spec.sensors import ImagingSonar, MechanicalSonar
@@ -46,12 +41,12 @@ def test_half_of_the_power_lies_between_the_half_power_points(width):
     assert line_pattern(beyond, 2.0 * half).max(initial=0.0) < 10.0**-2.29
 
 
-def test_echoes_are_spread_evenly_and_nothing_is_lost():
+def test_echoes_are_spread_evenly_and_nothing_is_lost(x64):
     near, far = np.array([[2.25, 7.0], [-3.0, 8.5]]), np.array([[4.75, 7.0], [1.0, 20.0]])
     echo = np.array([[5.0, 3.0], [4.0, 11.5]])
-    single = (part.reshape(-1).astype(np.float32) for part in (near, far, echo))
-    filled = np.empty((2, 10), np.float32)
-    spread([Patches(np.repeat([0, 1], 2).astype(np.float32), *single)], 0, filled, 11.5)
+    single = (part.astype(np.float32) for part in (near, far, echo))
+    steps = stepped(jnp.zeros((2, 12), jnp.int64), *single, np.float64(2.0**40))
+    filled = np.cumsum(steps, axis=1)[:, :10] / 2.0**40
     expected = np.zeros((2, 10))
     expected[0, 2:5] = 1.5, 2.0, 1.5
     expected[0, 7] = 3.0
@@ -62,10 +57,10 @@ def test_echoes_are_spread_evenly_and_nothing_is_lost():
 
 @pytest.mark.parametrize("pulse", [0.3, 1.0, 2.6, 9.0])
 def test_a_pulse_sums_over_its_length_about_the_middle(pulse):
-    line = np.zeros((1, 1, 41), np.float32)
-    line[0, 0, 20] = 1.0
-    weights = pulse_weights(np.array([pulse]))
-    heard = lengthened(line, weights, heard_whole(pulse))[0, 0].astype(float)
+    line = np.zeros((1, 41), np.float32)
+    line[0, 20] = 1.0
+    weights = pulse_weights(np.array([pulse]), pulse).astype(np.float32)
+    heard = np.asarray(lengthened(line, weights))[0].astype(float)
     assert heard.sum() == pytest.approx(pulse, rel=1e-5)
     assert heard @ np.arange(41) / pulse == pytest.approx(20.0, abs=1e-5)
     if pulse >= 2.0:

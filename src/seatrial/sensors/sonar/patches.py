@@ -1,0 +1,127 @@
+"""What surfaces send back to a fan of rays, spread over the bins that they reach.
+
+A patch is the surface within the solid angle of a ray. Its echo is evenly spread over the ranges
+between which it lies: a step up where it begins and one down where it ends, of which a running sum
+over the bins makes the spread. A step s at the fraction f of its bin gives s (1 − f) to the running
+sum there and s f to that of the next. So a picture is one sum over the patches and a running one,
+however long they are.
+
+Steps are whole numbers of a small unit: their sums are exact, so that nothing is left of a patch
+behind its end, and it does not matter in which order they are taken.
+
+All of it is one compiled function of all rays, those that met nothing too: arithmetic costs less
+than to sort them out, and Python is left alone for as long.
+"""
+
+import math
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from seatrial.sensors.sonar.fan import Fan
+from seatrial.sensors.sonar.scene import Echoes
+from seatrial.sensors.sonar.targets import NOTHING, SURFACE, Targets, law
+
+Array = NDArray[np.float64]
+Single = NDArray[np.float32]
+
+LEAST_EXTENT = 0.01
+"""Of a patch, in bins: what is met squarely lies at one range."""
+FARTHEST_FACTOR = 2.0
+"""How much farther or nearer than its ray a patch may reach: a plane met at grazing incidence has
+no end."""
+LARGEST = 1 << 61
+"""Of a sum of steps; whole numbers of 64 bits go farther by a few bits, for what rounds."""
+
+
+class Detour(NamedTuple):
+    """Echoes of rays that are heard by way of a mirror as well as straight on."""
+
+    later: Single
+    """(K, R) how much farther a target then looks, m."""
+    heard: Single
+    """(K, R) how well, beside the pattern with which the ray is sent."""
+
+
+class Law(NamedTuple):
+    """What is known of a fan beforehand."""
+
+    cells: tuple[Single, ...]
+    """`Fan.cells`, (C,) each, of the rays of a row, which end up in the same bins."""
+    surfaces: Single
+    """(3, M) `Targets.laws`, with those of the surface and of nothing."""
+    turned: np.float32
+    """cos(Δe/2)."""
+    per_metre: np.float32
+    """Bins."""
+    units: np.float64
+    """In a step of 1: a power of two."""
+
+
+def law_of(fan: Fan, targets: Targets, per_metre: float, echoes: float) -> Law:
+    """Of a fan, each ray of which may bring back so many times what it is lit with."""
+    cells = fan.cells
+    steepest = echoes * targets.strongest * float(cells.lit.max()) / LEAST_EXTENT
+    units = math.ldexp(1.0, math.frexp(LARGEST / (steepest * cells.lit.size))[1] - 1)
+    surfaces = np.pad(targets.laws(np.float32), ((0, 0), (0, 1)))
+    turned = np.float32(math.cos(fan.half_step))
+    return Law(tuple(cells), surfaces, turned, np.float32(per_metre), np.float64(units))
+
+
+@partial(jax.jit, static_argnums=3)
+def steps_of(echoes: Echoes, detours: Sequence[Detour], known: Law, bins: int) -> jax.Array:
+    """(rows, bins + 2) steps whose running sums over the bins are what the rows of pings bring
+    back, in the units of the law; what ends behind the last bin lies in those beyond."""
+    lit, heard, turn, tilt = known.cells
+    shape = -1, len(heard)
+    material = echoes.material
+    solid = material < SURFACE
+    cosine = jnp.where(solid, echoes.cosine, -echoes.down)
+    rise = jnp.where(solid, echoes.rise, echoes.upright[:, None])
+    near, far = _extent(
+        (known.per_metre * echoes.distance).reshape(shape),
+        (rise / jnp.maximum(cosine, 1e-6)).reshape(shape) * turn - tilt,
+        known.turned,
+    )
+    # S / cos γ; the rest of b_t b_r dΩ lies in the cells of the fan.
+    strength = law(jnp, *(row[material] for row in known.surfaces), cosine)
+    strength = jnp.where(material < NOTHING, strength, 0.0).reshape(shape)
+    total = jnp.zeros((len(strength), bins + 2), jnp.int64)
+    total = stepped(total, near, far, strength * heard, known.units)
+    for later, well in detours:
+        away = (known.per_metre * later).reshape(shape)
+        echo = strength * well.reshape(shape) * lit
+        total = stepped(total, near + away, far + away, echo, known.units)
+    return total
+
+
+def _extent(middle: jax.Array, lean: jax.Array, turned: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Nearest and farthest range of the patch in the solid angle of each ray."""
+    lean = jnp.abs(lean)
+    nearest = middle / jnp.minimum(turned + lean, FARTHEST_FACTOR)
+    farthest = middle / jnp.maximum(turned - lean, 1.0 / FARTHEST_FACTOR)
+    return nearest, farthest
+
+
+def stepped(
+    total: jax.Array, near: jax.Array, far: jax.Array, echo: jax.Array, units: jax.Array
+) -> jax.Array:
+    """Steps (rows, bins + 2) with those of some patches (rows, C) between two ranges, in bins."""
+    rows, wide = total.shape
+    flat = total.reshape(-1)
+    row = wide * jnp.arange(rows, dtype=jnp.int32)[:, None]
+    end = jnp.maximum(far, near + LEAST_EXTENT)
+    whole = jnp.round(units * (echo / (end - near))).astype(jnp.int64)
+    for place, step in ((near, whole), (end, -whole)):
+        held = jnp.clip(place, 0.0, wide - 2.0)
+        first = jnp.floor(held)
+        behind = jnp.round((held - first) * step.astype(jnp.float64)).astype(jnp.int64)
+        at = (row + first.astype(jnp.int32)).reshape(-1)
+        flat = flat.at[at].add((step - behind).reshape(-1), mode="promise_in_bounds")
+        flat = flat.at[at + 1].add(behind.reshape(-1), mode="promise_in_bounds")
+    return flat.reshape(rows, wide)
