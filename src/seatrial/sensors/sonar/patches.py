@@ -35,8 +35,12 @@ LEAST_EXTENT = 0.01
 FARTHEST_FACTOR = 2.0
 """How much farther or nearer than its ray a patch may reach: a plane met at grazing incidence has
 no end."""
-LARGEST = 1 << 61
-"""Of a sum of steps; whole numbers of 64 bits go farther by a few bits, for what rounds."""
+LARGEST_STEP, LARGEST_SUM = 1 << 50, 1 << 61
+"""Of whole numbers; the largest there are are larger by a few bits, for what rounds."""
+SHIFT = 1.5 * 2.0**52
+_TWO_CELLS = jax.lax.ScatterDimensionNumbers(
+    update_window_dims=(1,), inserted_window_dims=(), scatter_dims_to_operand_dims=(0,)
+)
 
 
 class Detour(NamedTuple):
@@ -64,10 +68,11 @@ class Law(NamedTuple):
 
 
 def law_of(fan: Fan, targets: Targets, per_metre: float, echoes: float) -> Law:
-    """Of a fan, each ray of which may bring back so many times what it is lit with."""
+    """Of a fan, each ray of which brings back up to so many times what it is lit with."""
     cells = fan.cells
     steepest = echoes * targets.strongest * float(cells.lit.max()) / LEAST_EXTENT
-    units = math.ldexp(1.0, math.frexp(LARGEST / (steepest * cells.lit.size))[1] - 1)
+    most = min(LARGEST_STEP, LARGEST_SUM // cells.lit.size)
+    units = math.ldexp(1.0, math.frexp(most / steepest)[1] - 1)
     surfaces = np.pad(targets.laws(np.float32), ((0, 0), (0, 1)))
     turned = np.float32(math.cos(fan.half_step))
     return Law(tuple(cells), surfaces, turned, np.float32(per_metre), np.float64(units))
@@ -116,12 +121,19 @@ def stepped(
     flat = total.reshape(-1)
     row = wide * jnp.arange(rows, dtype=jnp.int32)[:, None]
     end = jnp.maximum(far, near + LEAST_EXTENT)
-    whole = jnp.round(units * (echo / (end - near))).astype(jnp.int64)
-    for place, step in ((near, whole), (end, -whole)):
+    steep = units * (echo / (end - near)).astype(jnp.float64)
+    for place, step in ((near, steep), (end, -steep)):
         held = jnp.clip(place, 0.0, wide - 2.0)
         first = jnp.floor(held)
-        behind = jnp.round((held - first) * step.astype(jnp.float64)).astype(jnp.int64)
-        at = (row + first.astype(jnp.int32)).reshape(-1)
-        flat = flat.at[at].add((step - behind).reshape(-1), mode="promise_in_bounds")
-        flat = flat.at[at + 1].add(behind.reshape(-1), mode="promise_in_bounds")
+        behind = _whole((held - first) * step)
+        both = jnp.stack([_whole(step) - behind, behind], axis=-1).reshape(-1, 2)
+        at = (row + first.astype(jnp.int32)).reshape(-1, 1)
+        flat = jax.lax.scatter_add(flat, at, both, _TWO_CELLS, mode="promise_in_bounds")
     return flat.reshape(rows, wide)
+
+
+def _whole(x: jax.Array) -> jax.Array:
+    """The nearest whole number of a size below 2⁵¹: that which a float has in its last 52 bits when
+    it is so large that they count ones. XLA converts numbers one by one."""
+    shifted = jax.lax.bitcast_convert_type(x + SHIFT, jnp.int64)
+    return shifted - np.int64(np.float64(SHIFT).view(np.int64))
