@@ -47,7 +47,14 @@ from seatrial.sensors.ranging.echo_sounder import QUIETEST
 from seatrial.sensors.sonar.bins import DECIBELS, Hearing, Picture, levels_of, pulse_weights
 from seatrial.sensors.sonar.column import Column
 from seatrial.sensors.sonar.fan import Fan
-from seatrial.sensors.sonar.patches import Detour, Law, law_of, steps_of
+from seatrial.sensors.sonar.patches import (
+    Detour,
+    Law,
+    in_blocks,
+    law_of,
+    steps_of,
+    steps_of_azimuths,
+)
 from seatrial.sensors.sonar.scene import Echoes, met_under_water
 from seatrial.sensors.sonar.targets import Targets
 from seatrial.sensors.tap import Expanded, Views
@@ -58,10 +65,8 @@ Array = NDArray[np.float64]
 RAYS = 1 << 17
 """Rays that are cast at once, of as many pings as that makes: long loops for NumPy, short enough
 for the cache."""
-TOGETHER = 1 << 14
-"""Rays of which echoes are summed up at once, of as many pings as that makes. Always as many, so
-that a ping is the same among others and alone; of a single one that somebody steers by, the others
-are made in vain."""
+MOST_PINGS = 32
+"""That are cast at once."""
 TWO_SENSES = 2.0
 """In which the way of a bounce can be gone: target first, or mirror first."""
 MIRRORS = 2
@@ -136,9 +141,8 @@ class FanSonar:
             bearing[:] = [self.sweep.bearing(number) for number in views.number.tolist()]
         attitude = np.moveaxis(rotation_matrix(views.attitude.T), -1, 0) @ _about_z(bearing)
         pictures = np.empty((count, *self.payload.shape), np.float32)
-        together = max(RAYS // max(math.prod(fan.shape) for fan in self.fans), 1)
-        for first in range(0, count, together):
-            some = slice(first, first + together)
+        for first in range(0, count, self._together):
+            some = slice(first, first + self._together)
             self._ping(pictures[some], views.part(some), attitude[some], ocean)
         values = np.column_stack([self.column.speed_at(views.position[:, 2]), bearing])
         if self.sweep is None:
@@ -155,15 +159,16 @@ class FanSonar:
             met = self._met(fan, attitude @ mounted, views, ocean)
             drawn = None if self.exact else coarse(streams, rows[0].size)
             chance = None if drawn is None else drawn.levels.reshape(rows.shape)
-            together = max(TOGETHER // math.prod(fan.shape), 1) if fan.single else 1
-            for k in range(0, len(rows), together):
-                some = rows[k : k + together]
-                cut = partial(_cut, first=k, count=together)
-                parts = jax.tree.map(cut, (*met, hearing, chance))
-                some[...] = _heard(fan, law, *parts)[: len(some)]
+            rows[...] = _heard(fan, law, *met, hearing, chance, self._together)
             if drawn is not None:
                 rows[np.unravel_index(drawn.places, rows.shape)] += _decibels(drawn.factors)
             first += fan.beams
+
+    @property
+    def _together(self) -> int:
+        """Pings that are cast at once."""
+        most = max(math.prod(fan.shape) for fan in self.fans)
+        return min(max(RAYS // most, 1), MOST_PINGS)
 
     @cached_property
     def _laws(self) -> list[Law]:
@@ -228,29 +233,60 @@ def _heard(
     detours: list[Detour],
     hearing: Hearing,
     chance: NDArray[np.uint16] | None,
+    most: int,
 ) -> Picture:
-    """(K, beams, bins) levels of pings, without chance of their means."""
-    bins = hearing.loss.shape[1]
+    """(K, beams, bins) levels of pings, without chance of their means; K is `most` at most."""
+    pings = len(hearing.loss)
+    given = echoes, detours, hearing, chance
     with jax.enable_x64(True):  # of this thread, whichever expands the taps
         if fan.single:
-            found = programs.call_often(_single, echoes, detours, law, hearing, chance)
-            return np.asarray(found)
-        steps = np.asarray(programs.call_often(steps_of, echoes, detours, law, bins))
-        # NumPy sums whole numbers up five times faster than XLA does.
-        beams = fan.formed(np.cumsum(steps, axis=1)[:, :bins])
-        single = None if chance is None else chance[0]
-        return np.asarray(programs.call_often(levels_of, beams, _of(hearing, law), single))[None]
+            filled = jax.tree.map(partial(_filled_up, count=most), given)
+            found = programs.call_often(_single, *filled, law, np.int32(pings))
+            return np.asarray(found)[:pings, None]
+        pictures = [
+            _picture(fan, law, *jax.tree.map(partial(_one, k=k), given)) for k in range(pings)
+        ]
+        return pictures[0][None] if pings == 1 else np.stack(pictures)
+
+
+def _picture(
+    fan: Fan,
+    law: Law,
+    echoes: Echoes,
+    detours: list[Detour],
+    hearing: Hearing,
+    chance: NDArray[np.uint16] | None,
+) -> Picture:
+    """(beams, bins) levels of a ping, all of whose parts have one row."""
+    bins = hearing.loss.shape[1]
+    steps = np.asarray(programs.call_often(steps_of_azimuths, echoes, detours, law, bins))
+    # NumPy sums whole numbers up five times faster than XLA does.
+    beams = fan.formed(np.cumsum(steps, axis=1)[:, :bins])
+    drawn = None if chance is None else chance[0]
+    return np.asarray(programs.call_often(levels_of, beams, _of(hearing, law), drawn))
 
 
 @jax.jit
 def _single(
-    echoes: Echoes, detours: list[Detour], law: Law, hearing: Hearing, chance: jax.Array | None
+    echoes: Echoes,
+    detours: list[Detour],
+    hearing: Hearing,
+    chance: jax.Array | None,
+    law: Law,
+    count: jax.Array,
 ) -> jax.Array:
-    """The same of a single beam."""
-    bins = hearing.loss.shape[1]
-    sums = jnp.cumsum(steps_of(echoes, detours, law, bins), axis=1)[:, :bins]
-    drawn = None if chance is None else chance[:, 0]
-    return levels_of(sums.astype(jnp.float32), _of(hearing, law), drawn)[:, None]
+    """(most, bins) levels of the only beam; of so many pings, whatever follows them."""
+    most, bins = hearing.loss.shape
+
+    def levels(
+        echoes: Echoes, detours: list[Detour], hearing: Hearing, chance: jax.Array | None
+    ) -> jax.Array:
+        sums = jnp.cumsum(steps_of(echoes, detours, law, bins), axis=1)[:, :bins]
+        drawn = None if chance is None else chance[:, 0]
+        return levels_of(sums.astype(jnp.float32), hearing, drawn)
+
+    given = echoes, detours, _of(hearing, law), chance
+    return in_blocks(levels, given, jnp.zeros((most, bins), jnp.float32), count, law)
 
 
 def _of(hearing: Hearing, law: Law) -> Hearing:
@@ -258,13 +294,18 @@ def _of(hearing: Hearing, law: Law) -> Hearing:
     return hearing._replace(loss=hearing.loss / law.units.astype(np.float32))
 
 
-def _cut(part: NDArray[Any], first: int, count: int) -> NDArray[Any]:
-    """So many pings, the last one again and again where there are no more."""
-    if part.ndim == 0:
+def _filled_up(part: NDArray[Any], count: int) -> NDArray[Any]:
+    """As many pings, of which those that there are not are zeros."""
+    if part.ndim == 0 or len(part) == count:
         return part
-    some = part[first : first + count]
-    missing = count - len(some)
-    return np.concatenate([some, np.repeat(some[-1:], missing, axis=0)]) if missing else some
+    found = np.zeros((count, *part.shape[1:]), part.dtype)
+    found[: len(part)] = part
+    return found
+
+
+def _one(part: NDArray[Any], k: int) -> NDArray[Any]:
+    """One ping."""
+    return part if part.ndim == 0 else part[k : k + 1]
 
 
 def _decibels(factor: Picture) -> Picture:

@@ -14,9 +14,9 @@ than to sort them out, and Python is left alone for as long.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -37,6 +37,8 @@ FARTHEST_FACTOR = 2.0
 no end."""
 LARGEST_STEP, LARGEST_SUM = 1 << 50, 1 << 61
 """Of whole numbers; the largest there are are larger by a few bits, for what rounds."""
+BLOCK = 1 << 14
+"""Rays of which steps are taken at once."""
 SHIFT = 1.5 * 2.0**52
 _TWO_CELLS = jax.lax.ScatterDimensionNumbers(
     update_window_dims=(1,), inserted_window_dims=(), scatter_dims_to_operand_dims=(0,)
@@ -78,31 +80,63 @@ def law_of(fan: Fan, targets: Targets, per_metre: float, echoes: float) -> Law:
     return Law(tuple(cells), surfaces, turned, np.float32(per_metre), np.float64(units))
 
 
-@partial(jax.jit, static_argnums=3)
 def steps_of(echoes: Echoes, detours: Sequence[Detour], known: Law, bins: int) -> jax.Array:
-    """(rows, bins + 2) steps whose running sums over the bins are what the rows of pings bring
-    back, in the units of the law; what ends behind the last bin lies in those beyond."""
+    """(P, bins + 2) steps whose running sums over the bins are what rows of C rays bring back, in
+    the units of the law; what ends behind the last bin lies in those beyond. Echoes are (P, C)."""
     lit, heard, turn, tilt = known.cells
-    shape = -1, len(heard)
-    material = echoes.material
-    solid = material < SURFACE
+    solid = echoes.material < SURFACE
     cosine = jnp.where(solid, echoes.cosine, -echoes.down)
     rise = jnp.where(solid, echoes.rise, echoes.upright[:, None])
-    near, far = _extent(
-        (known.per_metre * echoes.distance).reshape(shape),
-        (rise / jnp.maximum(cosine, 1e-6)).reshape(shape) * turn - tilt,
-        known.turned,
-    )
+    lean = rise / jnp.maximum(cosine, 1e-6) * turn - tilt
+    near, far = _extent(known.per_metre * echoes.distance, lean, known.turned)
     # S / cos γ; the rest of b_t b_r dΩ lies in the cells of the fan.
-    strength = law(jnp, *(row[material] for row in known.surfaces), cosine)
-    strength = jnp.where(material < NOTHING, strength, 0.0).reshape(shape)
+    strength = law(jnp, *(row[echoes.material] for row in known.surfaces), cosine)
+    strength = jnp.where(echoes.material < NOTHING, strength, 0.0)
     total = jnp.zeros((len(strength), bins + 2), jnp.int64)
     total = stepped(total, near, far, strength * heard, known.units)
     for later, well in detours:
-        away = (known.per_metre * later).reshape(shape)
-        echo = strength * well.reshape(shape) * lit
-        total = stepped(total, near + away, far + away, echo, known.units)
+        away = known.per_metre * later
+        total = stepped(total, near + away, far + away, strength * well * lit, known.units)
     return total
+
+
+@partial(jax.jit, static_argnums=3)
+def steps_of_azimuths(
+    echoes: Echoes, detours: Sequence[Detour], known: Law, bins: int
+) -> jax.Array:
+    """The same of a ping, of which the rows are azimuths."""
+    rows = echoes.distance.size // len(known.cells[0])
+    alike = echoes._replace(upright=jnp.broadcast_to(echoes.upright, (1, rows)))
+    parts = jax.tree.map(lambda part: part.reshape(rows, -1), (alike, list(detours)))
+    given = parts[0]._replace(upright=parts[0].upright[:, 0]), parts[1]
+    found = jnp.zeros((rows, bins + 2), jnp.int64)
+    return in_blocks(lambda *some: steps_of(*some, known, bins), given, found, rows, known)
+
+
+def in_blocks(
+    function: Callable[..., jax.Array],
+    given: Any,
+    found: jax.Array,
+    count: int | jax.Array,
+    known: Law,
+) -> jax.Array:
+    """What is found with a function of some rows after the others, up to so many, each with the
+    rays of a law: all that is made of them stays in the cache."""
+    rows = len(found)
+    most = max(BLOCK // len(known.cells[0]), 1)
+    some = -(-rows // -(-rows // most))
+
+    def block(i: jax.Array, found: jax.Array) -> jax.Array:
+        # The last block begins where it ends with the last row that there is room for.
+        first = jnp.minimum(i * some, rows - some)
+
+        def cut(part: jax.Array) -> jax.Array:
+            return jax.lax.dynamic_slice_in_dim(part, first, some) if part.ndim else part
+
+        part = function(*jax.tree.map(cut, given))
+        return jax.lax.dynamic_update_slice_in_dim(found, part, first, 0)
+
+    return jax.lax.fori_loop(0, (count + some - 1) // some, block, found)
 
 
 def _extent(middle: jax.Array, lean: jax.Array, turned: jax.Array) -> tuple[jax.Array, jax.Array]:
