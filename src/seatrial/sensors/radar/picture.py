@@ -56,8 +56,8 @@ QUIETEST = 1e-20
 """Least power that is told, W: levels begin at −170 dBm."""
 MILLIWATTS = 1e3
 """In a watt."""
-CELLS = 1 << 15
-"""Cells of a picture that are finished at once: all that is done to them stays in the cache."""
+CELLS = 1 << 16
+"""Cells of a picture that are summed up at once: what is done to them stays in the cache."""
 FINER = 4
 """Rays for each azimuth of the picture."""
 FINEST = 2e-4
@@ -132,7 +132,8 @@ class RadarPicture:
     ) -> Picture:
         """(azimuths, bins) mean power without noise, W, of a revolution."""
         heard = self._blurred(self._echoes(Revolution(place, bow, t, others, offset), ocean))
-        return np.asarray(programs.call_often(power_of, heard, self._hearing)) / MILLIWATTS
+        power: Picture = np.asarray(programs.call_often(power_of, heard, self._hearing))
+        return power / np.float32(MILLIWATTS)
 
     @cached_property
     def _hearing(self) -> Hearing:

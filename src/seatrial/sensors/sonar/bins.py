@@ -5,7 +5,7 @@ picture some twenty times, and threads would wait for each other as often.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -47,7 +47,7 @@ def _share(x: Array) -> Array:
     return np.where(x < 0.0, 1.0 - within, within)
 
 
-def lengthened(picture: jax.Array, weights: jax.Array) -> jax.Array:
+def lengthened(picture: Any, weights: Any) -> jax.Array:
     """Echoes (P, bins) of pulses of the weights (P or 1, M)."""
     bins, count = picture.shape[1], weights.shape[1]
     beside = jnp.pad(picture, ((0, 0), (count - 1, count - 1)))
@@ -55,7 +55,7 @@ def lengthened(picture: jax.Array, weights: jax.Array) -> jax.Array:
     for m in range(1, count):
         before, behind = (beside[:, count - 1 + side :][:, :bins] for side in (-m, m))
         result += weights[:, m : m + 1] * (before + behind)
-    return result
+    return jnp.asarray(result)
 
 
 class Hearing(NamedTuple):

@@ -186,8 +186,12 @@ class FanSonar:
         loss = np.exp(-NEPERS * self.column.absorption_at(depth)[:, None] * middle)
         loss *= self.source / np.maximum(middle, width) ** 2
         loss[:, middle < self.least_range] = 0.0
-        single = (part.astype(np.float32) for part in (weights, loss))
-        return Hearing(*single, np.float32(self.noise), np.float32(QUIETEST))
+        return Hearing(
+            weights.astype(np.float32),
+            loss.astype(np.float32),
+            np.float32(self.noise),
+            np.float32(QUIETEST),
+        )
 
     def _met(
         self, fan: Fan, rotation: Array, views: Views, ocean: Ocean
@@ -283,7 +287,7 @@ def _single(
     ) -> jax.Array:
         sums = jnp.cumsum(steps_of(echoes, detours, law, bins), axis=1)[:, :bins]
         drawn = None if chance is None else chance[:, 0]
-        return levels_of(sums.astype(jnp.float32), hearing, drawn)
+        return jnp.asarray(levels_of(sums.astype(jnp.float32), hearing, drawn))
 
     given = echoes, detours, _of(hearing, law), chance
     return in_blocks(levels, given, jnp.zeros((most, bins), jnp.float32), count, law)

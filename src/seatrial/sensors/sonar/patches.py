@@ -90,7 +90,7 @@ def steps_of(echoes: Echoes, detours: Sequence[Detour], known: Law, bins: int) -
     lean = rise / jnp.maximum(cosine, 1e-6) * turn - tilt
     near, far = _extent(known.per_metre * echoes.distance, lean, known.turned)
     # S / cos γ; the rest of b_t b_r dΩ lies in the cells of the fan.
-    strength = law(jnp, *(row[echoes.material] for row in known.surfaces), cosine)
+    strength = law(jnp, [row[echoes.material] for row in known.surfaces], cosine)
     strength = jnp.where(echoes.material < NOTHING, strength, 0.0)
     total = jnp.zeros((len(strength), bins + 2), jnp.int64)
     total = stepped(total, near, far, strength * heard, known.units)
@@ -106,11 +106,16 @@ def steps_of_azimuths(
 ) -> jax.Array:
     """The same of a ping, of which the rows are azimuths."""
     rows = echoes.distance.size // len(known.cells[0])
-    alike = echoes._replace(upright=jnp.broadcast_to(echoes.upright, (1, rows)))
-    parts = jax.tree.map(lambda part: part.reshape(rows, -1), (alike, list(detours)))
-    given = parts[0]._replace(upright=parts[0].upright[:, 0]), parts[1]
+    upright: Any = jnp.broadcast_to(echoes.upright, (rows,))
+
+    def cut(part: jax.Array) -> jax.Array:
+        return part.reshape(rows, -1) if part.ndim > 1 else part
+
+    given = jax.tree.map(cut, (echoes._replace(upright=upright), list(detours)))
     found = jnp.zeros((rows, bins + 2), jnp.int64)
-    return in_blocks(lambda *some: steps_of(*some, known, bins), given, found, rows, known)
+    return in_blocks(
+        lambda *some: steps_of(some[0], some[1], known, bins), given, found, rows, known
+    )
 
 
 def in_blocks(
@@ -136,10 +141,10 @@ def in_blocks(
         part = function(*jax.tree.map(cut, given))
         return jax.lax.dynamic_update_slice_in_dim(found, part, first, 0)
 
-    return jax.lax.fori_loop(0, (count + some - 1) // some, block, found)
+    return jnp.asarray(jax.lax.fori_loop(0, (count + some - 1) // some, block, found))
 
 
-def _extent(middle: jax.Array, lean: jax.Array, turned: jax.Array) -> tuple[jax.Array, jax.Array]:
+def _extent(middle: Any, lean: Any, turned: Any) -> tuple[jax.Array, jax.Array]:
     """Nearest and farthest range of the patch in the solid angle of each ray."""
     lean = jnp.abs(lean)
     nearest = middle / jnp.minimum(turned + lean, FARTHEST_FACTOR)
@@ -148,7 +153,7 @@ def _extent(middle: jax.Array, lean: jax.Array, turned: jax.Array) -> tuple[jax.
 
 
 def stepped(
-    total: jax.Array, near: jax.Array, far: jax.Array, echo: jax.Array, units: jax.Array
+    total: jax.Array, near: jax.Array, far: jax.Array, echo: jax.Array, units: Any
 ) -> jax.Array:
     """Steps (rows, bins + 2) with those of some patches (rows, C) between two ranges, in bins."""
     rows, wide = total.shape

@@ -60,8 +60,7 @@ class Targets:
         """S over cos γ: of all that lies in a unit of solid angle at a unit of range; in the
         precision of the cosine. All of it is of one material, or each of its own."""
         index = np.asarray(material, np.intp)
-        rows = (row.take(index) for row in self.laws(cosine.dtype))
-        return np.asarray(law(np, *rows, cosine))
+        return np.asarray(law(np, self.laws(cosine.dtype).take(index, axis=1), cosine))
 
     @cached_property
     def strongest(self) -> float:
@@ -71,8 +70,9 @@ class Targets:
         return float(np.max(facets * np.exp(sharp * (1.0 - secant)) * secant**2.5 + diffuse))
 
 
-def law(xp: Any, sharp: Any, facets: Any, diffuse: Any, cosine: Any) -> Any:
+def law(xp: Any, rows: Any, cosine: Any) -> Any:
     """S over cos γ, with the rows of `Targets.laws`; `xp` is NumPy or JAX's."""
+    sharp, facets, diffuse = rows
     inverse = 1.0 / xp.maximum(cosine, STEEPEST)
     square = inverse * inverse
     return facets * xp.exp(sharp * (1.0 - square)) * (square * square * inverse) + diffuse * cosine
