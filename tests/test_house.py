@@ -53,6 +53,28 @@ def test_the_command_line_starts_without_heavy_imports(tmp_path: Path):
     assert done.stdout.split() == []
 
 
+def test_a_start_looks_for_no_garbage_and_a_long_run_does(tmp_path: Path):
+    """Of what a start makes nothing goes, but everything would be looked at."""
+    code = """
+import gc, seatrial.cli
+seatrial.cli.quicken()
+def looked():
+    return sum(generation["collections"] for generation in gc.get_stats())
+before = looked()
+import seatrial.cli.commands, seatrial.cli.running
+start = looked() - before
+kept = [[] for _ in range(seatrial.cli.FIRST_OBJECTS)]
+before = looked()
+kept += [[] for _ in range(10 * seatrial.cli.USUAL_OBJECTS)]
+print(start, looked() - before)
+"""
+    done = _run([sys.executable, "-c", code], tmp_path)
+    assert done.returncode == 0, done.stderr
+    start, later = map(int, done.stdout.split())
+    assert start == 0
+    assert later >= 9
+
+
 def test_recordings_are_read_and_drawn_without_jax(tmp_path: Path):
     code = "import seatrial.record.reader, seatrial.figures.plot, sys; print('jax' in sys.modules)"
     done = _run([sys.executable, "-c", code], tmp_path)

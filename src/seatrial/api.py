@@ -80,9 +80,8 @@ class Run:
         """
         from seatrial.figures import plot
 
-        if out is not None:
-            plot.plot(self.recording, out, **view)
-        return plot.figure(self.recording, **view)
+        page = None if out is None else plot.written(self.recording, out, **view)
+        return plot.figure(self.recording, **view) if page is None else page
 
 
 def compile_scenario(scenario: str | Path | Scenario) -> Plan:

@@ -63,6 +63,8 @@ counts: Counter[str] = Counter()
 
 _loaded: OrderedDict[str, tuple[Any, int]] = OrderedDict()
 """Programs at hand, the last used last, with their size as they are written."""
+_often: dict[tuple[Any, ...], Any] = {}
+"""Small ones that are called often."""
 _locks: dict[str, threading.Lock] = {}
 _ahead: set[str] = set()
 """Programs that were loaded before anybody asked."""
@@ -147,6 +149,7 @@ def forget() -> None:
     """Let go of the programs that this process holds; they are loaded again when asked for."""
     with _guard:
         _loaded.clear()
+        _often.clear()
         _locks.clear()
         _ahead.clear()
 
@@ -154,6 +157,20 @@ def forget() -> None:
 def call(function: Any, *args: Any) -> Any:
     """Compile, or load, and call at once."""
     return compile_program(function, *args)(*_dynamic(function, args))
+
+
+def call_often(function: Any, *args: Any) -> Any:
+    """As `call`, for small programs that are called hundreds of times a second: by what they are
+    known is only found once for arguments of a structure, shapes and types."""
+    static = function._jit_info.static_argnums
+    leaves, structure = jax.tree.flatten(_dynamic(function, args))
+    wide = jax.config.jax_enable_x64  # type: ignore[attr-defined]  # belongs to a thread
+    shapes = tuple((leaf.shape, leaf.dtype) for leaf in leaves)
+    asked = function, tuple(args[i] for i in static), structure, shapes, wide
+    program = _often.get(asked)
+    if program is None:
+        program = _often[asked] = compile_program(function, *args)
+    return program(*_dynamic(function, args))
 
 
 def _dynamic(function: Any, args: tuple[Any, ...]) -> list[Any]:

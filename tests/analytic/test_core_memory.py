@@ -199,7 +199,7 @@ def test_a_vehicle_without_memory_carries_none():
     first = craft.state(model, (0, 0, 4))
     assert first.memory == () == memory_at_rest(model.memory_forces, first.velocity)
     assert len(jax.tree.leaves(first)) == 4
-    later, rates, _ = stepped(model, craft.calm(), first, jnp.zeros((0,)), jnp.float64(0.0), 0.1)
+    later, rates, *_ = stepped(model, craft.calm(), first, jnp.zeros((0,)), jnp.float64(0.0), 0.1)
     assert isinstance(later, State)
     assert (later.memory, rates.shape) == ((), (6,))
     assert math.isfinite(float(later.velocity[0]))

@@ -12,15 +12,11 @@ from seatrial.geometry.bodies import Body, Timetable
 from seatrial.geometry.materials import MATERIALS
 from seatrial.ocean.seabed import sample
 from seatrial.sensors.ranging.bottom_echo import scattering
-from seatrial.sensors.sonar.bins import (
-    Patches,
-    heard_whole,
-    lengthened,
-    pulse_weights,
-    spread,
-)
+from seatrial.sensors.sonar.bins import lengthened, pulse_weights
 from seatrial.sensors.sonar.column import Column
 from seatrial.sensors.sonar.fan import fan, line_pattern
+from seatrial.sensors.sonar.mixing import Mixing
+from seatrial.sensors.sonar.patches import stepped
 from seatrial.sensors.sonar.targets import SURFACE, targets
 from seatrial.sensors.water.medium import absorption
 from seatrial.spec.sensors import ImagingSonar, MechanicalSonar
@@ -46,12 +42,12 @@ def test_half_of_the_power_lies_between_the_half_power_points(width):
     assert line_pattern(beyond, 2.0 * half).max(initial=0.0) < 10.0**-2.29
 
 
-def test_echoes_are_spread_evenly_and_nothing_is_lost():
+def test_echoes_are_spread_evenly_and_nothing_is_lost(x64):
     near, far = np.array([[2.25, 7.0], [-3.0, 8.5]]), np.array([[4.75, 7.0], [1.0, 20.0]])
     echo = np.array([[5.0, 3.0], [4.0, 11.5]])
-    single = (part.reshape(-1).astype(np.float32) for part in (near, far, echo))
-    filled = np.empty((2, 10), np.float32)
-    spread([Patches(np.repeat([0, 1], 2).astype(np.float32), *single)], 0, filled, 11.5)
+    single = (part.astype(np.float32) for part in (near, far, echo))
+    steps = stepped(jnp.zeros((2, 12), jnp.int64), *single, np.float64(2.0**40))
+    filled = np.cumsum(steps, axis=1)[:, :10] / 2.0**40
     expected = np.zeros((2, 10))
     expected[0, 2:5] = 1.5, 2.0, 1.5
     expected[0, 7] = 3.0
@@ -62,15 +58,57 @@ def test_echoes_are_spread_evenly_and_nothing_is_lost():
 
 @pytest.mark.parametrize("pulse", [0.3, 1.0, 2.6, 9.0])
 def test_a_pulse_sums_over_its_length_about_the_middle(pulse):
-    line = np.zeros((1, 1, 41), np.float32)
-    line[0, 0, 20] = 1.0
-    weights = pulse_weights(np.array([pulse]))
-    heard = lengthened(line, weights, heard_whole(pulse))[0, 0].astype(float)
+    line = np.zeros((1, 41), np.float32)
+    line[0, 20] = 1.0
+    weights = pulse_weights(np.array([pulse]), pulse).astype(np.float32)
+    heard = np.asarray(lengthened(line, weights))[0].astype(float)
     assert heard.sum() == pytest.approx(pulse, rel=1e-5)
     assert heard @ np.arange(41) / pulse == pytest.approx(20.0, abs=1e-5)
     if pulse >= 2.0:
         assert heard[20] == 1.0
     assert not heard[: 20 - math.ceil(0.5 * pulse + 1.0)].any()
+
+
+def test_nothing_is_left_of_many_patches_behind_their_ends(x64):
+    """Steps of any size cancel exactly: half of the patches are a trillion times as strong."""
+    rng = np.random.default_rng(5)
+    near = rng.uniform(-5.0, 60.0, (3, 4000)).astype(np.float32)
+    far = near + rng.uniform(0.0, 30.0, near.shape).astype(np.float32)
+    echo = np.where(rng.random(near.shape) < 0.5, 1.0, 1e-12).astype(np.float32)
+    steps = stepped(jnp.zeros((3, 102), jnp.int64), near, far, echo, np.float64(2.0**40))
+    sums = np.cumsum(steps, axis=1)
+    assert not sums[:, 92:].any()
+    end = np.maximum(far, near + 0.01)  # none is shorter
+    share = (np.clip(end, 0, 100) - np.clip(near, 0, 100)) / (end - near)
+    expected = (echo * share).sum(axis=1, dtype=float)
+    np.testing.assert_allclose(sums.sum(axis=1) / 2.0**40, expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize(("rows", "heard", "stride", "bins"), [(37, 9, 1, 50), (16, 40, 3, 700)])
+def test_rows_are_mixed_as_a_matrix_does_it(rows, heard, stride, bins):
+    rng = np.random.default_rng(2)
+    mixing = Mixing(rng.random(heard, np.float32), stride, rows)
+    given = rng.random((mixing.needed, bins), np.float32)
+    whole = np.zeros((rows, mixing.needed))
+    for i, row in enumerate(whole):
+        row[i * stride :][:heard] = mixing.pattern
+    np.testing.assert_allclose(mixing.of(given), whole @ given, rtol=1e-5)
+
+
+@pytest.mark.parametrize("width", [1.0, 4.0])
+def test_beams_hear_azimuths_by_their_pattern_wherever_they_lie(width):
+    """With beams narrower and wider than they lie apart."""
+    bearings, wide = np.radians(np.linspace(-20.0, 20.0, 21)), math.radians(width)
+    shape = fan(bearings, wide, 0.3, 4, two_way=False)
+    azimuth = np.arctan2(shape.ahead[1], shape.ahead[0])
+    step = azimuth[1] - azimuth[0]
+    assert step <= wide / 3.0 * (1.0 + 1e-9)
+    away = azimuth - bearings[:, None]
+    expected = step * line_pattern(np.sin(away), wide)
+    expected[np.abs(away) > 12.0 * wide] = 0.0
+    # What each azimuth alone brings to the beams.
+    heard = shape.formed(np.eye(len(azimuth), dtype=np.int64))
+    np.testing.assert_allclose(heard, expected, rtol=1e-3, atol=1e-6 * step)
 
 
 def test_targets_scatter_as_the_echo_sounders_bottom_does():

@@ -3,6 +3,7 @@
 import dataclasses
 import re
 
+import matplotlib
 import numpy as np
 import pytest
 import record_frames as rf
@@ -12,7 +13,11 @@ from seatrial.api import Run
 from seatrial.engine.frames import ActuatorInfo, frames_of
 from seatrial.engine.scene import Body, Scene, Timetable
 from seatrial.errors import RecordingError
+from seatrial.figures import plot as figures_plot
 from seatrial.figures.plot import figure, plot
+from seatrial.figures.run.lines import lines_of
+from seatrial.figures.run.track import draw_track
+from seatrial.figures.style import STYLE
 from seatrial.record.memory import MemoryRecorder
 
 EIGHT = dataclasses.replace(
@@ -259,6 +264,37 @@ def test_a_run_in_python_is_drawn_with_the_same_choices(both, tmp_path):
     assert (tmp_path / "a.svg").read_bytes() == plot(both, tmp_path / "b.svg", **view).read_bytes()
     run.plot(tmp_path / "a.gif", end=4.0, speed=40.0)
     assert (tmp_path / "a.gif").read_bytes().startswith(b"GIF89a")
+
+
+def test_no_line_under_a_map_begins_with_a_unit():
+    lines = lines_of([run_of(rf.SENT_BOAT)])
+    labels = set()
+    for width in np.arange(2.0, 8.0, 0.2):
+        with matplotlib.rc_context(STYLE):
+            axes = Figure().subplots()
+            draw_track(axes, lines, width)
+        labels.add(axes.get_xlabel())
+    assert all("ellipses" in label for label in labels)
+    assert not [label for label in labels if "\n%" in label]
+
+
+def test_a_run_that_is_drawn_to_a_file_gives_the_page_of_the_file(both, tmp_path, monkeypatch):
+    memory = MemoryRecorder()
+    memory.open(both.header)
+    memory.write(both.source.frames)
+    memory.close(both.summary)
+    made = []
+    make = figures_plot.figure
+    monkeypatch.setattr(
+        figures_plot, "figure", lambda *a, **k: made.append(make(*a, **k)) or made[-1]
+    )
+    page = Run(both.header, both.summary, 0.5, memory).plot(tmp_path / "a.png")
+    assert made == [page]
+    pages = [page, make(both)]  # it can be shown as if it were new
+    shown = [
+        one._repr_png_() and [axes.get_position().bounds for axes in one.axes] for one in pages
+    ]
+    np.testing.assert_allclose(*shown, atol=1e-3)
 
 
 def test_a_figure_is_drawn_once_to_be_written(both, tmp_path, monkeypatch):

@@ -426,6 +426,13 @@ def test_every_source_file_that_shapes_a_program_counts(tmp_path, monkeypatch):
     assert fingerprint._code() not in (before, after)
 
 
+def test_files_that_cannot_be_read_have_no_fingerprint(tmp_path, monkeypatch):
+    """As in an archive; no files at all would all have the same."""
+    monkeypatch.setattr(fingerprint, "__file__", str(tmp_path / "seatrial.zip" / "fingerprint.py"))
+    with pytest.raises(fingerprint.FingerprintError, match="cannot be read"):
+        fingerprint._code()
+
+
 def test_nothing_is_kept_once_the_code_was_edited(folder, monkeypatch):
     """The process runs by the old code, and would keep its programs as those of the new."""
     monkeypatch.setattr(fingerprint, "_STARTED", 0.0)

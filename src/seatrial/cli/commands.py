@@ -368,6 +368,9 @@ def demo(
     ),
 ) -> None:
     """A surface vessel and an underwater vehicle in the same sea state 4, from run to picture."""
+    from seatrial.programs import foresee
+
+    foresee("demo")  # they load beside the imports
     from seatrial.cli.running import show_demo
 
     show_demo(folder)

@@ -198,13 +198,11 @@ def accelerate(
 
     # Each of the six rows needs all forces, and without a barrier computes them all: on a processor
     # it costs least to stop at the forces, which have little in common, on a GPU at the rates. What
-    # rows of craft under water share is so little that many at once are quicker without.
+    # rows of craft under water share is so little that they are quicker without.
     barrier: Any = jax.lax.optimization_barrier  # JAX gives it no types
     on_processor = jax.default_backend() == "cpu"
     load = wrench(model, ocean, state, around, t)
-    many = shape != () and shape[-1] > 1
-    afloat = isinstance(model.restoring, restoring.SurfaceRestoring)
-    if on_processor and (afloat or not many):
+    if on_processor and isinstance(model.restoring, restoring.SurfaceRestoring):
         load = Wrench(*barrier(jnp.stack(rows(load))))
     rates = acceleration(model.inertia, load, around.wet)
     if around.fluid_velocity is not None:

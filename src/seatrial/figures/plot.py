@@ -72,6 +72,18 @@ def plot(
     With gif or mp4 it is a film of the track and the attitude; `progress` is told the share of it
     that is done.
     """
+    written(recordings, out, progress=progress, **view)
+    return Path(out)
+
+
+def written(
+    recordings: Recorded | Sequence[Recorded],
+    out: str | Path,
+    *,
+    progress: Told | None = None,
+    **view: Unpack[View],
+) -> "Page | None":
+    """The same, and the page that was drawn for it; a film has none."""
     out, speed = Path(out), view.get("speed")
     if out.suffix.lstrip(".").lower() in FILMS:
         wrong = [key for key in ("panels", "width", "height") if view.get(key)]
@@ -84,14 +96,17 @@ def plot(
         runs = _chosen(recordings, view)
         _check_count(runs)
         with _style():
-            return write_film(runs, out, speed, progress)
+            write_film(runs, out, speed, progress)
+        return None
     if speed is not None:
         raise RecordingError(
             f"{out}: only a film has a speed\n"
             f"  expected: a file name that ends in {' or '.join('.' + f for f in FILMS)}"
         )
     check_format(out, (*FORMATS, *FILMS))
-    return save(figure(recordings, **view), out)
+    page = figure(recordings, **view)
+    save(page, out)
+    return page
 
 
 def check_format(out: str | Path, formats: tuple[str, ...] = FORMATS) -> str:

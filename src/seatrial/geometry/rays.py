@@ -10,6 +10,7 @@ again. A flat bottom needs no triangles.
 
 from collections.abc import Iterator, Sequence
 from copy import copy
+from functools import cached_property
 from threading import Lock
 from typing import Any
 
@@ -75,6 +76,13 @@ class RayScene:
         other._moving = [m.being(other.bodies[m.place]) for m in self._moving]
         other._known = {}
         return other
+
+    @cached_property
+    def deepest(self) -> float:
+        """Depth of the bottom where it is deepest; without end where there is none."""
+        if isinstance(self.bottom, HeightGrid):
+            return float(np.max(np.asarray(self.bottom.depth)))
+        return np.inf if self.bottom is None else float(self.bottom)
 
     def cast(
         self,

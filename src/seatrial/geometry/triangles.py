@@ -115,7 +115,9 @@ class Triangles:
                 place = ray // each
                 new[1:] |= place[1:] != place[:-1]
             first = np.flatnonzero(new)
-            length = np.diff(first, append=len(ray))
+            length = np.empty_like(first)
+            np.subtract(first[1:], first[:-1], out=length[:-1])
+            length[-1:] = len(ray) - first[-1:]
             face, place = face.take(first), ray.take(first) // each
         plane = np.empty((4, len(face)), directions.dtype)
         above = self._offsets.take(face)

@@ -72,7 +72,7 @@ class Watched(RayScene):
     """A scene that notes the rays that are cast against it, and how far they go."""
 
     def __init__(self, scene: RayScene) -> None:
-        super().__init__(scene.bodies)
+        super().__init__(scene.bodies, scene.bottom)
         self._watched = scene
         self.rays: list[tuple[Array, NDArray[np.floating[Any]], NDArray[np.floating[Any]]]] = []
 

@@ -101,7 +101,7 @@ def draw_track(axes: "Axes", lines: list[Line], width: float, named: bool = True
     if arrows:
         notes.append("arrows: heading, not to scale")
     if believed_too and any(x.vehicle.estimated for x in lines):
-        notes.append("dashed: estimate, 95 % ellipses")
+        notes.append("dashed: estimate, 95\N{NO-BREAK SPACE}% ellipses")
     note = textwrap.fill(f"({', '.join(notes)})", max(20, int(_LETTERS_PER_INCH * width)))
     axes.set_xlabel(f"east [m]\n{note}")
     axes.set_ylabel("north [m]")

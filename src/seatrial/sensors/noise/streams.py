@@ -9,10 +9,11 @@ chooses one of 65,536 intervals of equal probability, and stands for its median.
 the ends, which have no bound, are drawn from in full precision, so that tails are whole.
 """
 
+import math
 from collections.abc import Sequence
 from functools import cache
 from statistics import NormalDist
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random.bit_generator import ISeedSequence
@@ -81,15 +82,36 @@ def normals_of(streams: Streams, count: int) -> Single:
 
 
 def exponentials_of(streams: Streams, count: int) -> Single:
-    """(K, count) of the exponential distribution with the mean 1: −ln of even numbers."""
-    levels = whole(streams, count)
-    found = levels.astype(np.float32)
-    found += np.float32(0.5)
-    np.divide(np.float32(LEVELS), found, out=found)
-    np.log(found, out=found)
-    for k, i in _places(levels, 0):
-        found[k, i] = -np.log(_beyond(streams[k]))
+    """(K, count) of the exponential distribution with the mean 1."""
+    drawn = coarse(streams, count)
+    found = np.asarray(exponential(np, drawn.levels))
+    found.reshape(-1)[drawn.places] *= drawn.factors
     return found
+
+
+class Coarse(NamedTuple):
+    """Numbers of the exponential distribution with the mean 1, of which somebody else makes floats:
+    `exponential` of the levels, times the factors in a few places."""
+
+    levels: NDArray[np.uint16]
+    """(K, count)."""
+    places: NDArray[np.int64]
+    """In all of them one after the other."""
+    factors: Single
+
+
+def coarse(streams: Streams, count: int) -> Coarse:
+    """Of K samples, as many each."""
+    levels = whole(streams, count)
+    places = np.flatnonzero(levels == 0)
+    tails = [-math.log(_beyond(streams[place // count])) for place in places.tolist()]
+    medians = exponential(np, np.zeros(1, np.uint16))
+    return Coarse(levels, places, np.asarray(tails, np.float32) / medians)
+
+
+def exponential(xp: Any, levels: Any) -> Any:
+    """−ln of even numbers; `xp` is NumPy or JAX's."""
+    return xp.log(np.float32(LEVELS) / (levels.astype(np.float32) + np.float32(0.5)))
 
 
 def _places(levels: NDArray[np.uint16], level: int) -> list[tuple[int, int]]:

@@ -27,13 +27,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial import programs
 from seatrial.geometry.bodies import rotation_matrix
 from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
-from seatrial.sensors.noise.streams import exponentials, stream
+from seatrial.sensors.noise.streams import coarse, stream
 from seatrial.sensors.radar.clutter import SeaSurface, reflectivity, sea_state, surface_around
-from seatrial.sensors.sonar.bins import Picture, heard_whole, lengthened, pulse_weights, told
-from seatrial.sensors.sonar.fan import SIDE_LOBES, TOGETHER, line_pattern, mix
+from seatrial.sensors.sonar.bins import (
+    DECIBELS,
+    Hearing,
+    Picture,
+    levels_of,
+    power_of,
+    pulse_weights,
+)
+from seatrial.sensors.sonar.fan import SIDE_LOBES, line_pattern
+from seatrial.sensors.sonar.mixing import Mixing
 from seatrial.sensors.tap import Expanded, Views
 from seatrial.signals import PayloadInfo
 
@@ -47,8 +56,8 @@ QUIETEST = 1e-20
 """Least power that is told, W: levels begin at −170 dBm."""
 MILLIWATTS = 1e3
 """In a watt."""
-CELLS = 1 << 15
-"""Cells of a picture that are finished at once: all that is done to them stays in the cache."""
+CELLS = 1 << 16
+"""Cells of a picture that are summed up at once: what is done to them stays in the cache."""
 FINER = 4
 """Rays for each azimuth of the picture."""
 FINEST = 2e-4
@@ -103,12 +112,12 @@ class RadarPicture:
             offset = 0.5 if random is None else random.random()
             others = None if views.others is None else views.others[i]
             revolution = Revolution(views.position[i], bow, number * self.period, others, offset)
-            for rows, power in self._received(revolution, ocean):
-                if random is not None:
-                    power += np.float32(self.noise)
-                    power *= exponentials(random, power.size).reshape(power.shape)
-                power *= np.float32(MILLIWATTS)
-                told(power, MILLIWATTS * QUIETEST, pictures[i, rows])
+            heard = self._blurred(self._echoes(revolution, ocean))
+            drawn = None if random is None else coarse([random], heard.size)
+            chance = None if drawn is None else drawn.levels.reshape(heard.shape)
+            pictures[i] = programs.call_often(levels_of, heard, self._hearing, chance)
+            if drawn is not None:
+                pictures[i].reshape(-1)[drawn.places] += DECIBELS * np.log(drawn.factors)
         peak = pictures.reshape(count, -1).max(axis=1).astype(np.float64)
         return Expanded(np.where(valid, peak, 0.0)[:, None], valid, pictures)
 
@@ -122,22 +131,23 @@ class RadarPicture:
         offset: float = 0.5,
     ) -> Picture:
         """(azimuths, bins) mean power without noise, W, of a revolution."""
-        received = self._received(Revolution(place, bow, t, others, offset), ocean)
-        return np.concatenate([power for _, power in received])
+        heard = self._blurred(self._echoes(Revolution(place, bow, t, others, offset), ocean))
+        power: Picture = np.asarray(programs.call_often(power_of, heard, self._hearing))
+        return power / np.float32(MILLIWATTS)
 
-    def _received(self, revolution: "Revolution", ocean: Ocean) -> Iterator[tuple[slice, Picture]]:
-        """The same, some azimuths after the others."""
-        cell = self.range / self.bins
-        middle = self._middle
-        weights = pulse_weights(np.array([self.pulse / cell]))
-        whole = heard_whole(self.pulse / cell)
-        loss = self.constant / middle**2
+    @cached_property
+    def _hearing(self) -> Hearing:
+        cell, middle = self.range / self.bins, self._middle
+        loss = MILLIWATTS * self.constant / middle**2
         loss[middle < self.least_range] = 0.0
-        single = loss.astype(np.float32)
-        for rows, blurred in self._blurred(self._echoes(revolution, ocean)):
-            power = lengthened(blurred[None], weights, whole)[0]
-            power *= single
-            yield rows, power
+        return Hearing(
+            weights=pulse_weights(np.array([self.pulse / cell]), self.pulse / cell).astype(
+                np.float32
+            ),
+            loss=loss.astype(np.float32)[None],
+            noise=np.float32(MILLIWATTS * self.noise),
+            quietest=np.float32(MILLIWATTS * QUIETEST),
+        )
 
     @cached_property
     def _middle(self) -> Array:
@@ -214,31 +224,23 @@ class RadarPicture:
         return np.asarray(area, np.float32)
 
     @cached_property
-    def _mixing(self) -> Picture:
-        """(some, azimuths) of what neighbouring azimuths send to some of them, by the two-way
-        pattern of the antenna, times the angle between them, rad."""
+    def _mixing(self) -> Mixing:
+        """What neighbouring azimuths send to each, by the two-way pattern of the antenna, times the
+        angle between them, rad."""
         step = 2.0 * math.pi / self.azimuths
         far = min(SIDE_LOBES * self.width, 0.5 * math.pi) / step
         half = min(math.ceil(far), (self.azimuths - 1) // 2)
         pattern = line_pattern(np.sin(step * np.arange(-half, half + 1)), self.width) ** 2
-        found = np.zeros((TOGETHER, TOGETHER + 2 * half), np.float32)
-        for i, row in enumerate(found):
-            row[i : i + len(pattern)] = step * pattern
-        return found
+        return Mixing((step * pattern).astype(np.float32), 1, self.azimuths)
 
-    def _blurred(self, echo: Picture) -> Iterator[tuple[slice, Picture]]:
-        """Azimuths mixed, which go round; some after the others, so that what is made of them stays
-        in the cache."""
+    def _blurred(self, echo: Picture) -> Picture:
+        """Azimuths mixed, which go round."""
         mixing, (azimuths, bins) = self._mixing, echo.shape
-        half = (mixing.shape[1] - TOGETHER) // 2
-        around = np.concatenate([echo[azimuths - half :], echo, echo[:half]])
-        for rows in _portions(azimuths, bins):
-            found = np.empty(echo[rows].shape, np.float32)
-            for first in range(0, len(found), TOGETHER):
-                part = found[first : first + TOGETHER]
-                some = around[rows.start + first :][: len(part) + 2 * half]
-                mix(mixing[: len(part), : len(some)], some, part)
-            yield rows, found
+        half = len(mixing.pattern) // 2
+        around = np.zeros((mixing.needed, bins), np.float32)
+        around[:half], around[half : half + azimuths] = echo[azimuths - half :], echo
+        around[half + azimuths :][:half] = echo[:half]
+        return mixing.of(around)
 
 
 class Revolution(NamedTuple):
@@ -296,7 +298,7 @@ class Standing(NamedTuple):
 
 def _portions(azimuths: int, bins: int) -> Iterator[slice]:
     """Rows of a picture that are finished at once, as `CELLS` says why."""
-    together = TOGETHER * max(CELLS // (TOGETHER * bins), 1)
+    together = max(CELLS // bins, 1)
     for first in range(0, azimuths, together):
         yield slice(first, first + together)
 

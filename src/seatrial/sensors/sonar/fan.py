@@ -18,22 +18,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.sensors.sonar.mixing import Mixing, Picture
+
 Array = NDArray[np.float64]
-Picture = NDArray[np.float32]
 Floats = NDArray[np.floating[Any]]
 
 HALF_POWER = 0.5944823904664724
 """u₁."""
 
 
+ROUNDING = 1e-9
+"""Of a ratio that may be a whole number."""
 SIDE_LOBES = 12.0
 """Widths of a beam up to which its side lobes hear; beyond they are 57 dB down."""
-TOGETHER = 8
-"""Beams that are formed at a time."""
-ALL = slice(None)
-ONE_THREAD = 1 << 18
-"""Multiplications of a matrix product up to which OpenBLAS does without threads. Sensors are
-expanded on all cores already: with threads of its own it spends thirty times the time waiting."""
 
 
 def line_pattern(sine: Floats, width: float) -> Floats:
@@ -65,20 +62,6 @@ class Cells(NamedTuple):
     """sin(Δe/2) tan e."""
 
 
-def mix(part: Picture, rows: Picture, out: Picture) -> None:
-    """The product of two matrices, of so few bins at a time that it stays in one thread."""
-    bins = out.shape[1]
-    pieces = -(-part.size * bins // ONE_THREAD)
-    width = bins // pieces
-    even = pieces * width
-    cut, mixed = (
-        whole[:, :even].reshape(-1, pieces, width).transpose(1, 0, 2) for whole in (rows, out)
-    )
-    np.matmul(part, cut, out=mixed)
-    if even < bins:
-        np.matmul(part, rows[:, even:], out=out[:, even:])
-
-
 @dataclass(frozen=True)
 class Fan:
     """Rays of one transducer, in its own axes."""
@@ -99,13 +82,20 @@ class Fan:
     """Half of Δe, rad."""
     height: float
     """Half-power width of the pattern over elevation, rad."""
-    receive: Picture
-    """(beams, A) of the power that each azimuth sends to each beam, times Δa, rad."""
+    hearing: Mixing
+    """How well beams hear azimuths, times Δa, rad."""
+    first: int
+    """Azimuth that is the first that the first beam hears; there may be none so far out."""
+
+    @property
+    def beams(self) -> int:
+        """How many it forms."""
+        return self.hearing.rows
 
     @property
     def single(self) -> bool:
         """Whether it has one beam, in which all rays end up in the same bins."""
-        return len(self.receive) == 1
+        return self.beams == 1
 
     @cached_property
     def cells(self) -> Cells:
@@ -114,7 +104,9 @@ class Fan:
         turn = (math.sin(self.half_step) / self.cosine).astype(np.float32)
         row = [part[None] for part in (lit, lit * self.sent, turn, turn * self.sine)]
         if self.single:
-            over = self.receive[0][:, None]
+            heard = np.arange(self.shape[0]) - self.first
+            over = self.hearing.pattern.take(heard, mode="clip")[:, None]
+            over[(heard < 0) | (heard >= len(self.hearing.pattern))] = 0.0
             row = [
                 over * row[0],
                 over * row[1],
@@ -122,10 +114,9 @@ class Fan:
             ]
         return Cells(*(part.reshape(-1) for part in row))
 
-    def directions(self, rotation: Array, azimuths: slice = ALL) -> Picture:
-        """(3, K, A, E) of its rays in the world, at all or some azimuths, for rotations (K, 3, 3)
-        from its axes."""
-        ahead = (rotation @ self.ahead[:, azimuths]).astype(np.float32)
+    def directions(self, rotation: Array) -> Picture:
+        """(3, K, A, E) of its rays in the world, for rotations (K, 3, 3) from its axes."""
+        ahead = (rotation @ self.ahead).astype(np.float32)
         down = rotation[:, :, 2].astype(np.float32)
         found = np.empty((3, *ahead[:, 0].shape, len(self.cosine)), np.float32)
         for c, side in enumerate(found):
@@ -133,33 +124,16 @@ class Fan:
             side -= (down[:, c, None] * self.sine)[:, None]
         return found
 
-    @cached_property
-    def _parts(self) -> list[tuple[slice, Picture]]:
-        """Of `TOGETHER` neighbouring beams each: the azimuths that they hear, and how well."""
-        found = []
-        for first in range(0, len(self.receive), TOGETHER):
-            part = self.receive[first : first + TOGETHER]
-            heard = np.flatnonzero(part.any(axis=0))
-            some = slice(int(heard[0]), int(heard[-1]) + 1)
-            found.append((some, np.ascontiguousarray(part[:, some])))
-        return found
-
-    def heard_by(self, first: int, count: int) -> int:
-        """How many azimuths have to be there to form beams up to `first` + `count`."""
-        some, _ = self._parts[(min(first + count, len(self.receive)) - 1) // TOGETHER]
-        return int(some.stop)
-
-    def beams(self, azimuths: Picture, first: int, count: int) -> Picture:
-        """(≤ count, bins) beams of what comes from the azimuths (A, bins); both are multiples of
-        `TOGETHER`.
-
-        A beam hears little of the whole fan, so that some neighbouring beams are formed at a time.
-        """
-        found = np.empty((min(count, len(self.receive) - first), azimuths.shape[1]), np.float32)
-        parts = self._parts[first // TOGETHER : (first + count) // TOGETHER]
-        for (some, part), rows in zip(parts, range(0, len(found), TOGETHER), strict=True):
-            mix(part, azimuths[some], found[rows : rows + TOGETHER])
-        return found
+    def formed(self, azimuths: NDArray[np.int64]) -> Picture:
+        """(beams, bins) of what azimuths (A, bins) bring back."""
+        before, after = max(-self.first, 0), max(self.first, 0)
+        count, bins = azimuths.shape
+        end = before + count
+        around = np.empty((max(end, after + self.hearing.needed), bins), np.float32)
+        around[:before] = 0.0
+        around[before:end] = azimuths
+        around[end:] = 0.0
+        return self.hearing.of(around[after:])
 
     def heard(self, sine: Picture) -> Floats:
         """One-way pattern at the sine of the elevation."""
@@ -177,11 +151,13 @@ def fan(
 
     Rays reach as far as the pattern over elevation is worth: to the full width on either side,
     30 dB down there and back. `two_way` says that the narrow pattern is sent with as well; else all
-    azimuths are lit alike.
+    azimuths are lit alike. Between two beams there are so many azimuths that a beam's width has at
+    least three.
     """
     beams = len(bearings)
     spacing = (bearings[-1] - bearings[0]) / (beams - 1) if beams > 1 else width
-    step = min(spacing, width / 3.0)
+    stride = math.ceil(3.0 * spacing / width - ROUNDING)
+    step = spacing / stride
     reach = 0.5 * (bearings[-1] - bearings[0]) + 1.5 * width
     count = 2 * math.ceil(reach / step) + 1
     middle = 0.5 * (bearings[-1] + bearings[0])
@@ -189,9 +165,12 @@ def fan(
     top = min(height, math.radians(89.0))
     rise = 2.0 * top / elevations
     elevation = -top + rise * (np.arange(elevations) + 0.5)
-    away = azimuth - bearings[:, None]
-    narrow = line_pattern(np.sin(away), width)
-    narrow[np.abs(away) > min(SIDE_LOBES * width, 0.5 * math.pi)] = 0.0
+    # Azimuths that a beam hears, counted from the one or the gap that it looks at.
+    far = min(SIDE_LOBES * width, 0.5 * math.pi) / step
+    centre = 0.5 * (count - 1) - 0.5 * stride * (beams - 1)
+    heard = np.arange(math.ceil(centre - far), math.floor(centre + far) + 1)
+    narrow = line_pattern(np.sin(step * (heard - centre)), width)
+    heard_as = (step * (narrow**2 if two_way else narrow)).astype(np.float32)
     return Fan(
         shape=(count, elevations),
         ahead=np.stack([np.cos(azimuth), np.sin(azimuth), np.zeros(count)]),
@@ -201,5 +180,6 @@ def fan(
         cell=(np.cos(elevation) * rise).astype(np.float32),
         half_step=0.5 * rise,
         height=height,
-        receive=(step * (narrow**2 if two_way else narrow)).astype(np.float32),
+        hearing=Mixing(heard_as, stride, beams),
+        first=int(heard[0]),
     )

@@ -28,30 +28,33 @@ ranges. That the detour may be blocked is not looked at.
 """
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial import programs
 from seatrial.geometry.bodies import rotation_matrix
 from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean, seabed
-from seatrial.sensors.noise.streams import exponentials_of, stream
+from seatrial.sensors.noise.streams import coarse, stream
 from seatrial.sensors.ranging.bottom_echo import NEPERS
 from seatrial.sensors.ranging.echo_sounder import QUIETEST
-from seatrial.sensors.sonar.bins import (
-    Patches,
-    Picture,
-    heard_whole,
-    lengthened,
-    pulse_weights,
-    spread,
-    told,
-)
+from seatrial.sensors.sonar.bins import DECIBELS, Hearing, Picture, levels_of, pulse_weights
 from seatrial.sensors.sonar.column import Column
-from seatrial.sensors.sonar.fan import TOGETHER, Fan
+from seatrial.sensors.sonar.fan import Fan
+from seatrial.sensors.sonar.patches import (
+    Detour,
+    Law,
+    in_blocks,
+    law_of,
+    steps_of,
+    steps_of_azimuths,
+)
 from seatrial.sensors.sonar.scene import Echoes, met_under_water
 from seatrial.sensors.sonar.targets import Targets
 from seatrial.sensors.tap import Expanded, Views
@@ -62,15 +65,12 @@ Array = NDArray[np.float64]
 RAYS = 1 << 17
 """Rays that are cast at once, of as many pings as that makes: long loops for NumPy, short enough
 for the cache."""
-PORTION = 1 << 16
-"""Cells that echoes are spread over at once: what is made of them stays in the cache."""
-CELLS = 1 << 15
-"""Cells of a picture that are finished at once: all that is done to them stays in the cache."""
-FARTHEST_FACTOR = 2.0
-"""How much farther or nearer than its ray a patch may reach: a plane met at grazing incidence has
-no end."""
+MOST_PINGS = 32
+"""That are cast at once."""
 TWO_SENSES = 2.0
 """In which the way of a bounce can be gone: target first, or mirror first."""
+MIRRORS = 2
+"""At most: surface and bottom."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class FanSonar:
     @property
     def payload(self) -> PayloadInfo:
         """Levels of all beams over range."""
-        beams = sum(len(fan.receive) for fan in self.fans)
+        beams = sum(fan.beams for fan in self.fans)
         return PayloadInfo(self.kind, (beams, self.bins), "float32", "dB re 1 uPa")
 
     def expand(self, views: Views, ocean: Ocean) -> Expanded:
@@ -141,9 +141,8 @@ class FanSonar:
             bearing[:] = [self.sweep.bearing(number) for number in views.number.tolist()]
         attitude = np.moveaxis(rotation_matrix(views.attitude.T), -1, 0) @ _about_z(bearing)
         pictures = np.empty((count, *self.payload.shape), np.float32)
-        together = max(RAYS // max(math.prod(fan.shape) for fan in self.fans), 1)
-        for first in range(0, count, together):
-            some = slice(first, first + together)
+        for first in range(0, count, self._together):
+            some = slice(first, first + self._together)
             self._ping(pictures[some], views.part(some), attitude[some], ocean)
         values = np.column_stack([self.column.speed_at(views.position[:, 2]), bearing])
         if self.sweep is None:
@@ -152,92 +151,67 @@ class FanSonar:
 
     def _ping(self, levels: Picture, views: Views, attitude: Array, ocean: Ocean) -> None:
         """Levels (K, beams, bins) of pings, with attitudes (K, 3, 3) of the head."""
-        depth = views.position[:, 2]
+        streams = [stream(*of) for of in zip(views.keys, views.number.tolist(), strict=True)]
+        hearing = self._hearing(views.position[:, 2])
+        first = 0
+        for fan, mounted, law in zip(self.fans, self.mounted, self._laws, strict=True):
+            rows = levels[:, first : first + fan.beams]
+            met = self._met(fan, attitude @ mounted, views, ocean)
+            drawn = None if self.exact else coarse(streams, rows[0].size)
+            chance = None if drawn is None else drawn.levels.reshape(rows.shape)
+            rows[...] = _heard(fan, law, *met, hearing, chance, self._together)
+            if drawn is not None:
+                rows[np.unravel_index(drawn.places, rows.shape)] += _decibels(drawn.factors)
+            first += fan.beams
+
+    @property
+    def _together(self) -> int:
+        """Pings that are cast at once."""
+        most = max(math.prod(fan.shape) for fan in self.fans)
+        return min(max(RAYS // most, 1), MOST_PINGS)
+
+    @cached_property
+    def _laws(self) -> list[Law]:
+        """Of each fan."""
+        ways = 1.0 + (TWO_SENSES * MIRRORS if self.multipath else 0.0)
+        return [law_of(fan, self.targets, self.bins / self.range, ways) for fan in self.fans]
+
+    def _hearing(self, depth: Array) -> Hearing:
+        """At depths (K,); the loss is not yet that of a fan's units."""
         width = self.range / self.bins
         length = 0.5 * self.pulse / width  # of a pulse, over the speed of sound, in bins
-        weights = pulse_weights(length * self.column.speed_at(depth))
-        whole = heard_whole(length * float(self.column.speed.min()))
+        longest = length * float(self.column.speed.max())
+        weights = pulse_weights(length * self.column.speed_at(depth), longest)
         middle = width * (np.arange(self.bins) + 0.5)
         loss = np.exp(-NEPERS * self.column.absorption_at(depth)[:, None] * middle)
         loss *= self.source / np.maximum(middle, width) ** 2
         loss[:, middle < self.least_range] = 0.0
-        single = loss.astype(np.float32)[:, None]
-        streams = [stream(*of) for of in zip(views.keys, views.number.tolist(), strict=True)]
-        first = 0
-        for fan, mounted in zip(self.fans, self.mounted, strict=True):
-            rows = 1 if fan.single else fan.shape[0]
-            filled = np.empty((len(depth), rows, self.bins), np.float32)
-            known = self._fill(filled, fan, attitude @ mounted, views, ocean)
-            for k, beam, heard in _formed(fan, filled, known):
-                power = lengthened(heard, weights[k], whole)
-                power *= single[k]
-                if not self.exact:
-                    power += np.float32(self.noise)
-                    power *= exponentials_of(streams[k], power[0].size).reshape(power.shape)
-                beams = slice(first + beam, first + beam + power.shape[1])
-                told(power, QUIETEST, levels[k, beams])
-            first += len(fan.receive)
+        return Hearing(
+            weights.astype(np.float32),
+            loss.astype(np.float32),
+            np.float32(self.noise),
+            np.float32(QUIETEST),
+        )
 
-    def _fill(
-        self, filled: Picture, fan: Fan, rotation: Array, views: Views, ocean: Ocean
-    ) -> Iterator[int]:
-        """Fill (K, A, bins) with what the azimuths of a fan with rotations (K, 3, 3) bring back,
-        when spreading and the length of the pulse are left to the bins; (K, 1, bins) of a single
-        beam, which needs no more. Tells how many azimuths are there, of a large fan some at a
-        time."""
+    def _met(
+        self, fan: Fan, rotation: Array, views: Views, ocean: Ocean
+    ) -> tuple[Echoes, list[Detour]]:
+        """What rays of a fan with rotations (K, 3, 3) met, and how it is heard by detours."""
+        pings = len(rotation)
+        directions = fan.directions(rotation).reshape(3, pings, -1)
+        echoes = met_under_water(
+            self.scene,
+            views.position,
+            directions,
+            rotation[:, :, 2],
+            views.number.astype(np.float64) * self.period,
+            views.others,
+            self.range,
+        )
         mirrors = self._mirrors(views.position, ocean) if self.multipath else []
-        strongest = TWO_SENSES * self.targets.strongest * float(fan.cells.lit.max())
-        pings, (azimuths, elevations) = len(rotation), fan.shape
-        blocks = 1 if fan.single else -(-pings * azimuths * elevations // RAYS)
-        for block in range(blocks):
-            some = slice(block * azimuths // blocks, (block + 1) * azimuths // blocks)
-            directions = fan.directions(rotation, some).reshape(3, pings, -1)
-            met = met_under_water(
-                self.scene,
-                views.position,
-                directions,
-                rotation[:, :, 2],
-                views.number.astype(np.float64) * self.period,
-                views.others,
-                self.range,
-            )
-            ways = []
-            for echoes in met:
-                detours = [
-                    _detour(mirror, fan, rotation, views.position, directions, echoes)
-                    for mirror in mirrors
-                ]
-                ways.append(self._patches(fan, echoes, detours))
-            straight, *bounced = zip(*ways, strict=True)
-            rows = filled[:, some].reshape(-1, self.bins)
-            together = max(PORTION // self.bins, 1)
-            for first in range(0, len(rows), together):
-                part = rows[first : first + together]
-                spread(straight, first, part, strongest)
-                for late in bounced:
-                    more = np.empty_like(part)
-                    spread(late, first, more, strongest)
-                    part += more
-            yield some.stop
-
-    def _patches(
-        self, fan: Fan, echoes: Echoes, detours: list[tuple[Picture, Picture]]
-    ) -> list[Patches]:
-        """What echoes send back straight on, and as much later and as well as they are heard by
-        detours; spreading and absorption are left to the bins."""
-        cells, width = fan.cells, np.float32(self.bins / self.range)
-        whole = echoes.ray // len(cells.heard)
-        cell, row = echoes.ray - len(cells.heard) * whole, whole.astype(np.float32)
-        near, far = _extent(fan, echoes, cell, width)
-        # S / cos γ; the rest of b_t b_r dΩ lies in the cells of the fan.
-        strength = self.targets.strength(echoes.material, echoes.cosine)
-        found = [Patches(row, near, far, strength * cells.heard.take(cell))]
-        for later, heard in detours:
-            later *= width
-            heard *= strength
-            heard *= cells.lit.take(cell)
-            found.append(Patches(row, near + later, far + later, heard))
-        return found
+        below, up = views.position[:, 2], rotation[:, :, 2]
+        detours = [_detour(m, fan, below, up, directions, echoes.distance) for m in mirrors]
+        return echoes, detours
 
     def _mirrors(self, place: Array, ocean: Ocean) -> list["Mirror"]:
         found = [Mirror(np.zeros(len(place)), 1.0)]
@@ -256,67 +230,110 @@ class Mirror(NamedTuple):
     """Of the intensity that it reflects."""
 
 
-def _formed(
-    fan: Fan, filled: Picture, known: Iterator[int]
-) -> Iterator[tuple[slice, int, Picture]]:
-    """Pings, the first of some beams, and what these hear (k, beams, bins) of what comes back, as
-    soon as so many azimuths are `known` as they hear."""
-    pings, _, bins = filled.shape
-    there = next(known)
-    if fan.single:
-        together = max(CELLS // bins, 1)
-        for first in range(0, pings, together):
-            k = slice(first, first + together)
-            yield k, 0, filled[k]
-        return
-    together = TOGETHER * max(CELLS // (TOGETHER * bins), 1)
-    for first in range(0, len(fan.receive), together):
-        while there < fan.heard_by(first, together):
-            there = next(known)
-        for ping, azimuths in enumerate(filled):
-            yield slice(ping, ping + 1), first, fan.beams(azimuths, first, together)[None]
+def _heard(
+    fan: Fan,
+    law: Law,
+    echoes: Echoes,
+    detours: list[Detour],
+    hearing: Hearing,
+    chance: NDArray[np.uint16] | None,
+    most: int,
+) -> Picture:
+    """(K, beams, bins) levels of pings, without chance of their means; K is `most` at most."""
+    pings = len(hearing.loss)
+    given = echoes, detours, hearing, chance
+    with jax.enable_x64(True):  # of this thread, whichever expands the taps
+        if fan.single:
+            filled = jax.tree.map(partial(_filled_up, count=most), given)
+            found = programs.call_often(_single, *filled, law, np.int32(pings))
+            return np.asarray(found)[:pings, None]
+        pictures = [
+            _picture(fan, law, *jax.tree.map(partial(_one, k=k), given)) for k in range(pings)
+        ]
+        return pictures[0][None] if pings == 1 else np.stack(pictures)
 
 
-def _extent(
-    fan: Fan, echoes: Echoes, cell: NDArray[np.int64], width: np.float32
-) -> tuple[Picture, Picture]:
-    """Nearest and farthest range of the patch in the solid angle of each ray, which is one of the
-    cells of its row, in bins, of which there are so many in a metre."""
-    cos = np.float32(math.cos(fan.half_step))
-    lean = np.maximum(echoes.cosine, np.float32(1e-6))
-    np.divide(echoes.rise, lean, out=lean)
-    lean *= fan.cells.turn.take(cell)
-    lean -= fan.cells.tilt.take(cell)
-    np.abs(lean, out=lean)
-    middle = width * echoes.distance
-    nearest = cos + lean
-    np.minimum(nearest, np.float32(FARTHEST_FACTOR), out=nearest)
-    np.divide(middle, nearest, out=nearest)
-    farthest = np.subtract(cos, lean, out=lean)
-    np.maximum(farthest, np.float32(1.0 / FARTHEST_FACTOR), out=farthest)
-    np.divide(middle, farthest, out=farthest)
-    return nearest, farthest
+def _picture(
+    fan: Fan,
+    law: Law,
+    echoes: Echoes,
+    detours: list[Detour],
+    hearing: Hearing,
+    chance: NDArray[np.uint16] | None,
+) -> Picture:
+    """(beams, bins) levels of a ping, all of whose parts have one row."""
+    bins = hearing.loss.shape[1]
+    steps = np.asarray(programs.call_often(steps_of_azimuths, echoes, detours, law, bins))
+    # NumPy sums whole numbers up five times faster than XLA does.
+    beams = fan.formed(np.cumsum(steps, axis=1)[:, :bins])
+    drawn = None if chance is None else chance[0]
+    return np.asarray(programs.call_often(levels_of, beams, _of(hearing, law), drawn))
+
+
+@jax.jit
+def _single(
+    echoes: Echoes,
+    detours: list[Detour],
+    hearing: Hearing,
+    chance: jax.Array | None,
+    law: Law,
+    count: jax.Array,
+) -> jax.Array:
+    """(most, bins) levels of the only beam; of so many pings, whatever follows them."""
+    most, bins = hearing.loss.shape
+
+    def levels(
+        echoes: Echoes, detours: list[Detour], hearing: Hearing, chance: jax.Array | None
+    ) -> jax.Array:
+        sums = jnp.cumsum(steps_of(echoes, detours, law, bins), axis=1)[:, :bins]
+        drawn = None if chance is None else chance[:, 0]
+        return jnp.asarray(levels_of(sums.astype(jnp.float32), hearing, drawn))
+
+    given = echoes, detours, _of(hearing, law), chance
+    return in_blocks(levels, given, jnp.zeros((most, bins), jnp.float32), count, law)
+
+
+def _of(hearing: Hearing, law: Law) -> Hearing:
+    """With the loss of a picture in the units of a law, which are a power of two."""
+    return hearing._replace(loss=hearing.loss / law.units.astype(np.float32))
+
+
+def _filled_up(part: NDArray[Any], count: int) -> NDArray[Any]:
+    """As many pings, of which those that there are not are zeros."""
+    if part.ndim == 0 or len(part) == count:
+        return part
+    found = np.zeros((count, *part.shape[1:]), part.dtype)
+    found[: len(part)] = part
+    return found
+
+
+def _one(part: NDArray[Any], k: int) -> NDArray[Any]:
+    """One ping."""
+    return part if part.ndim == 0 else part[k : k + 1]
+
+
+def _decibels(factor: Picture) -> Picture:
+    return np.asarray(np.float32(DECIBELS) * np.log(factor))
 
 
 def _detour(
-    mirror: Mirror, fan: Fan, rotation: Array, place: Array, directions: Picture, echoes: Echoes
-) -> tuple[Picture, Picture]:
-    """How much farther a target looks by way of a mirror, m, and how well it is heard that way.
+    mirror: Mirror, fan: Fan, place: Array, axis: Array, directions: Picture, distance: Picture
+) -> Detour:
+    """Of a fan with its z axis (K, 3) at depths (K,), by way of a mirror.
 
     The pressure of the detour spreads over its own length, and the way can be gone in two senses.
     """
     # Seen from the sonar the detour comes from the mirrored direction.
-    pings = np.stack([2.0 * (mirror.depth - place[:, 2]), *rotation[:, :, 2].T])
-    below, *axis = pings.astype(np.float32).take(echoes.ray // directions[0, 0].size, axis=1)
-    away = [side.take(echoes.ray) * echoes.distance for side in directions.reshape(3, -1)]
-    np.subtract(below, away[2], out=away[2])
+    away = [side * distance for side in directions.reshape(3, *distance.shape)]
+    np.subtract((2.0 * (mirror.depth - place)).astype(np.float32)[:, None], away[2], out=away[2])
     length = np.sqrt(sum(side * side for side in away))
     np.maximum(length, np.float32(1e-9), out=length)
-    sine = -sum(side * along for side, along in zip(away, axis, strict=True)) / length
-    told = 0.5 * (echoes.distance + length)
+    sides = axis.T.astype(np.float32)[..., None]
+    sine = -sum(side * along for side, along in zip(away, sides, strict=True)) / length
+    told = 0.5 * (distance + length)
     heard = np.square(told / length)
     heard *= np.float32(TWO_SENSES * mirror.share) * fan.heard(sine)
-    return told - echoes.distance, heard
+    return Detour(told - distance, heard)
 
 
 def _about_z(angle: Array) -> Array:

@@ -25,7 +25,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.geometry.bodies import rotation_matrix
-from seatrial.geometry.grid import HeightGrid
 from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
 from seatrial.sensors.noise.streams import exponentials_of, normals_of, stream
@@ -91,7 +90,7 @@ class Multibeam:
         """How many beams gave a sounding; soundings."""
         clouds = np.empty((len(views.number), *self.payload.shape), np.float32)
         start = views.position[:, 2]
-        deepest = np.maximum(self._deepest(start, ocean), start)
+        deepest = np.maximum(self._deepest(start), start)
         layers = self.column.layers(start, deepest)
         for count in np.unique(layers):  # pings that are alike are expanded at once
             some = np.flatnonzero(layers == count)
@@ -99,13 +98,9 @@ class Multibeam:
         found = np.isfinite(clouds[:, :, 0]).sum(axis=1)
         return Expanded(found[:, None].astype(np.float64), found > 0, clouds)
 
-    def _deepest(self, start: Array, ocean: Ocean) -> Array:
+    def _deepest(self, start: Array) -> Array:
         """(K,) depth down to which sound is followed, m."""
-        end = start + self.range
-        bottom = None if ocean.seabed is None else ocean.seabed.depth
-        if isinstance(bottom, HeightGrid):
-            return np.minimum(end, float(np.max(np.asarray(bottom.depth))) + 1.0)
-        return end if bottom is None else np.minimum(end, float(bottom) + 1.0)
+        return np.minimum(start + self.range, self.scene.deepest + 1.0)
 
     def _swaths(self, views: Views, deepest: Array, layers: int) -> Single:
         """(K, B, fields) soundings of pings, with sound followed through so many layers."""

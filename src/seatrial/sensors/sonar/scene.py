@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from seatrial.geometry.rays import RayScene
 from seatrial.geometry.triangles import by_ray
-from seatrial.sensors.sonar.targets import SURFACE
+from seatrial.sensors.sonar.targets import NOTHING, SURFACE
 
 Array = NDArray[np.float64]
 Single = NDArray[np.float32]
@@ -17,18 +17,21 @@ SHALLOWEST = 1e-3
 
 
 class Echoes(NamedTuple):
-    """What some rays met, P of those of all pings, in their order."""
+    """What rays met, R of each of K pings."""
 
-    ray: NDArray[np.int64]
-    """(P,) which of them."""
     distance: Single
-    """(P,) m."""
+    """(K, R) m."""
     cosine: Single
-    """(P,) of the incidence, positive."""
+    """(K, R) of the incidence, of rays that meet a solid."""
     rise: Single
-    """Of the normal along an axis of the sonar's, (P,) or (1,) of all."""
-    material: int | NDArray[np.integer]
-    """Index in `Targets`, of all or (P,)."""
+    """(K, R) of the normal along an axis of the sonar's, of rays that meet a solid."""
+    down: Single
+    """(K, R) of the directions; where they meet the surface the incidence has this cosine, but for
+    its sign."""
+    upright: Single
+    """(K,) of that axis, downwards: it is the rise of the surface."""
+    material: NDArray[np.int32]
+    """(K, R) index in `Targets`."""
 
 
 def met_under_water(
@@ -39,7 +42,7 @@ def met_under_water(
     t: Array,
     others: Array | None,
     reach: float,
-) -> tuple[Echoes, Echoes]:
+) -> Echoes:
     """What rays (3, K, R) from places (K, 3) under water meet up to a range: solids, and the
     surface, beyond which none goes on into the air.
 
@@ -53,11 +56,13 @@ def met_under_water(
     end = -depth / np.minimum(down, flattest)
     hits = scene.cast(origins, directions.reshape(3, -1).T, t[:, None], others, end.reshape(-1))
     sides = by_ray(axis.T.astype(np.float32), hits.ray, rays)
-    rise = sum(normal * side for normal, side in zip(hits.normal.T, sides, strict=True))
-    solid = Echoes(hits.ray, hits.distance, hits.cosine, rise, hits.material)
-    rising = (down < flattest).reshape(-1)
-    rising[hits.ray] = False
-    ray = np.flatnonzero(rising)
-    upright = by_ray(axis.T[2:].astype(np.float32), ray, rays)[0]
-    above = Echoes(ray, end.take(ray), -down.take(ray), upright, SURFACE)
-    return solid, above
+    material = np.where(down < flattest, np.int32(SURFACE), np.int32(NOTHING))
+    cosine, rise = (np.empty_like(end) for _ in range(2))
+    for values, of_solids in (
+        (end, hits.distance),
+        (cosine, hits.cosine),
+        (rise, sum(normal * side for normal, side in zip(hits.normal.T, sides, strict=True))),
+        (material, hits.material),
+    ):
+        values.reshape(-1)[hits.ray] = of_solids
+    return Echoes(end, cosine, rise, down, axis[:, 2].astype(np.float32), material)

@@ -25,6 +25,9 @@ Floats = NDArray[np.floating[Any]]
 SURFACE = len(MATERIAL_NAMES)
 """Index of the surface of the sea, after those of the materials."""
 
+NOTHING = SURFACE + 1
+"""Index of what sends nothing back: where a ray meets nothing."""
+
 SURFACE_DIFFUSE = -35.0
 """What the surface scatters diffusely, dB per m²; an assumption."""
 
@@ -44,38 +47,35 @@ class Targets:
     """(M,) μ, per m²."""
 
     @cached_property
-    def _laws(self) -> dict[str, tuple[Floats, Floats, Floats]]:
-        """1 / 2σ², R / 8πσ² and μ, in single and in double precision."""
+    def _laws(self) -> dict[str, Floats]:
         sharp, facets = 0.5 / self.slope**2, self.reflection / (8.0 * math.pi * self.slope**2)
-        return {
-            kind: (sharp.astype(kind), facets.astype(kind), self.diffuse.astype(kind))
-            for kind in "fd"
-        }
+        rows = np.stack([sharp, facets, self.diffuse])
+        return {kind: rows.astype(kind) for kind in "fd"}
+
+    def laws(self, kind: Any) -> Floats:
+        """(3, M) of 1 / 2σ², R / 8πσ² and μ, in single or in double precision."""
+        return self._laws[np.dtype(kind).char]
 
     def strength(self, material: int | NDArray[np.integer], cosine: Floats) -> Floats:
         """S over cos γ: of all that lies in a unit of solid angle at a unit of range; in the
         precision of the cosine. All of it is of one material, or each of its own."""
         index = np.asarray(material, np.intp)
-        sharp, facets, diffuse = (table.take(index) for table in self._laws[cosine.dtype.char])
-        inverse = np.maximum(cosine, cosine.dtype.type(STEEPEST))
-        np.divide(1.0, inverse, out=inverse)
-        square = inverse * inverse
-        found = 1.0 - square  # −tan²γ
-        found *= sharp
-        np.exp(found, out=found)
-        found *= facets
-        square *= square
-        found *= square
-        found *= inverse
-        found += np.multiply(diffuse, cosine, out=square)
-        return found
+        return np.asarray(law(np, self.laws(cosine.dtype).take(index, axis=1), cosine))
 
     @cached_property
     def strongest(self) -> float:
         """Bound of S over cos γ: facets send most back at tan²γ = 5σ² − 1, or else squarely."""
-        sharp, facets, diffuse = self._laws["d"]
+        sharp, facets, diffuse = self.laws(np.float64)
         secant = np.maximum(2.5 / sharp, 1.0)  # 1 / cos²γ
         return float(np.max(facets * np.exp(sharp * (1.0 - secant)) * secant**2.5 + diffuse))
+
+
+def law(xp: Any, rows: Any, cosine: Any) -> Any:
+    """S over cos γ, with the rows of `Targets.laws`; `xp` is NumPy or JAX's."""
+    sharp, facets, diffuse = rows
+    inverse = 1.0 / xp.maximum(cosine, STEEPEST)
+    square = inverse * inverse
+    return facets * xp.exp(sharp * (1.0 - square)) * (square * square * inverse) + diffuse * cosine
 
 
 def targets(wind_speed: float) -> Targets:
