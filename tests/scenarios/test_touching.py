@@ -102,6 +102,23 @@ def test_a_vehicle_that_begins_within_a_body_is_refused():
         run(A, collision_impulse=4.0)
 
 
+def test_vehicles_that_begin_within_each_other_are_refused_where_they_push_each_other():
+    """They stayed locked together, and told five million newton seconds."""
+    a, b = ({"name": n, "vehicle": "otter"} for n in "ab")
+    overlapping = b | {"start": {"position": [0.8, 0.2, 0]}}
+    with pytest.raises(SpecError, match=r"`b` begins 0\.\d+ m deep in `a`") as refused:
+        run(a, overlapping, vehicles_touch=True, duration=1.0)
+    assert "vehicles[1].start.position" in str(refused.value)
+    assert run(a, overlapping, bodies=(), duration=1.0).status == "completed"
+    beside = b | {"start": {"position": [0.3, 1.1, 0]}}
+    assert run(a, beside, vehicles_touch=True, duration=1.0).status == "completed"
+    turned = b | {"start": {"position": [0.3, 1.1, 0], "heading_deg": 45}}
+    with pytest.raises(SpecError, match="deep in `a`"):
+        run(a, turned, vehicles_touch=True, duration=1.0)
+    deeper = {"name": "d", "vehicle": "remus100", "start": {"position": [0.3, 0.2, 3.0]}}
+    assert run(a, deeper, vehicles_touch=True, duration=1.0).status == "completed"
+
+
 def packed(duration, **keys):
     """Two hundred boats between walls that leave each of them hardly more than its own size."""
     corners = [[-17, -17], [17, -17], [17, 17], [-17, 17], [-17, -17]]

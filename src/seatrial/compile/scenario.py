@@ -12,8 +12,9 @@ from seatrial.compile.control.compiled_controllers import CompiledControllers
 from seatrial.compile.events.faults import fault_infos
 from seatrial.compile.events.schedule import schedule_of, settle_time_step
 from seatrial.compile.fleets import flat_depth, fleet_of
-from seatrial.compile.kinds import Kinds
+from seatrial.compile.kinds import Kinds, vehicles_touch
 from seatrial.compile.sensors.fitting import samples_underway
+from seatrial.compile.starts import check_apart
 from seatrial.compile.surroundings.site import Site
 from seatrial.compile.swarm import Member, members_of
 from seatrial.compile.variations import with_overrides
@@ -79,6 +80,8 @@ def _compile(described: spec.Scenario, controllers: CompiledControllers, site: S
     doubts = list(doubts_about(described))
     for _, some in groupby(sorted(members, key=kinds.key), key=kinds.key):
         fleets.append(fleet_of(scenario, list(some), kinds, doubts))
+    if vehicles_touch(scenario):
+        check_apart(scenario, members, fleets)
     schedule = schedule_of(scenario)
     frame_period = schedule.time_step * schedule.substeps * schedule.controls
     frames = math.floor(scenario.duration / frame_period + 1e-9)
