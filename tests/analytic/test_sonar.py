@@ -461,6 +461,29 @@ def test_soundings_gridded_again_give_back_the_map():
     assert np.quantile(wrong, 0.99) < 1e-3
 
 
+def test_a_head_that_is_tilted_sounds_a_wall_beside_it_down_and_up():
+    """Beams near the horizontal tell the way there, and those that go up meet the wall, too."""
+    wall = block(0.0, 9.0, 0.0, length=60.0, beam=2.0, height=40.0)
+    ocean = sea(water=PROFILE, seabed={"depth": 40.0})
+    dense = build("multibeam", ocean, [wall], beams=181, swath_deg=120, range=60).dense
+    attitude = turned(roll=-80.0)
+    cloud = dense.expand(views((0.0, 0.0, 8.0), attitudes=attitude), ocean).payload[0]
+    there = _world(np.array([[0.0, 0.0, 8.0]]), attitude, cloud[None])
+    beams = np.radians(np.linspace(-60.0, 60.0, 181))
+    down = np.cos(beams + math.radians(80.0))
+    aside = np.sin(beams + math.radians(80.0))
+    met = (aside > 0.0) & (
+        np.abs(8.0 * down / aside + 0.0) < 7.9
+    )  # above the edge and in the water
+    assert met.sum() > 60
+    np.testing.assert_allclose(there[:, 1][met[np.isfinite(cloud[:, 0])]], 8.0, atol=2e-3)
+    assert np.isfinite(cloud[met, 0]).all()
+    far = np.linalg.norm(cloud[met, :3], axis=1)
+    np.testing.assert_allclose(cloud[met, 4], far, rtol=4e-3)  # sound is slower below
+    straight = 8.0 / aside[met]
+    np.testing.assert_allclose(far, straight, rtol=1e-3)
+
+
 PROFILE = {
     "profile": "table",
     "depth": [0, 10, 20, 40],
@@ -518,7 +541,8 @@ def test_the_swath_knows_port_from_starboard_and_what_it_met():
     np.testing.assert_allclose(y[-20:], 7.5, atol=1e-4)  # starboard: the wall
     # Sound is a little faster below than at the sonar.
     np.testing.assert_allclose(np.hypot(y, z), distance, rtol=2e-4)
-    up = dense.expand(views((0.0, 0.0, 5.0), attitudes=turned(roll=180.0)), SHALLOW)
+    alone = build("multibeam", SHALLOW, beams=121, swath_deg=120).dense
+    up = alone.expand(views((0.0, 0.0, 5.0), attitudes=turned(roll=180.0)), SHALLOW)
     assert not up.valid[0]
     assert np.isnan(up.payload).all()
 

@@ -105,15 +105,6 @@ class Column:
                 np.add(total[:, m], step[:, m], out=total[:, m + 1])
         return Rays(depth, speed, cosine, out, time)
 
-    def time_into(self, top: Array, speed: Array, cosine: Array, bottom: Array) -> Array:
-        """Time that rays take from depths, with the sound speeds and their cosines there, to others
-        of the same layers."""
-        below = self.speed_at(bottom)
-        ratio = below / speed
-        square = (1.0 - cosine * cosine) * (ratio * ratio)
-        lower = np.sqrt(np.maximum(1.0 - square, 0.0))
-        return _time_over(bottom - top, speed, below, cosine, lower)
-
 
 def _time_over(h: Array, c1: Array, c2: Array, cos1: Array, cos2: Array) -> Array:
     """Δt."""

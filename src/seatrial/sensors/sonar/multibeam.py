@@ -2,7 +2,9 @@
 
 Beam i leaves at the angle βᵢ from the sensor's z axis towards starboard, in its y-z plane. Sound
 bends on its way as the water's table of sound speed has it (`column`); its way is cut into chords,
-and the first that meets something gives the sounding. The echo of what the beam lights up there is
+and the first that meets something gives the sounding. Beams flatter than 89° from the vertical, and
+those that go up, are followed straight, at the sound speed at the sonar, up to the level of still
+water. The echo of what the beam lights up there is
 
     I = 10^(SL/10) · S(γ) · A / r⁴ · 10^(−2αr/10)
     A = r² θ_a · min(θ_c / cos γ, cτ / (2 r sin γ))
@@ -44,7 +46,7 @@ FIELDS = ("x", "y", "z", "intensity", "range", "angle")
 there times the sound speed at the sensor (m) and the angle at which its beam leaves (rad)."""
 
 FLATTEST = math.cos(math.radians(89.0))
-"""Cosine with the vertical of the flattest beam that is followed."""
+"""Cosine with the vertical of the flattest beam that is followed as it bends."""
 DOWN = np.array([[0.0], [0.0], [1.0]])
 
 
@@ -144,8 +146,8 @@ class Multibeam:
         place, (pings, _, beams) = views.position, along.shape
         north, east, down = (along[:, c] for c in range(3))
         level = np.sqrt(north * north + east * east)
-        followed = (down > FLATTEST) & (deepest > place[:, 2])[:, None]
-        rays = self.column.trace(place[:, 2], deepest, layers, np.where(followed, level, 0.0))
+        bending = (down > FLATTEST) & (deepest > place[:, 2])[:, None]
+        rays = self.column.trace(place[:, 2], deepest, layers, np.where(bending, level, 0.0))
         # Chords, of which each begins where the one above ends; (3, K, M, B).
         np.maximum(level, 1e-12, out=level)
         sides = [(side / level)[:, None] for side in (north, east)]
@@ -157,8 +159,15 @@ class Multibeam:
         out /= reach
         for c, side in enumerate(sides):
             np.multiply(side.astype(np.float32), out, out=ways[c])
-        # What turned, or goes up, is not followed.
-        lost = np.flatnonzero(~(followed[:, None] & (reach > 0.0)))
+        # Beams that turned are not followed beyond, and straight ones have one chord.
+        straight = ~bending
+        unsent = ~(reach > 0.0) | straight[:, None]
+        if straight.any():
+            unsent[:, 0] = False
+            ways[:, :, 0] = np.where(straight, along.transpose(1, 0, 2), ways[:, :, 0])
+            top = np.maximum(place[:, 2:], 0.0) / np.maximum(-down, 1e-12)
+            reach[:, 0] = np.where(straight, np.minimum(self.range, top), reach[:, 0])
+        lost = np.flatnonzero(unsent)
         ways, reach = ways.reshape(3, -1), reach.reshape(-1)
         ways[:, lost], reach[lost] = DOWN, 0.0
         origins = place
@@ -184,16 +193,20 @@ class Multibeam:
         far = hits.distance.take(row, mode="clip")
         # Above it there are as many depths as layers, and one more for each ping before.
         before = np.arange(pings)[:, None]
-        top, speed = (part.take(chord + before, axis=None) for part in (rays.depth, rays.speed))
+        above = rays.depth.take(chord + before)
         node = ray + beams * before
         away = np.empty((pings, 3, beams), np.float32)
         fall = far * ways[2].take(ray)
-        away[:, 2] = top - place[:, 2:] + fall
+        away[:, 2] = above - place[:, 2:] + fall
         out = rays.out.take(node)
         for c, side in enumerate(sides):
             away[:, c] = out * side[:, 0] + far * ways[c].take(ray)
-        time = self.column.time_into(top, speed, rays.cosine.take(node), top + fall)
-        time += rays.time.take(node)
+        begun, ended = rays.time.take(node), rays.time.take(node + beams)
+        time = np.where(
+            straight,
+            far / self.column.speed_at(place[:, 2:]),
+            begun + far / np.maximum(reach.take(ray), np.float32(1e-9)) * (ended - begun),
+        )
         time[row < 0] = np.nan
         return Met(
             away, time, hits.cosine.take(row, mode="clip"), hits.material.take(row, mode="clip")
