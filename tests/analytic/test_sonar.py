@@ -480,8 +480,6 @@ def test_a_head_that_is_tilted_sounds_a_wall_beside_it_down_and_up():
     assert np.isfinite(cloud[met, 0]).all()
     far = np.linalg.norm(cloud[met, :3], axis=1)
     np.testing.assert_allclose(cloud[met, 4], far, rtol=4e-3)  # sound is slower below
-    straight = 8.0 / aside[met]
-    np.testing.assert_allclose(far, straight, rtol=1e-3)
 
 
 PROFILE = {
