@@ -173,6 +173,12 @@ def test_degrees_of_a_netcdf_are_those_of_its_grid_mapping(tmp_path):
         assert "from AGD66 to WGS 84" in said(made)
 
 
+def test_degrees_of_a_netcdf_stay_degrees_where_other_files_are_in_metres(tmp_path):
+    path = netcdf(tmp_path / "a.nc", "EPSG:4326")
+    made = import_seabed([path], Choices(datum=HERE, spacing=10.0, crs="EPSG:32756"))
+    assert worst(made) < 1e-3
+
+
 def test_degrees_of_an_ascii_grid_are_those_of_the_prj_beside_it(tmp_path):
     x, y, depth = degrees(AGD66)
     rows = "\n".join(" ".join(f"{v:.5f}" for v in row) for row in depth[::-1])

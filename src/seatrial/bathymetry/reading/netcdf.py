@@ -115,12 +115,15 @@ def _system(
             refuse(path, "its datum is no place on Earth", value=(latitude, longitude))
         own: System = Tangent((latitude, longitude))
         return own, () if asked is None else (OVERRULED,)
+    degrees = x_name[:3] == "lon"
+    if degrees and asked is not None and not is_geographic(asked):
+        asked = None  # which is for other files, in metres
     place, notes = named(_mapping(file, z), asked)
     if place is not None:
         return place, notes
     if x_name == "east":
         return LOCAL, ("it names no datum: its metres are taken to count from that of the map",)
-    return (GEOGRAPHIC if x_name[:3] == "lon" else None), ()
+    return (GEOGRAPHIC if degrees else None), ()
 
 
 def _mapping(file: Any, z: Any) -> str | None:
