@@ -112,11 +112,44 @@ def test_a_wall_follows_its_points_and_a_mine_hangs_over_its_anchor():
          "on_bottom": True},
     )  # fmt: skip
     walls = np.concatenate([corners(found["mole/1"]), corners(found["mole/2"])])
-    np.testing.assert_allclose(walls.min(axis=0), [99.75, -0.25, -2.0], atol=1e-12)
-    np.testing.assert_allclose(walls.max(axis=0), [110.25, 5.25, 2.0], atol=1e-12)
+    np.testing.assert_allclose(walls.min(axis=0), [100.0, -0.25, -2.0], atol=1e-12)
+    np.testing.assert_allclose(walls.max(axis=0), [110.25, 5.0, 2.0], atol=1e-12)
     assert found["mine/mine"].position == pytest.approx([3, 4, 12 - 5 - 0.5])
     tether = corners(found["mine/tether"])
     assert [tether[:, 2].min(), tether[:, 2].max()] == pytest.approx([7, 12])
+
+
+def test_walls_end_at_their_points_and_are_closed_at_their_corners():
+    """A gap between two moles is as wide as the points say, and no ray passes a corner."""
+
+    def wall(name, points, **more):
+        return {"name": name, "wall": {"points": points, "height": 4, "thickness": 3}, **more}
+
+    found = made(
+        wall("north", [[12, 0], [40, 0]]), wall("south", [[-12, 0], [-40, 0]]),
+        wall("bent", [[0, 0], [9, 0], [20, 11], [20, 30]], position=[200, 0, 0]),
+        wall("round", [[0, 0], [20, 0], [20, 20], [0, 20], [0, 0]], position=[400, 0, 0]),
+    )  # fmt: skip
+    gap = corners(found["north"])[:, 0].min() - corners(found["south"])[:, 0].max()
+    assert gap == pytest.approx(24.0, abs=1e-12)
+    assert np.ptp(corners(found["north"])[:, 0]) == pytest.approx(28.0, abs=1e-12)
+    bent = [corners(found[f"bent/{k}"]) for k in (1, 2, 3)]
+    assert bent[0][:, 0].min() == pytest.approx(200.0, abs=1e-12)
+    assert bent[2][:, 1].max() == pytest.approx(30.0, abs=1e-12)
+    ring = np.concatenate([corners(found[f"round/{k}"]) for k in (1, 2, 3, 4)])
+    np.testing.assert_allclose(ring.min(axis=0)[:2], [398.5, -1.5], atol=1e-12)
+    np.testing.assert_allclose(ring.max(axis=0)[:2], [421.5, 21.5], atol=1e-12)
+    for k, corner in enumerate(([400, 0], [420, 0], [420, 20], [400, 20])):
+        out = np.array(corner) + 1.4 * np.sign(np.array(corner) - [410, 10])
+        inside = [within(found[f"round/{j + 1}"], out) for j in (k, (k - 1) % 4)]
+        assert any(inside), corner
+
+
+def within(body, place):
+    """Whether an upright box holds a place seen from above."""
+    spot, rotation = body.pose(0.0)
+    local = rotation.T @ (np.append(place, spot[2]) - spot)
+    return bool((np.abs(local[:2]) <= 0.5 * np.array([body.length, body.beam])).all())
 
 
 def test_scattered_bodies_come_from_the_seed_and_lie_in_their_area():

@@ -79,7 +79,8 @@ REFUSED = {
     ),
     "gains of a loop that it does not have": (
         {"task": NORTH, "extra": "control: {gains: {pitch: {proportional: 3}}}"},
-        r"<text>:9: gains.pitch: `otter` has no loop `pitch`.*one of yaw_rate, heading, surge",
+        r"<text>:9: vehicles\[0\]\.control\.gains\.pitch: `otter` has no loop `pitch`"
+        ".*one of yaw_rate, heading, surge",
     ),
     "far more speed than it has": (
         {"task": NORTH.replace("1.5", "25")},

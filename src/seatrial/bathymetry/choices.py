@@ -1,5 +1,6 @@
 """What whoever imports a survey may say."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,6 +32,8 @@ def check_choices(choices: Choices) -> None:
     """Refuse numbers that make no sense."""
     if choices.spacing is not None and not 0.01 <= choices.spacing <= 10_000.0:
         raise SpecError(Problem("no spacing", value=choices.spacing, expected="0.01 to 10,000 m"))
+    if not math.isfinite(choices.offset):
+        raise SpecError(Problem("no offset", value=choices.offset, expected="metres, as in 1.2"))
     if choices.datum is not None:
         latitude, longitude = choices.datum
         if not (abs(latitude) <= 90.0 and abs(longitude) <= 180.0):

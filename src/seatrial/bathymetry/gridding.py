@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.bathymetry.projection import Plane
-from seatrial.bathymetry.sources import GEOGRAPHIC, Progress, Raster, refuse
+from seatrial.bathymetry.projection import Plane, is_geographic
+from seatrial.bathymetry.sources import Progress, Raster, refuse
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -131,25 +131,25 @@ def _hull(points: Points) -> NDArray[np.int64]:
         return np.zeros(0, np.int64)  # on one line, which is refused where it is triangulated
 
 
-def interpolate(points: Points, nodes: Nodes, file: Path, progress: Progress) -> Layer:
-    """Linear over the Delaunay triangles of the points."""
+def interpolate(points: Points, nodes: Nodes, file: Path, places: int, progress: Progress) -> Layer:
+    """Linear over the Delaunay triangles of the points; `places` had soundings."""
     from scipy.ndimage import distance_transform_edt
     from scipy.spatial import Delaunay, QhullError
 
     middle = np.array([points.north.mean(), points.east.mean()])
-    places = np.column_stack([points.north, points.east]) - middle
+    plan = np.column_stack([points.north, points.east]) - middle
     try:
-        if len(places) < 3:
+        if len(plan) < 3:
             raise ValueError
         # Rounding leaves a little width to points on one line, and the Earth bends long ones.
-        along, across = np.sqrt(np.linalg.svd(np.cov(places.T), compute_uv=False))
+        along, across = np.sqrt(np.linalg.svd(np.cov(plan.T), compute_uv=False))
         if across < max(NARROWEST, SLENDER * along):
             raise ValueError
-        faces = Delaunay(places).simplices.astype(np.int64)
+        faces = Delaunay(plan).simplices.astype(np.int64)
     except (QhullError, ValueError):
         refuse(
             file,
-            f"{len(places)} different places that span no area",
+            f"{places} different place{'s' if places > 1 else ''} that span no area",
             expected="at least three soundings that are not on one line",
             mend="add soundings to its side; a single line is no survey of an area",
         )
@@ -224,12 +224,13 @@ def _cross(a: Array, b: Array) -> Array:
 def sample_raster(raster: Raster, z: Array, nodes: Nodes, plane: Plane) -> Layer:
     """Bilinear in the raster's own system; `z` are its depths."""
     x, y, z = _thinned(raster, z, nodes.spacing, plane)
+    degrees = is_geographic(raster.crs)
     depth = np.empty(nodes.shape)
     for first in range(0, nodes.shape[0], ROWS):
         rows = slice(first, first + ROWS)
         north, east = np.meshgrid(nodes.north[rows], nodes.east, indexing="ij")
         along, across = plane.to_system(north, east, raster.crs)
-        if raster.crs == GEOGRAPHIC:  # which may count its longitudes to 360°
+        if degrees:  # which may count its longitudes to 360°
             middle = 0.5 * (x[0] + x[-1])
             along = middle + np.remainder(along - middle + 180.0, 360.0) - 180.0
         depth[rows] = _bilinear(x, y, z, along, across)

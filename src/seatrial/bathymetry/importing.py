@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.bathymetry import gridding, rasters, surfaces
+from seatrial.bathymetry import gridding
 from seatrial.bathymetry.choices import Choices
 from seatrial.bathymetry.gridding import Layer, Nodes, Points
-from seatrial.bathymetry.placing import datum_of, signed, without_strays
+from seatrial.bathymetry.placing import datum_of, place_note, signed, without_strays
 from seatrial.bathymetry.projection import Plane
+from seatrial.bathymetry.reading import netcdf, rasters, surfaces
+from seatrial.bathymetry.reading.text import read_text
 from seatrial.bathymetry.sources import (
     Progress,
     Raster,
@@ -22,7 +24,6 @@ from seatrial.bathymetry.sources import (
     Surface,
     refuse,
 )
-from seatrial.bathymetry.text import read_text
 from seatrial.geometry.terrain import Terrain, terrain
 
 Array = NDArray[np.float64]
@@ -35,7 +36,7 @@ FARTHEST = 100_000.0
 RASTERS = {
     **dict.fromkeys((".tif", ".tiff"), rasters.read_geotiff),
     **dict.fromkeys((".asc", ".agr", ".grd"), rasters.read_ascii),
-    **dict.fromkeys((".nc", ".nc4", ".cdf"), rasters.read_netcdf),
+    **dict.fromkeys((".nc", ".nc4", ".cdf"), netcdf.read_netcdf),
     ".bag": rasters.read_bag,
 }
 MESHES = (".stl", ".obj", ".ply", ".glb")
@@ -93,7 +94,9 @@ def import_seabed(
         sources.append(_read(path, choices, _part(progress, "reading", *share)))
     sources = [signed(source, choices, notes) for source in sources]
     for source in sources:
-        notes += [f"{source.file.name}: {note}" for note in source.notes]
+        placed = place_note(source)
+        said = (*source.notes, *([placed] if placed else []))
+        notes += [f"{source.file.name}: {note}" for note in said]
     sources = without_strays(sources, notes)
     datum = datum_of(sources, choices, notes)
     plane = Plane(datum)
@@ -268,7 +271,9 @@ def _layers(
             assert points is not None
             used = gridding.block_means(points, nodes) if choices.method == "grid" else points
             gridded = _part(progress, "gridding")
-            layers.append(gridding.interpolate(used, nodes, source.file, gridded))
+            layers.append(
+                gridding.interpolate(used, nodes, source.file, len(points.north), gridded)
+            )
     return layers
 
 

@@ -8,8 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.bathymetry.choices import Choices
-from seatrial.bathymetry.projection import geographic
-from seatrial.bathymetry.sources import LOCAL, Raster, Soundings, Source, Surface, refuse
+from seatrial.bathymetry.projection import geographic, shift_note
+from seatrial.bathymetry.sources import (
+    LOCAL,
+    Raster,
+    Soundings,
+    Source,
+    Surface,
+    Tangent,
+    refuse,
+)
 
 Array = NDArray[np.float64]
 
@@ -113,14 +121,31 @@ def _distance(longitude: Array, latitude: Array, to_longitude: float, to_latitud
     return np.asarray(2.0 * EARTH_RADIUS * np.arcsin(np.sqrt(np.clip(a, 0.0, 1.0))))
 
 
+def place_note(source: Source) -> str | None:
+    """What a report says of how the places of a file came to WGS 84."""
+    if isinstance(source, Surface):
+        return None
+    if isinstance(source.crs, Tangent):
+        latitude, longitude = source.crs.datum
+        return f"counts from a datum of its own, {latitude:.6f}, {longitude:.6f}"
+    i, j = len(source.x) // 2, len(source.y) // 2  # of a raster about its middle
+    return shift_note(source.x[i : i + 1], source.y[j : j + 1], source.crs)
+
+
 def datum_of(
     sources: list[Source], choices: Choices, notes: list[str]
 ) -> tuple[float, float] | None:
-    """Latitude and longitude of the origin: as asked, or the middle of all files that have a place
-    on Earth; None where none has."""
+    """Latitude and longitude of the origin: as asked, or that of the first map which has one, or
+    the middle of all files that have a place on Earth; None where none has."""
     placed = [s for s in sources if not isinstance(s, Surface) and s.crs != LOCAL]
     if choices.datum is not None or not placed:
         return choices.datum
+    local = len(placed) < len(sources)
+    for source in placed:
+        if isinstance(source.crs, Tangent):
+            if local:
+                notes.append(f"local files are taken to count from the datum of {source.file.name}")
+            return source.crs.datum
     corners: list[tuple[float, float]] = []
     for source in placed:
         x, y = source.x, source.y
@@ -133,7 +158,7 @@ def datum_of(
     box = np.array(corners)
     latitude, longitude = 0.5 * (box.min(axis=0) + box.max(axis=0))
     datum = round(float(latitude), 6), round(float(longitude + 180.0) % 360.0 - 180.0, 6)
-    if len(placed) < len(sources):
+    if local:
         notes.append("local files are taken to be about the middle of the others: give --datum")
     notes.append(f"datum in the middle of the survey: {datum[0]:.6f}, {datum[1]:.6f}")
     return datum

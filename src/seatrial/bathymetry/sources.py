@@ -24,6 +24,18 @@ GEOGRAPHIC = "EPSG:4326"
 LOCAL = "local"
 """Metres north and east of the datum."""
 
+
+@dataclass(frozen=True)
+class Tangent:
+    """Metres in the plane that touches WGS 84 at a datum of the file's own: x east, y north."""
+
+    datum: tuple[float, float]
+    """Latitude and longitude, degrees."""
+
+
+System = str | Tangent
+"""A reference system: GEOGRAPHIC, LOCAL, what pyproj knows, or the plane of a map."""
+
 Progress = Callable[[float], None]
 """Is told which share is done, 0 to 1."""
 
@@ -60,7 +72,7 @@ class Raster:
     """(A,) of the rows, rising evenly."""
     z: Array
     """(A, B) m; NaN where there is none."""
-    crs: str
+    crs: System
     positive: str | None = None
     notes: tuple[str, ...] = ()
 

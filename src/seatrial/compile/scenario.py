@@ -141,6 +141,16 @@ def _check_distinct(scenario: spec.Scenario, members: list[Member]) -> None:
             expected="names that stay different when the vessels of swarms are numbered",
             mend="rename one of them",
         )
+    bodies = {body.name for body in scenario.world.bodies}
+    for member in members:
+        if member.name in bodies:
+            raise scenario.error(
+                ("vehicles", member.index, "name"),
+                f"a body of the world `{scenario.world.name}` is called `{member.name}` too",
+                value=member.name,
+                expected="a name that no body has: events and labels go by it",
+                mend="rename the vehicle, or the body",
+            )
 
 
 def _numbers(manoeuvre: spec.Manoeuvre) -> dict[str, float]:

@@ -61,6 +61,8 @@ class Source:
     lines: dict[Path, int]
     checksum: str = ""
     """Of the bytes that the file held; empty where this is a part of it, or not a file."""
+    path: Path = ()
+    """From the top of the file to this part of it."""
 
     def line(self, path: Path) -> int:
         """Line of the value at `path`, or of the nearest enclosing value."""
@@ -124,12 +126,14 @@ class Spec(BaseModel, metaclass=_Described):
         """Describe something wrong at `path`, with file and line when they are known."""
         if self._source is not None:
             details |= {"file": self._source.file, "line": self._source.line(path)}
+            path = (*self._source.path, *path)
         return Problem(message, path=path, **details)
 
     def with_default(self, part: SpecT) -> SpecT:
         """A part that this description leaves out: what is wrong with it is told of this place."""
         if self._source is not None:
-            part._source = Source(self._source.file, {(): self._source.line(())})
+            line = self._source.line(())
+            part._source = Source(self._source.file, {(): line}, path=self._source.path)
         return part
 
     @model_validator(mode="before")

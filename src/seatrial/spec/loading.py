@@ -219,7 +219,8 @@ def _attach(spec: Spec, source: Source) -> None:
     # A default is shared by all descriptions: it has no lines here and is left alone.
     for path, its_lines in lines.items():
         if inner[path]._source is None:  # else it came from a file of its own
-            _attach(inner[path], Source(source.file, its_lines))
+            whole = (*source.path, *path)
+            _attach(inner[path], Source(source.file, its_lines, path=whole))
 
 
 def _specs_in(value: Any, path: Path) -> list[tuple[Path, Spec]]:

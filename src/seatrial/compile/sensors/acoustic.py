@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from seatrial.compile.sensors.context import Built, Context, check_triangle
 from seatrial.compile.sensors.position import POSITION, Facts, dilution, solver_of
 from seatrial.compile.sensors.water import depths_of, profile_of
-from seatrial.ocean import Ocean
+from seatrial.geometry.grid import HeightGrid
+from seatrial.geometry.terrain import terrain_of
+from seatrial.ocean import Ocean, seabed
 from seatrial.ocean.curves import Curve, curve
 from seatrial.pytree import constant
 from seatrial.sensors.position import lbl as long
@@ -21,10 +23,13 @@ from seatrial.spec.sensors import position as spec
 
 Array = NDArray[np.float64]
 
+BURIED = 2.0
+"""How far below the bottom a transponder may lie, m: a map is no more exact than that."""
+
 
 def lbl(described: spec.Lbl, context: Context) -> Built:
     """Long baseline."""
-    _check_transponders(described)
+    _check_transponders(described, context.ocean)
     places = np.array(described.transponders).T
     count, ideal = places.shape[1], described.fidelity == "ideal"
     components = (*POSITION, *(f"range_{i + 1}" for i in range(count)))
@@ -207,7 +212,7 @@ def _number(described: spec.Usbl, context: Context) -> int:
     return context.numbers[described.target]
 
 
-def _check_transponders(described: spec.Lbl) -> None:
+def _check_transponders(described: spec.Lbl, ocean: Ocean) -> None:
     for i, place in enumerate(described.transponders):
         if place[2] <= 0.0:
             raise described.error(
@@ -217,4 +222,25 @@ def _check_transponders(described: spec.Lbl) -> None:
                 expected="[north, east, down] with down positive",
                 mend="put it on the bottom: down is the depth of the water",
             )
+        bottom = _bottom_under(ocean, place)
+        if place[2] > bottom + BURIED:
+            raise described.error(
+                ("transponders", i),
+                f"this transponder lies {place[2] - bottom:.4g} m below the bottom",
+                value=place,
+                expected=f"at most {bottom:.4g} m down there",
+                mend="put it on the bottom: down is the depth of the water",
+            )
     check_triangle(described, "transponders", "a transponder")
+
+
+def _bottom_under(ocean: Ocean, place: tuple[float, float, float]) -> float:
+    """Depth there; none that is known outside of the part of a map that a run loads."""
+    if ocean.seabed is None:
+        return math.inf
+    if isinstance(ocean.seabed.depth, HeightGrid):
+        known = terrain_of(ocean.seabed.depth)
+        inside = (known.origin <= place[:2]) & (place[:2] <= known.corner)
+        if not inside.all():
+            return math.inf
+    return float(seabed.under(ocean.seabed, place[0], place[1]))

@@ -120,6 +120,8 @@ def _put(
         down = _resting(body, parts, ocean, place)
     if body.buoy is not None:
         down += (0.5 - DRY_SHARE) * body.buoy.height
+    if body.mine is not None:
+        _check_tether(body, body.mine, name, down)
     origin = np.array([north, east, down])
     finished = fitted_to_bottom(body, parts, origin, rotation, ocean)
     common: dict[str, Any] = {
@@ -142,6 +144,20 @@ def _put(
         )
         for part in finished
     ]
+
+
+def _check_tether(body: spec.WorldBody, mine: spec.Mine, name: str, down: float) -> None:
+    """Refuse a mine whose middle would hang in the air: a tether holds it under water."""
+    high = mine.tether + 0.5 * mine.diameter - down
+    if high > 0.0:
+        longest = down - 0.5 * mine.diameter
+        raise body.error(
+            ("mine", "tether"),
+            f"`{name}` would hang {high:.3g} m above the water, fastened {down:.4g} m below it",
+            value=mine.tether,
+            expected=f"less than {longest:.4g} m" if longest > 0.0 else "deeper water",
+            mend="shorten the `tether`, or fasten it deeper",
+        )
 
 
 def _resting(

@@ -61,7 +61,7 @@ def parts_of(body: spec.WorldBody, stream: str, seed: int) -> list[Body]:
     if body.mesh is not None:
         return [_mesh_body(_from_file(body, body.mesh))]
     if body.wall is not None:
-        return _wall(body.wall)
+        return _wall(body, body.wall)
     if body.mine is not None:
         radius, tether = 0.5 * body.mine.diameter, body.mine.tether
         middle = np.array([0.0, 0.0, -tether - radius])
@@ -177,23 +177,35 @@ def _from_file(body: spec.WorldBody, described: spec.MeshFile) -> Mesh:
     return Mesh(vertices * described.scale, faces)
 
 
-def _wall(wall: spec.Wall) -> list[Body]:
-    """A box from corner to corner, each longer by half a thickness so that corners are closed."""
+def _wall(body: spec.WorldBody, wall: spec.Wall) -> list[Body]:
+    """A box from corner to corner. At corners each is longer by half a thickness, so that they are
+    closed; the ends of a line that does not close are where its points are."""
     points = np.array(wall.points, np.float64)
+    last = len(points) - 2
+    closed = last > 0 and bool((points[0] == points[-1]).all())
     parts = []
     for k, (start, end) in enumerate(itertools.pairwise(points)):
-        along = end - start
-        middle = 0.5 * (start + end)
+        between = float(np.hypot(*(end - start)))
+        if between <= 0.0:
+            raise body.error(
+                ("wall", "points", k + 1),
+                "two points of the wall that follow each other lie at the same place",
+                value=wall.points[k + 1],
+                expected="points apart from each other",
+                mend="drop one of them",
+            )
+        along = (end - start) / between
+        start = start - (0.5 * wall.thickness if k > 0 or closed else 0.0) * along
+        end = end + (0.5 * wall.thickness if k < last or closed else 0.0) * along
         angle = 0.5 * math.atan2(along[1], along[0])
-        length = float(np.hypot(*along)) + wall.thickness
         parts.append(
             Body(
                 "" if len(points) == 2 else f"/{k + 1}",
                 "box",
-                length=length,
+                length=float(np.hypot(*(end - start))),
                 beam=wall.thickness,
                 height=wall.height,
-                position=np.array([*middle, 0.0]),
+                position=np.array([*(0.5 * (start + end)), 0.0]),
                 attitude=np.array([math.cos(angle), 0.0, 0.0, math.sin(angle)]),
             )
         )

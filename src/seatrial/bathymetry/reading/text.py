@@ -9,12 +9,23 @@ unless they are many.
 import math
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.bathymetry.projection import is_geographic, metres_per_unit, plain
+from seatrial.bathymetry.reading.headers import (
+    USUAL,
+    VERTICAL,
+    Columns,
+    columns_of,
+    header_words,
+    unit_in,
+)
+from seatrial.bathymetry.reading.units import METRE, depth_unit, length_unit
 from seatrial.bathymetry.sources import (
     GEOGRAPHIC,
     GREATEST_DEPTH,
@@ -36,21 +47,6 @@ REPORTED = 5
 BLOCK = 1 << 20
 """Bytes that are read at once."""
 
-NAMES = {
-    "latitude": ("lat", "latitude", "latdeg", "latitudedeg", "latdd", "ylat"),
-    "longitude": ("lon", "long", "lng", "longitude", "londeg", "longitudedeg", "londd", "xlong"),
-    "north": ("north", "northing", "northm", "n"),
-    "east": ("east", "easting", "eastm", "e"),
-    "x": ("x",),
-    "y": ("y",),
-    "depth": ("depth", "depthm", "sounding", "corrdepth", "depthmeters", "depthmetres", "d"),
-    "elevation": ("elevation", "elev", "height", "altitude", "elevationm", "topo", "h"),
-    "z": ("z", "value"),
-}
-"""What a column is -> how headers spell it, without all that is no letter."""
-VERTICAL = {"depth": "down", "elevation": "up", "z": None}
-
-Columns = dict[str, int]
 Table = NDArray[np.float64]
 """(N, 3) x, y and z."""
 Lines = NDArray[np.int64]
@@ -83,8 +79,9 @@ class _Reader:
     def __init__(self, path: Path, columns: tuple[str, ...] | None, crs: str | None) -> None:
         self._path, self._crs = path, crs
         self._begun = False
-        self._where: Columns | None = None
-        self._names: tuple[str, str, str] | None = None
+        self._columns: Columns | None = None
+        self._unit = METRE
+        self._headerless = False
         self._notes: list[str] = []
         self._bad: dict[str, list[int]] = {}
         if columns is not None:
@@ -133,12 +130,12 @@ class _Reader:
 
     def _fast(self, block: bytes, lines: int) -> tuple[Table, Lines] | None:
         """A block in which every line is a sounding, with one separator for all; else None."""
-        if not self._begun or self._where is None:
+        if not self._begun or self._columns is None:
             return None
         separators = [s for s in (b",", b";", b"\t", b" ") if s in block]
         if b"," in separators[:-1] and separators != [b",", b" "]:
             return None  # commas may be decimal points
-        use = [self._where[key] for key in ("x", "y", "z")]
+        use = [self._columns.where[key] for key in ("x", "y", "z")]
         comma_or_semicolon = separators[0].decode() if separators[:1] in ([b","], [b";"]) else None
         try:
             table = np.loadtxt(
@@ -151,7 +148,7 @@ class _Reader:
         except (ValueError, IndexError):
             return None
         depth = table[:, 2]
-        if len(table) != lines or not (np.abs(depth) <= GREATEST_DEPTH).all():
+        if len(table) != lines or not (np.abs(depth) * self._unit.metres <= GREATEST_DEPTH).all():
             return None
         if (depth == NO_DATA).any():
             return None
@@ -195,8 +192,8 @@ class _Reader:
             self._begun = True
             if self._begin(fields, text, number):
                 return None
-        assert self._where is not None
-        where = self._where
+        assert self._columns is not None
+        where = self._columns.where
         try:
             x, y, z = (float(fields[where[k]]) for k in ("x", "y", "z"))
         except (ValueError, IndexError):
@@ -205,7 +202,7 @@ class _Reader:
         if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
             self._fault("not finite", number)
             return None
-        if abs(z) > GREATEST_DEPTH:
+        if abs(z) * self._unit.metres > GREATEST_DEPTH:
             self._fault(f"a depth beyond {GREATEST_DEPTH:g} m", number)
             return None
         if z == NO_DATA:
@@ -219,12 +216,12 @@ class _Reader:
     def _begin(self, fields: list[str], text: str, number: int) -> bool:
         """Whether the first line is a header; it, or the usual order, says which columns are."""
         header = sum(_is_number(f) for f in fields) < 3
-        if self._where is not None:
+        if self._columns is not None:
+            if header:
+                self._take_units(header_words(text), number)
             return header
         if not header:
-            self._where = {"y": 0, "x": 1, "z": 2}
-            self._names = ("latitude", "longitude", "z")
-            self._notes.append("no header: columns taken as latitude, longitude, depth")
+            self._columns, self._headerless = USUAL, True
             if len(fields) > 3 and not _is_number(fields[0]):
                 refuse(
                     self._path,
@@ -234,33 +231,38 @@ class _Reader:
                     line=number,
                 )
             return False
-        separator = next((s for s in ";\t," if s in text), None)
-        self._settle(text.split(separator), number)
+        self._settle(header_words(text), number)
         return True
 
     def _settle(self, words: list[str], number: int) -> None:
         """Find the columns by their names."""
-        found: dict[str, int] = {}
-        for i, word in enumerate(words):
-            plain = re.sub(r"\(.*?\)|\[.*?\]|[^a-z]", "", word.lower())
-            for name, spellings in NAMES.items():
-                if plain in spellings:
-                    found.setdefault(name, i)
-        for y, x in (("latitude", "longitude"), ("north", "east"), ("y", "x")):
-            vertical = next((v for v in VERTICAL if v in found), None)
-            if x in found and y in found and vertical is not None:
-                self._where = {"x": found[x], "y": found[y], "z": found[vertical]}
-                self._names = (y, x, vertical)
-                return
-        refuse(
-            self._path,
-            "no columns of latitude, longitude and depth",
-            value=", ".join(w.strip() for w in words)[:80],
-            expected="a header with `latitude`, `longitude` and `depth` (or `elevation`), or lines "
-            "of three numbers",
-            mend="name the columns: --columns latitude,longitude,depth",
-            line=number,
-        )
+        self._columns = columns_of(words)
+        if self._columns is None:
+            refuse(
+                self._path,
+                "no columns of latitude, longitude and depth",
+                value=", ".join(w.strip() for w in words)[:80],
+                expected="a header with `latitude`, `longitude` and `depth` (or `elevation`), or "
+                "lines of three numbers",
+                mend="name the columns: --columns latitude,longitude,depth",
+                line=number,
+            )
+        self._set_unit(self._columns.units["z"], number)
+
+    def _take_units(self, words: list[str], number: int) -> None:
+        """Columns that were named without a unit are in that of the header."""
+        columns = self._columns
+        assert columns is not None
+        units = {
+            k: columns.units[k] or (unit_in(words[i]) if i < len(words) else "")
+            for k, i in columns.where.items()
+        }
+        self._columns = replace(columns, units=units)
+        self._set_unit(units["z"], number)
+
+    def _set_unit(self, text: str, number: int) -> None:
+        mend = "name it with the columns: --columns latitude,longitude,depth_m (or _ft, _fathoms …)"
+        self._unit = depth_unit(self._path, text, number, mend)
 
     def _check_bad(self, good: int, lines: int) -> None:
         bad = sum(map(len, self._bad.values()))
@@ -281,12 +283,25 @@ class _Reader:
             self._notes.append(f"{several} left out, {what}: line {named}")
 
     def _sorted_out(self, table: Table, lines: Lines) -> Soundings:
-        assert self._names is not None
+        assert self._columns is not None
         x, y, z = table.T
-        first, _, vertical = self._names
+        first, vertical = self._columns.first, self._columns.vertical
         crs, notes = self._crs, self._notes
-        if first == "latitude" or (first == "y" and crs is None and _geographic(x, y)):
-            crs = GEOGRAPHIC
+        stated = length_unit(self._columns.units["x"])
+        in_degrees = first != "north" and _geographic(x, y) and stated is None
+        in_metres = crs is not None and not is_geographic(crs)
+        if self._headerless and in_metres and (crs == LOCAL or not in_degrees):
+            x, y, first = y, x, "y"  # of the three, x stands first
+        degrees = first == "latitude" or (
+            first == "y" and (in_degrees if crs is None else is_geographic(crs))
+        )
+        if self._headerless:
+            named = "latitude, longitude, depth" if degrees else f"x, y, depth of {crs}"
+            notes.append(f"no header: columns taken as {named}")
+        if degrees:
+            if in_metres:
+                notes.append(f"columns of degrees: taken as WGS 84, not as {crs}")
+            crs = GEOGRAPHIC if crs is None or in_metres else plain(crs)
             if np.abs(y).max() > 90.0 and np.abs(x).max() <= 90.0:
                 x, y = y, x
                 notes.append("latitudes beyond 90°: columns taken as longitude, latitude, depth")
@@ -313,7 +328,13 @@ class _Reader:
                 "the datum",
                 line=int(lines[0]),
             )
-        return Soundings(self._path, x, y, z, crs or LOCAL, VERTICAL[vertical], lines, tuple(notes))
+        crs = crs or LOCAL
+        if stated is not None and not degrees:
+            size = stated.metres / metres_per_unit(crs)
+            x, y = size * x, size * y
+        depth = self._unit.metres * z
+        notes += self._unit.note()
+        return Soundings(self._path, x, y, depth, crs, VERTICAL[vertical], lines, tuple(notes))
 
 
 def _geographic(x: Table, y: Table) -> bool:

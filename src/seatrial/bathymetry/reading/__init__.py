@@ -1,0 +1,1 @@
+"""Formats of survey files, a file each, and what they have in common: headers and units."""
