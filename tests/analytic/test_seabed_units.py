@@ -191,6 +191,14 @@ def test_scale_and_offset_of_a_geotiff_are_applied_and_its_holes_stay(tmp_path):
     assert "a.tif: numbers times 0.01 plus -20, as the file says" in said(made)
 
 
+def test_a_geotiff_that_names_no_number_for_holes_has_the_usual_one(tmp_path):
+    numbers = rasters()
+    numbers[30:33, 40:44] = -9999.0
+    made = imported(geotiff(tmp_path / "a.tif", [numbers]))
+    check_depths(made, within=0.02)
+    assert made.report.soundings == numbers.size - 12
+
+
 @pytest.mark.parametrize(
     ("word", "unit"), [("ft", 0.3048), ("US survey foot", US_FOOT), ("metre", 1.0)]
 )

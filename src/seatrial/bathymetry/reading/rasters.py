@@ -182,10 +182,12 @@ def read_geotiff(path: Path, crs: str | None) -> Raster:
             y = place.f + place.e * (np.arange(file.height) + 0.5)
             own = file.crs.to_wkt() if file.crs else None
             stated, bands = file.units[0] or "", file.count  # or that of its vertical system
+            untagged = file.nodata is None and scale == 1.0
     except (RasterioError, RasterioIOError, MemoryError) as error:
         refuse(path, f"no raster can be read ({error})", expected="a GeoTIFF")
     unit = depth_unit(path, stated)
-    z = cleaned(band, (), unit.metres * scale, unit.metres * offset)
+    nothing = (NO_DATA,) if untagged else ()  # as in an ASCII grid that says nothing
+    z = cleaned(band, nothing, unit.metres * scale, unit.metres * offset)
     place_named, notes = named(own, crs)
     if bands > 1:
         notes += (f"band 1 of {bands} is read, and no other: export the one with depths alone",)
