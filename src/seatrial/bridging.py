@@ -74,7 +74,7 @@ def run_bridged(
         plan, controllers = prepare(scenario, None, allow_code, seed, duration)
         if out is not None:  # a name that cannot be used is refused before anything is compiled
             recorder(out, len(plan.header.vehicles))
-        running = Bridged(plan, controllers, bridges, out, pace, lock_step, say)
+        running = Bridged(plan, controllers, bridges, out, allow_code, pace, lock_step, say)
         for bridge in bridges:
             say(f"{bridge.name}: {bridge.place}")
         finished = running.run()
@@ -102,11 +102,13 @@ class Bridged:
         controllers: Controllers,
         bridges: Sequence[Bridge],
         out: str | Path | None,
+        allow_code: bool,
         pace: float | None,
         lock_step: bool,
         say: Callable[[str], None],
     ) -> None:
         self._controllers, self._out, self._pace, self._say = controllers, out, pace, say
+        self._allow_code = allow_code
         self._bridges = list(bridges)
         self._paced_by = [b for b in bridges if lock_step or b.paces]
         for bridge in bridges:  # one that cannot serve refuses before anything is compiled
@@ -217,9 +219,10 @@ class Bridged:
             wall_clock.sleep(seconds)
 
     def _obey_orders(self) -> None:
-        """Orders that came: of a lock-step one to each vehicle, else all of them."""
-        for waiting in self._orders.values():
-            for _ in range(min(len(waiting), 1) if self._paced_by else len(waiting)):
+        """Orders that came: one to each vehicle that is waited for, all of them to others."""
+        awaited = {name for bridge in self._paced_by for name in bridge.drives()}
+        for name, waiting in self._orders.items():
+            for _ in range(min(len(waiting), 1) if name in awaited else len(waiting)):
                 self._obey(*waiting.popleft())
 
     # ── Requests ──────────────────────────────────────────────────────────────────────────────
@@ -262,10 +265,11 @@ class Bridged:
             height, period = sea.significant_height, sea.peak_period
             before = weather_of(described.world)
             weather = replace(before, wave_height=height, wave_period=period)
-            plan = prepare(with_weather(described, weather), None, False)[0]
+            plan, controllers = prepare(with_weather(described, weather), None, self._allow_code)
             self._finish(stopped=True)
             with self._engine:  # its threads end
                 self._plan, self._engine = plan, Engine(plan, stepped=True)
+            self._controllers = controllers
         else:
             self._finish(stopped=True)
             self._engine.reset()

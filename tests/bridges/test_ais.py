@@ -45,6 +45,9 @@ def test_positions(station, kind):
         assert found.speed == pytest.approx(7.7 * 3600 / 1852, abs=0.051)
         assert found.course == pytest.approx(math.degrees(-0.5) % 360, abs=0.051)
         assert found.heading == round(math.degrees(1.25))
+    if kind == 18:
+        # A unit by carrier sense has no communication state and says so by these bits.
+        assert (found.cs, found.radio) == (True, 0b1100000000000000110 | 1 << 19)
     if kind == 1:
         assert found.turn == -16.0  # degrees per minute, to port: (19/4.733)²
 
@@ -60,6 +63,13 @@ def test_names_and_sizes_of_a_ship_take_two_sentences_and_of_a_boat_two_messages
     assert (second.msg_type, second.partno) == (24, 1)
     assert (second.to_bow, second.to_stern) == (1, 1)
     assert static_reports(BUOY) == []
+
+
+@pytest.mark.parametrize("length", [1.0, 5.0, 6.9, 19.0])
+def test_bow_and_stern_together_are_the_length(length):
+    found = decoded(static_reports(Station(mmsi_of(2), "odd", length, length))[1])
+    assert found.to_bow + found.to_stern == round(length)
+    assert found.to_port + found.to_starboard == round(length)
 
 
 def test_messages_of_several_sentences_are_numbered_apart():
@@ -90,7 +100,7 @@ def test_extremes_stay_within_their_fields():
     [
         *((SHIP, 5.0, 0.0, 10.0), (SHIP, 5.0, 1.0, 10.0 / 3.0), (SHIP, 20.0, 0.0, 6.0)),
         *((SHIP, 20.0, -1.0, 2.0), (SHIP, 30.0, 0.0, 2.0), (BOAT, 1.0, 0.0, 180.0)),
-        *((BOAT, 5.0, 0.0, 30.0), (BOAT, 20.0, 0.0, 15.0), (BUOY, 0.0, 0.0, 180.0)),
+        *((BOAT, 5.0, 0.0, 30.0), (BOAT, 20.0, 0.0, 30.0), (BUOY, 0.0, 0.0, 180.0)),
     ],
 )
 def test_reports_come_as_often_as_the_recommendation_asks(station, knots, turn, seconds):

@@ -14,6 +14,7 @@ import seatrial as st
 from seatrial.bridges.bridge import Bridge, Control, Order, Sea, SetFault
 from seatrial.bridges.nmea.bridge import NmeaBridge
 from seatrial.bridges.nmea.sentences import sentence
+from seatrial.bridging import run_bridged
 from seatrial.errors import SpecError
 from seatrial.signals import Command
 from seatrial.spatial.geodesy import to_geodetic
@@ -104,6 +105,42 @@ def test_in_lock_step_every_period_takes_one_order(bridged, tmp_path):
     finished = bridged(script, lock_step=True, out=tmp_path / "run.mcap")
     left = finished.dataset.command.isel(vehicle=0).values[:, 0]
     assert left.tolist() == pytest.approx(np.arange(1, len(left) + 1))
+
+
+def test_who_is_not_waited_for_is_obeyed_at_once_beside_an_autopilot(bridged, tmp_path):
+    """Two orders in each control period were obeyed one by one, later and later."""
+
+    class Pacer(Script):
+        paces = True
+
+    def ask(left, right):
+        orders = {"left": left}, {"right": right}
+        return [Order("otter", Command(channels=one)) for one in orders]
+
+    script = Script({i: ask(0.01 * i, 0.01 * i) for i in range(1, 70)})
+    finished = bridged(Pacer(drives=["elsewhere"]), script, out=tmp_path / "run.mcap")
+    command = finished.dataset.command.isel(vehicle=0).values
+    assert command[:, 0].tolist() == command[:, 1].tolist()
+
+
+def test_another_sea_finds_the_code_that_was_allowed(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "class Mine:\n"
+        "    def start(self, vehicle): pass\n"
+        "    def control(self, time, measurements): return {'left': 1.0 if time else 2.0}\n"
+    )
+    scenario = tmp_path / "mine.yaml"
+    scenario.write_text(
+        "kind: scenario\nname: mine\nduration: 2\nworld: calm\n"
+        "vehicles:\n  - {name: otter, vehicle: otter, controller: 'mine:Mine'}\n"
+    )
+    script = Script({5: [Control("reset", Sea(0.5, 4.0))]})
+    out = tmp_path / "run.mcap"
+    finished = run_bridged(scenario, [script], pace=None, out=out, allow_code=True)
+    assert script.answers == [""]
+    assert script.opened == 2
+    assert "significant_height: 0.5" in finished.header.description
+    assert finished.dataset.command.values[:2, 0, 0].tolist() == [2.0, 1.0]
 
 
 def test_a_bridge_that_fails_neither_stops_the_run_nor_silences_the_others(bridged, plan, tmp_path):

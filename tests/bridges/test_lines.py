@@ -52,6 +52,35 @@ def test_udp_goes_both_ways(opened):
         assert heard(lines, 2) == [b"three", b"four"]
 
 
+def test_udp_that_hears_on_loopback_speaks_to_other_machines(opened):
+    """A socket of loopback cannot send to elsewhere; TEST-NET-1 is nobody's (RFC 5737)."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as trial:
+        try:
+            trial.sendto(b"", ("192.0.2.77", 9))
+        except OSError:
+            pytest.skip("this machine has no way to other machines")
+    lines = opened("udp://192.0.2.77:10110/0")
+    lines.send(b"hello\r\n")
+    assert not lines.counts["dropped"]
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as peer:
+        peer.sendto(b"steer\r\n", ("127.0.0.1", int(lines.place.split()[-1])))
+    assert heard(lines) == [b"steer"]
+
+
+def test_udp_reaches_everybody_where_the_place_is_a_broadcast_address(opened):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as peer:
+        peer.bind(("127.255.255.255", 0))
+        peer.settimeout(5.0)
+        lines = opened(f"udp://127.255.255.255:{peer.getsockname()[1]}")
+        lines.send(b"all\r\n")
+        assert peer.recv(100) == b"all\r\n"
+
+
+def test_a_machine_that_is_not_known_is_refused():
+    with pytest.raises(SpecError, match="no.such.machine"):
+        open_lines("udp://no.such.machine.invalid:10110", Counter())
+
+
 def test_udp_to_nobody_costs_nothing(opened):
     lines = opened(f"udp://127.0.0.1:{free_port(socket.SOCK_DGRAM)}")
     for _ in range(50):

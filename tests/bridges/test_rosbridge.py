@@ -159,7 +159,7 @@ def test_cbor_both_ways():
         '{"op": "publish", "topic": "/cmd", "msg": {"data": "1"}}',
         '{"op": "publish", "topic": "/cmd", "msg": {"date": 1}}',
         '{"op": "publish", "topic": "/cmd", "msg": [1]}',
-        '{"op": "call_service", "service": "/explode"}',
+        '{"op": "call_service", "service": 5}',
         '{"op": "fragment", "id": "a", "num": 5, "total": 2, "data": "x"}',
         '{"op": "fragment", "id": "a", "num": 0, "total": 1, "data": "x"}',
         *(b"", b"\xff\xff", cbor2.dumps([1, 2]), b"\x9b" + b"\xff" * 8, b"\xbb" + b"\xff" * 8),
@@ -174,6 +174,28 @@ def test_what_cannot_be_used_is_answered_with_a_status(data):
     told = json.loads(told) if isinstance(told, str) else cbor2.loads(told)
     assert (told["op"], told["level"], told["msg"]) == ("status", "error", why)
     assert house.taken == []
+
+
+def test_a_call_that_is_refused_is_answered_so_that_nobody_waits_for_it():
+    session = RosbridgeSession(House(), STORE)
+    ask = {"op": "call_service", "service": "/explode", "id": "call:1"}
+    why = session.receive(json.dumps(ask))
+    answer, told = (json.loads(m) for m in session.outgoing())
+    assert answer == {
+        **{"op": "service_response", "service": "/explode", "id": "call:1"},
+        **{"result": False, "values": why},
+    }
+    assert (told["op"], told["level"], told["msg"]) == ("status", "error", why)
+
+
+@pytest.mark.parametrize("identity", [["a"], {"a": 1}, 5, None])
+def test_an_id_that_is_no_text_is_none_in_fragments_too(identity):
+    session = RosbridgeSession(House(), STORE)
+    inner = json.dumps({"op": "subscribe", "topic": "/x", "id": identity})
+    part = {"op": "fragment", "id": "a", "num": 0, "total": 1, "data": inner}
+    assert session.receive(json.dumps(part)) == ""
+    assert session.receive('{"op": "unsubscribe", "topic": "/x"}') == ""
+    assert session.wanted == set()
 
 
 HUGE = "1" + "0" * 400

@@ -13,6 +13,7 @@ import tty
 from abc import ABC, abstractmethod
 from collections import Counter
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from seatrial.errors import Problem, SpecError
@@ -98,19 +99,21 @@ class UdpLines(Lines):
 
     def __init__(self, counts: Counter[str], host: str, port: int, listen: int | None) -> None:
         super().__init__(counts)
-        self._peer = (host, port)
-        self.hears = listen is not None
-        if listen is None:
-            self._socket = socket.socket(_family(host), socket.SOCK_DGRAM)
-            self._socket.setblocking(False)
-        else:
-            self._socket = listening_datagrams("::1" if ":" in host else "127.0.0.1", listen)
+        self._host, self._peer = host, _found(host, port)
+        # What hears is of loopback alone, from where nothing goes to other machines.
+        self._ear: socket.socket | None = None
+        if listen is not None:
+            self._ear = listening_datagrams("::1" if ":" in host else "127.0.0.1", listen)
+        self._socket = socket.socket(_family(host), socket.SOCK_DGRAM)
+        self._socket.setblocking(False)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+        self.hears = self._ear is not None
 
     @property
     def place(self) -> str:
         """Where it sends to and where it hears."""
-        heard = f", hears on port {self._socket.getsockname()[1]}" if self.hears else ""
-        return f"UDP to {self._peer[0]} port {self._peer[1]}{heard}"
+        heard = "" if self._ear is None else f", hears on port {self._ear.getsockname()[1]}"
+        return f"UDP to {self._host} port {self._peer[1]}{heard}"
 
     def send(self, text: bytes) -> None:
         """A datagram per line."""
@@ -124,10 +127,10 @@ class UdpLines(Lines):
         """Lines of all datagrams."""
         found: list[bytes] = []
         left = MOST_BYTES
-        while self.hears and left > 0:
+        while self._ear is not None and left > 0:
             try:
-                data = self._socket.recv(MOST_BYTES)
-            except OSError:  # nothing, or the echo of an address where nobody listens
+                data = self._ear.recv(MOST_BYTES)
+            except OSError:  # nothing
                 break
             left -= max(len(data), 64)
             found += _Splitter(self.counts).add(data + b"\n")
@@ -138,12 +141,14 @@ class UdpLines(Lines):
         self._forget()
 
     def waiting_on(self) -> list[int]:
-        """The socket, where it hears."""
-        return [self._socket.fileno()] if self.hears else []
+        """What hears."""
+        return [] if self._ear is None else [self._ear.fileno()]
 
     def close(self) -> None:
-        """Close the socket."""
+        """Close both sockets."""
         self._socket.close()
+        if self._ear is not None:
+            self._ear.close()
 
 
 class TcpLines(Lines):
@@ -331,6 +336,21 @@ def listening_stream(host: str, port: int, peers: int) -> socket.socket:
     _bind(made, host, port)
     made.listen(peers)
     return made
+
+
+def _found(host: str, port: int) -> Any:
+    """The address of a machine, asked for once: to ask takes time."""
+    try:
+        return socket.getaddrinfo(host, port, _family(host), socket.SOCK_DGRAM)[0][4]
+    except (OSError, UnicodeError) as error:
+        raise SpecError(
+            Problem(
+                f"there is no machine `{host}` ({getattr(error, 'strerror', error)})",
+                value=host,
+                expected="an address, or a name that this machine knows",
+                mend="for example `127.0.0.1`",
+            )
+        ) from None
 
 
 def _family(host: str) -> socket.AddressFamily:

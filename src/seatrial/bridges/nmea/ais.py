@@ -18,6 +18,8 @@ SUBMERGED = 1.0
 """Depth from which no aerial is above the water, m."""
 STATIC_PERIOD = 360.0
 AID_PERIOD = 180.0
+NO_COMMUNICATION_STATE = 0b1100000000000000110
+"""What a transponder by carrier sense says in place of one (M.1371-5, annex 8, message 18)."""
 
 _SYMBOLS = "@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_ !\"#$%&'()*+,-./0123456789:;<=>?"
 _SYMBOLS_PER_SENTENCE = 56
@@ -68,8 +70,8 @@ def period_of(station: Station, report: Report) -> float:
     if station.aid:
         return AID_PERIOD
     knots, turning = report.speed / KNOT, abs(math.degrees(report.yaw_rate)) > 0.2
-    if not station.class_a:
-        return 180.0 if knots <= 2.0 else 30.0 if knots <= 14.0 else 15.0
+    if not station.class_a:  # by carrier sense
+        return 180.0 if knots <= 2.0 else 30.0
     if knots > 23.0:
         return 2.0
     if knots > 14.0:
@@ -138,10 +140,11 @@ def _second(report: Report) -> int:
 
 
 def _size(station: Station) -> Bits:
-    """Bow, stern, port and starboard from the aerial, which is amidships."""
-    bow = min(round(station.length / 2.0), 511)
-    side = min(round(station.beam / 2.0), 63)
-    return Bits().number(bow, 9).number(bow, 9).number(side, 6).number(side, 6)
+    """Bow, stern, port and starboard from the aerial, which is amidships: together they are the
+    length and the beam."""
+    length, beam = min(round(station.length), 1022), min(round(station.beam), 126)
+    bow, port = length // 2, beam // 2
+    return Bits().number(bow, 9).number(length - bow, 9).number(port, 6).number(beam - port, 6)
 
 
 def position_report(station: Station, report: Report, datum: tuple[float, float]) -> Bits:
@@ -168,7 +171,7 @@ def position_report(station: Station, report: Report, datum: tuple[float, float]
         bits.number(_speed(report), 10).number(1, 1).number(longitude, 28).number(latitude, 27)
         bits.number(_course(report), 12).number(_heading(report), 9).number(_second(report), 6)
         bits.number(0, 2).number(1, 1).number(0, 1).number(0, 1).number(1, 1).number(0, 1)
-        bits.number(0, 1).number(0, 1).number(1, 1).number(6, 19)
+        bits.number(0, 1).number(0, 1).number(1, 1).number(NO_COMMUNICATION_STATE, 19)
     return bits
 
 

@@ -113,8 +113,7 @@ class RosbridgeSession(Session):
             self._binary = isinstance(data, bytes)
             if not isinstance(asked, dict):
                 raise MessageError("a message is an object")
-            given = asked.get("id")
-            identity = given if isinstance(given, str) else None
+            identity = _identity(asked)
             self._do(asked, identity)
         except MessageError as error:
             self.answer({"op": "status", "level": "error", "msg": str(error), "id": identity})
@@ -190,7 +189,11 @@ class RosbridgeSession(Session):
             response = {"op": "service_response", "service": service, "values": values}
             self.answer(response | {"result": done} | ({"id": identity} if identity else {}))
 
-        self._house.call(service, arguments, answer)
+        try:
+            self._house.call(service, arguments, answer)
+        except MessageError as error:  # who called waits for an answer, and for no status
+            answer(False, str(error))
+            raise
 
     def _fragment(self, asked: dict[str, Any]) -> None:
         identity, data = _text(asked, "id"), _text(asked, "data")
@@ -209,7 +212,7 @@ class RosbridgeSession(Session):
             whole = _decoded("".join(parts[i] for i in range(total)))
             if not isinstance(whole, dict) or whole.get("op") == "fragment":
                 raise MessageError("fragments of no message")
-            self._do(whole, whole.get("id"))
+            self._do(whole, _identity(whole))
 
     @property
     def wanted(self) -> set[str]:
@@ -284,6 +287,12 @@ def _encoded(message: dict[str, Any], binary: bool) -> str | bytes:
 
         return bytes(cbor2.dumps(message))
     return json.dumps(message, allow_nan=False)
+
+
+def _identity(asked: dict[str, Any]) -> str | None:
+    """The `id` that it gave; one that is no text is none."""
+    given = asked.get("id")
+    return given if isinstance(given, str) else None
 
 
 def _text(asked: dict[str, Any], key: str) -> str:
