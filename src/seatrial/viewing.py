@@ -70,7 +70,8 @@ class Page:
             role.name: f"http://{shown}:{port}/" + (f"?token={token}" if token else "")
             for token, role in links.items()
         }
-        self._server = uvicorn.Server(uvicorn.Config(application(stage, links), **settings()))
+        served = application(stage, links)
+        self._server = uvicorn.Server(uvicorn.Config(served, **settings(stage)))
         self._thread = threading.Thread(
             target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True
         )

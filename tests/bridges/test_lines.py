@@ -77,7 +77,7 @@ def test_udp_reaches_everybody_where_the_place_is_a_broadcast_address(opened):
 
 
 def test_a_machine_that_is_not_known_is_refused():
-    with pytest.raises(SpecError, match="no.such.machine"):
+    with pytest.raises(SpecError, match=r"no\.such\.machine"):
         open_lines("udp://no.such.machine.invalid:10110", Counter())
 
 

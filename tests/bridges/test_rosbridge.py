@@ -1,8 +1,11 @@
 """rosbridge with roslibpy, and with clients that behave badly."""
 
 import base64
+import contextlib
 import json
 import math
+import select
+import socket
 import threading
 import time
 
@@ -16,6 +19,8 @@ import seatrial as st
 from seatrial.bridges.rosbridge.bridge import RosbridgeBridge
 from seatrial.bridges.rosbridge.cbor import decoded
 from seatrial.bridges.rosbridge.session import RosbridgeSession
+from seatrial.bridging import setting_of
+from seatrial.doors import MOST_STANDING
 from seatrial.engine.frames import RunSummary
 from seatrial.errors import SpecError
 from seatrial.ros.commands import MessageError
@@ -377,6 +382,24 @@ def test_a_browser_s_page_from_elsewhere_is_kept_out_and_floods_are_outlived(
     assert refused == ["http://evil.example", "null"]
     assert bridge.counts["refused"] == 602
     assert (tmp_path / "plain.mcap").read_bytes() == (tmp_path / "run.mcap").read_bytes()
+
+
+def test_hundreds_that_connect_and_say_nothing_take_no_place_from_others(plan):
+    """Each held a descriptor for ever; with none left, tracebacks came by the thousand."""
+    bridge = RosbridgeBridge(0)
+    bridge.open(setting_of(plan))
+    with contextlib.ExitStack() as held:
+        held.callback(bridge.close, RunSummary("stopped", 0.0, {}))
+        silent = [
+            held.enter_context(socket.create_connection(("127.0.0.1", port_of(bridge)), 30))
+            for _ in range(300)
+        ]
+        with connect(f"ws://127.0.0.1:{port_of(bridge)}", open_timeout=30) as good:
+            good.send('{"op": "call_service", "service": "/rosapi/topics"}')
+            assert "/otter/odometry" in good.recv(timeout=30)
+            gone, _, _ = select.select(silent, [], [], 0.0)
+            assert 300 - MOST_STANDING <= len(gone) <= 301 - MOST_STANDING
+            assert bridge.counts["refused"] == len(gone)
 
 
 def test_a_port_that_is_taken_is_refused():

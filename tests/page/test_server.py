@@ -4,18 +4,23 @@ import asyncio
 import contextlib
 import itertools
 import json
+import select
 import socket
 import struct
 import time
 import urllib.error
 import urllib.request
+from urllib.parse import urlsplit
 
 import pytest
 from chromium import serving
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from seatrial.doors import MOST_STANDING
 from seatrial.viewer import server
+from seatrial.viewer.roles import ROLES
+from seatrial.viewing import Page
 
 
 def ask(url, **headers):
@@ -59,6 +64,23 @@ def test_loopback_needs_no_token_and_hears_loopback_names_only(counter, page):
         assert ask(served.url, Host="[") == 403  # neither is an address at all
         assert knock(f"{served.url}ws", origin="http://[") == 403
         assert knock(f"{served.url}ws") == 101  # a program, not a page from elsewhere
+
+
+def test_hundreds_that_connect_and_say_nothing_take_no_place_from_others(counter, page):
+    stage = counter()
+    with contextlib.ExitStack() as held:
+        served = Page(stage, "127.0.0.1", 0, {"": ROLES["operator"]})
+        held.callback(served.close)
+        port = urlsplit(served.url).port
+        silent = [
+            held.enter_context(socket.create_connection(("127.0.0.1", port), 30))
+            for _ in range(300)
+        ]
+        assert ask(served.url) == 200
+        assert knock(f"{served.url}ws") == 101
+        gone, _, _ = select.select(silent, [], [], 0.0)
+        assert 300 - MOST_STANDING <= len(gone) <= 302 - MOST_STANDING
+        assert stage.counts["turned away"] == len(gone)
 
 
 def test_a_wrong_token_is_refused(counter, page):

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from seatrial.bridges.bridge import Setting
 from seatrial.bridges.clients import MOST_SESSIONS, Clients
 from seatrial.bridges.lines import listening_stream
+from seatrial.doors import door
 from seatrial.engine.frames import RunSummary
 
 if TYPE_CHECKING:
@@ -77,8 +78,12 @@ class WebSocketBridge(Clients):
             ws_ping_interval=20.0,
             ws_ping_timeout=20.0,
             timeout_graceful_shutdown=1,
+            **door(self._turned_away),
         )
         return uvicorn.Server(config)
+
+    def _turned_away(self) -> None:
+        self.counts["refused"] += 1
 
     def _admits(self, socket_: "WebSocket") -> bool:
         """Whether a client may come in (DNS rebinding)."""

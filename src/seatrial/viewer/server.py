@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
+from seatrial.doors import door
 from seatrial.errors import Problem, SpecError
 from seatrial.viewer.messages import (
     Channels,
@@ -365,9 +366,13 @@ def application(stage: Stage, links: Links) -> "Starlette":
     )
 
 
-def settings() -> dict[str, Any]:
+def settings(stage: Stage) -> dict[str, Any]:
     """How uvicorn serves it."""
-    return {
+
+    def turned_away() -> None:
+        stage.counts["turned away"] += 1
+
+    return door(turned_away) | {
         "log_level": "error",
         "ws_max_size": MOST_MESSAGE,
         "ws_per_message_deflate": False,  # states are numbers that change: it would save little
