@@ -81,6 +81,39 @@ def test_the_components_of_the_imu_are_all_told(page):
     assert message.angular_velocity.x == pytest.approx(0.4)
 
 
+def test_every_topic_tells_its_frame_and_the_unit_of_every_number():
+    """Of all vehicles of the library, their sensors, and one of each that none of them has."""
+    more = [
+        {"type": "magnetometer", "name": "magnet", "rate": 10},
+        {"type": "speed_log", "name": "through", "rate": 5},
+        {"type": "anemometer", "name": "air", "rate": 5, "position": [0, 0, -2]},
+        {"type": "ctd", "name": "water", "rate": 1},
+        {"type": "camera", "name": "eye", "rate": 1, "position": [0, 0, -1]},
+    ]
+    told = ""
+    for name in ("otter", "wamv", "sf30k", "sookshma", "remus100", "bluerov2_heavy"):
+        library = st.load(name, st.Vehicle)
+        own = [s.model_dump(exclude_unset=True) for s in library.sensors]
+        start = {"position": [0, 0, 5 if library.buoyancy.craft == "submerged" else 0]}
+        one = {"name": "v", "vehicle": name, "start": start, "sensors": [*own, *more]}
+        scenario = st.Scenario(duration=1.0, world="rolling-seabed", vehicles=[one])
+        header = st.compile_scenario(scenario).header
+        page = interface_document(header, header.vehicles[0])
+        for part in re.split(r"^### (?=`/)", page, flags=re.MULTILINE)[1:]:
+            assert re.search(r", in the frame `\S+` \(\w+, \w+, \w+\)", part), part[:200]
+            fields = set(re.findall(r"^\| \d+ \| \w+ \| `([\w.]+)", part, re.MULTILINE)) - {"stamp"}
+            units = re.search(r"^Units: (.+)\.$", part, re.MULTILINE)
+            for field in fields:
+                assert f"`{field.rpartition('.')[0] or field}" in units.group(1), (field, units)
+        told += page
+    assert "`sensor_msgs/msg/Imu`, 324 bytes, in the frame `v/imu` (forward, left, up)" in told
+    assert "Units: `angular_velocity` rad s-1, `linear_acceleration` m s-2." in told
+    assert "in the frame `map` (east, north, up)" in told
+    assert "in the frame `v/eye_optical` (right, down, forward)" in told
+    assert "`velocity[0]` (`propeller_rpm`) rad s-1" in told  # of the message, not of the sensor
+    assert "`position[4]` (`lock`) 1" in told
+
+
 def test_its_sentences_are_sentences(page):
     lines = re.findall(r"^\$.*$", page, re.MULTILINE)
     kinds = {pynmea2.parse(line, check=True).sentence_type for line in lines}

@@ -9,11 +9,12 @@ import numpy as np
 from seatrial.bridges.nmea.can import MESSAGES, Sender, candump
 from seatrial.bridges.nmea.sentences import SPOKEN, sentence
 from seatrial.engine.frames import RunHeader, VehicleInfo
-from seatrial.ros.layout import TypeStore
+from seatrial.ros.layout import MessageFactory, TypeStore
 from seatrial.ros.payloads import payload_layout
 from seatrial.ros.places import open_fields
+from seatrial.ros.sensor_messages.optical import OPTICAL
 from seatrial.ros.sensor_topics import payload_places, sensor_topics
-from seatrial.ros.topics import Topic, namespaces
+from seatrial.ros.topics import JOINT_STATE, WORLD_FRAME, Topic, namespaces
 from seatrial.signals import Measurements, SensorInfo
 
 TIME = 12.5
@@ -21,6 +22,25 @@ TIME = 12.5
 _NUMPY = {"<f8": "float64", "<f4": "float32", "i1": "int8"}
 _MOST_BYTES = 512
 """Of an example that are shown."""
+_TURNING = "rad s-1"
+"""Of the velocity of a joint, whatever its sensor counts in."""
+_UNITS = {
+    "Imu": {"orientation": "1", "angular_velocity": "rad s-1", "linear_acceleration": "m s-2"},
+    "MagneticField": {"magnetic_field": "T"},
+    "NavSatFix": {"status": "1", "latitude": "deg", "longitude": "deg", "altitude": "m"},
+    "TwistWithCovarianceStamped": {"twist.twist.linear": "m s-1", "twist.covariance": "m2 s-2"},
+    "PoseWithCovarianceStamped": {"pose.pose.position": "m"},
+    "FluidPressure": {"fluid_pressure": "Pa"},
+    "Temperature": {"temperature": "degC"},
+    "Range": {"range": "m"},
+    "Vector3Stamped": {"vector": "m s-1"},
+    "BatteryState": {"voltage": "V", "current": "A", "percentage": "1"},
+    "Dvl": {
+        **{"velocity_mode": "1", "velocity": "m s-1", "velocity_covar": "m2 s-2", "altitude": "m"},
+        **{"course_gnd": "rad", "speed_gnd": "m s-1", "num_good_beams": "1", "range": "m"},
+    },
+}
+"""By message and field, as ROS has them."""
 
 
 def interface_document(header: RunHeader, vehicle: VehicleInfo) -> str:
@@ -34,6 +54,9 @@ def interface_document(header: RunHeader, vehicle: VehicleInfo) -> str:
         "the four bytes of encapsulation (`00 01 00 00`). `stamp` is the time at which a sample "
         "was taken: uint32 seconds, uint32 nanoseconds. What is not listed does not change. The "
         "numbers of an example are made up: 0.1, 0.2, 0.3 … in the order of the components.",
+        "Components are in the axes of seatrial, forward, starboard, down, or north, east, down "
+        "where they tell of the world. Messages are in those of ROS, which stand behind their "
+        "frames: signs and order differ.",
     ]
     for sensor in vehicle.sensors:
         parts.append(_sensor(header, sensor, topics[sensor.name], payloads.get(sensor.name)))
@@ -64,10 +87,11 @@ def _sensor(
     ]
     store = TypeStore()
     for topic in topics:
-        parts.append(_topic(store, topic, samples))
+        parts.append(_topic(store, info, topic, samples))
     if payload is not None and info.payload is not None:
         layout = payload_layout(store, info, payload[1])
-        parts.append(f"### `{payload[0]}`\n\n`{layout.typename}`, {layout.told()}.")
+        told = f"`{layout.typename}`, {layout.told()}, {_in_frame(payload[1])}."
+        parts.append(f"### `{payload[0]}`\n\n{told}")
     spoken = _sentences(header, info, samples)
     if spoken:
         parts.append("### NMEA 0183\n\n```text\n" + "".join(spoken) + "```")
@@ -77,11 +101,13 @@ def _sensor(
     return "\n\n".join(parts)
 
 
-def _topic(store: TypeStore, topic: Topic[Any], samples: Measurements) -> str:
+def _topic(store: TypeStore, info: SensorInfo, topic: Topic[Any], samples: Measurements) -> str:
     layout = store.layout(topic.typename, topic.build, topic.slots)
+    paths = open_fields(store, topic)
     rows = [] if layout.stamp is None else [(str(layout.stamp), "uint32 × 2", "`stamp`")]
-    for (offset, kind), path in zip(layout.slots, open_fields(store, topic), strict=True):
+    for (offset, kind), path in zip(layout.slots, paths, strict=True):
         rows.append((str(offset), _NUMPY[kind], f"`{path}`"))
+    blank = topic.build(MessageFactory(store.types))
     message = layout.encode(np.array([round(TIME * 1e9)]), topic.pack(samples))[0]
     shown = message[:_MOST_BYTES].hex(" ")
     lines = [shown[i : i + 96].rstrip() for i in range(0, len(shown), 96)]
@@ -90,10 +116,36 @@ def _topic(store: TypeStore, topic: Topic[Any], samples: Measurements) -> str:
     return "\n\n".join(
         [
             f"### `{topic.name}`",
-            f"`{topic.typename}`, {layout.size:,} bytes.",
+            f"`{topic.typename}`, {layout.size:,} bytes, {_in_frame(blank.header.frame_id)}.",
+            *_units(info, topic.typename, paths, blank),
             _table(("byte", "type", "field"), rows),
             "```text\n" + "\n".join(lines) + "\n```",
         ]
+    )
+
+
+def _in_frame(frame: str) -> str:
+    axes = "right, down, forward" if frame.endswith(OPTICAL) else "forward, left, up"
+    return f"in the frame `{frame}` ({'east, north, up' if frame == WORLD_FRAME else axes})"
+
+
+def _units(info: SensorInfo, typename: str, paths: list[str], blank: Any) -> list[str]:
+    """Those of a message's fields; of named numbers also what each of them is."""
+    told: dict[str, str] = {}
+    for path in paths:
+        if typename == JOINT_STATE:
+            list_, _, number = path.removesuffix("]").partition("[")
+            name = blank.name[int(number)]
+            own = dict(zip(info.components, info.units, strict=True))
+            alone = info.units[0] if len(info.units) == 1 and name == info.name else "1"
+            unit = _TURNING if list_ == "velocity" else own.get(name, alone)
+            told[f"`{path}` (`{name}`)"] = unit
+        else:
+            fields = _UNITS[typename.rpartition("/")[2]]
+            field = next(f for f in fields if path == f or path.startswith((f"{f}.", f"{f}[")))
+            told[f"`{field}`"] = fields[field]
+    return ["Units: " + ", ".join(f"{what} {unit}" for what, unit in told.items()) + "."] * any(
+        told
     )
 
 
