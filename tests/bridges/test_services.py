@@ -83,6 +83,10 @@ def wait_for(what):
     return found
 
 
+def following(peer, writer):
+    return peer.heard[writer].following if writer in peer.heard else 1
+
+
 def test_a_question_is_heard_once_and_its_answer_names_it(services):
     peer = Peer(services)
     peer.join()
@@ -146,6 +150,40 @@ def test_who_is_gone_makes_room_for_others(services):
     next(iter(services._peers.values())).until = 0.0
     late.join()
     wait_for(lambda: late.prefix in services._peers)
+
+
+def test_an_endpoint_that_is_gone_is_forgotten_and_the_next_one_is_heard(services):
+    """Nobody asked for its end again and again, and who makes a client for each call goes on."""
+    peer = Peer(services)
+    peer.join()
+    wait_for(lambda: services._peers)
+    known = services._peers[peer.prefix]
+    for i in range(300):
+        entity = struct.pack(">I", 0x1103 + 0x100 * i)
+        peer.endpoint(b"\0\0\x03\xc2", entity, "rq/xRequest", 2 * i + 1)
+        key = struct.pack("<HH", 0x70, 16) + peer.prefix + entity + struct.pack("<HH", 1, 0)
+        peer.send(peer.data(b"\0\0\x03\xc2", 2 * i + 2, b"", flags=3, inline=key))
+        if i % 50 == 49:
+            wait_for(lambda i=i: following(known, b"\0\0\x03\xc2") == 2 * i + 3)
+    assert not known.writes
+    peer.endpoint(b"\0\0\x03\xc2", b"\0\0\x11\x03", "rq/xRequest", 601)
+    wait_for(lambda: known.writes)
+
+
+def test_a_peer_of_endless_endpoints_takes_no_endless_memory(services):
+    peer = Peer(services)
+    peer.join()
+    wait_for(lambda: services._peers)
+    known = services._peers[peer.prefix]
+    for i in range(400):
+        entity = struct.pack(">I", 0x1104 + 0x100 * i)
+        peer.endpoint(b"\0\0\x04\xc2", entity, "rr/xReply", i + 1)
+        body = b"\0" * 4 + entity + struct.pack("<iIiI", 0, 1, 0, 2) + bytes(4)
+        peer.send(struct.pack("<BBH", 8, 1, len(body)) + body)  # GAP of a writer that is not known
+        if i % 50 == 49:
+            wait_for(lambda i=i: following(known, b"\0\0\x04\xc2") == i + 2)
+    assert sum(map(len, known.reads.values())) <= 256
+    assert len(known.heard) <= 2
 
 
 def test_garbage_and_strangers_are_outlived(services):

@@ -30,6 +30,7 @@ from seatrial.bridges.ros2.wire import (
     ENDPOINTS,
     GAP,
     HEARTBEAT,
+    KEY_HASH,
     LEASE_DURATION,
     META_LOCATOR,
     PARTICIPANT,
@@ -72,8 +73,8 @@ BEAT = 0.1
 PARTICIPANTS = 50
 """Of a domain on this machine, at whose ports one announces oneself."""
 MOST_PEERS = 64
-MOST_WRITERS = 256
-"""Of one peer."""
+MOST_ENDPOINTS = 256
+"""Of one peer that write questions, and as many that read answers."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,13 @@ class _Peer:
     """By entity of our writer those of its readers that match."""
     taken: dict[bytes, int] = field(default_factory=dict)
     """Number up to which our writers' samples are there."""
+
+    def forget(self, entity: bytes) -> None:
+        """One of its endpoints is gone."""
+        if self.writes.pop(entity, None) is not None:
+            self.heard.pop(entity, None)
+        for readers in self.reads.values():
+            readers.discard(entity)
 
 
 class Services:
@@ -247,7 +255,8 @@ class Services:
                     self._send(peer, heard.acknack(own, writer, last), place)
         elif kind == GAP:
             start, base = read_number(body, 8), read_number(body, 16)
-            peer.heard.setdefault(writer, Heard()).skip(start, base - 1)
+            if writer in (PUB_WRITER, SUB_WRITER) or writer in peer.writes:
+                peer.heard.setdefault(writer, Heard()).skip(start, base - 1)
         else:
             self._acknowledged(peer, reader, writer, body)
 
@@ -274,15 +283,14 @@ class Services:
     def _data(self, flags: int, body: bytes, prefix: bytes) -> None:
         (offset,) = struct.unpack_from("<H", body, 2)
         writer, number = body[8:12], read_number(body, 12)
-        at, related = 4 + offset, None
+        at = 4 + offset
+        beside: dict[int, bytes] = {}
         if flags & 2:
             beside, at = parameters(body, at)
-            related = beside.get(RELATED) or beside.get(RELATED_FAST_DDS)
-        if not flags & 4:
-            return  # disposed of: its lease ends it
-        data = body[at:]
+        data, whole = body[at:], flags & 4
         if writer == SPDP_WRITER:
-            self._participant(prefix, data)
+            if whole:  # one that leaves is ended by its lease
+                self._participant(prefix, data)
             return
         peer = self._peers.get(prefix)
         if peer is None:
@@ -290,12 +298,17 @@ class Services:
         known = writer in (PUB_WRITER, SUB_WRITER) or writer in peer.writes
         if not known or not peer.heard.setdefault(writer, Heard()).take(number):
             return
-        if writer == PUB_WRITER:
+        if not whole:
+            key = parameters(data, 4)[0].get(ENDPOINT_GUID) if flags & 8 else beside.get(KEY_HASH)
+            if writer in (PUB_WRITER, SUB_WRITER) and key is not None:
+                peer.forget(key[12:16])
+        elif writer == PUB_WRITER:
             self._their_writer(peer, data)
         elif writer == SUB_WRITER:
             self._their_reader(peer, data)
         else:
             # The asker's reader stands for it where it says which that is.
+            related = beside.get(RELATED) or beside.get(RELATED_FAST_DDS)
             asker = related[:16] if related and any(related[:16]) else prefix + writer
             topic = peer.writes[writer]
             self._questions.append(Question(topic, data, peer.vendor, asker, number))
@@ -330,13 +343,13 @@ class Services:
     def _their_writer(self, peer: _Peer, data: bytes) -> None:
         told, _ = parameters(data, 4)
         topic = read_string(told[TOPIC])
-        if topic in self._readers and len(peer.writes) < MOST_WRITERS:
+        if topic in self._readers and len(peer.writes) < MOST_ENDPOINTS:
             peer.writes[told[ENDPOINT_GUID][12:16]] = topic
 
     def _their_reader(self, peer: _Peer, data: bytes) -> None:
         told, _ = parameters(data, 4)
         own = self._wanted.get(read_string(told[TOPIC]))
-        if own is not None:
+        if own is not None and sum(map(len, peer.reads.values())) < MOST_ENDPOINTS:
             peer.reads.setdefault(own, set()).add(told[ENDPOINT_GUID][12:16])
             # Who comes later hears what comes later.
             writer = next(w for w in self._answers.values() if w.entity == own)
