@@ -137,6 +137,10 @@ class _Player:
         self.episodes: Episodes | None = None
         self._step: Any = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy finds the program again, which is no data."""
+        return {**vars(self), "_step": None}
+
     def reset(self, seed: int | None) -> Floats:
         """New episodes; without a seed they go on with the numbers of the last ones, and the first
         of all are drawn by chance, as Gymnasium asks: copies of an environment do not all play the
@@ -248,7 +252,15 @@ class Vector(VectorEnv[Floats, Floats, NDArray[Any]]):
     }
 
     def __init__(self, task: str, num_envs: int = 1, **options: Any) -> None:
-        options.pop("render_mode", None)
+        if options.pop("render_mode", None) is not None:
+            raise SpecError(
+                Problem(
+                    "many vehicles at once are not drawn",
+                    path=("render_mode",),
+                    expected="none",
+                    mend='gymnasium.make(..., render_mode="rgb_array") draws a single one',
+                )
+            )
         num_envs = whole("num_envs", num_envs)
         _check_options(options, "say how many with `num_envs`")
         _require_threads()

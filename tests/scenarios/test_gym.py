@@ -1,6 +1,8 @@
 """Environments for agents that learn, judged by Gymnasium's own checker and by plane geometry."""
 
+import copy
 import multiprocessing
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -103,6 +105,18 @@ def test_the_same_seed_gives_the_same_episode():
 
     assert play(5).tobytes() == play(5).tobytes()
     assert not np.array_equal(play(5), play(6))
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda e: pickle.loads(pickle.dumps(e))])
+def test_a_copy_of_an_environment_goes_on_as_it_would(copied):
+    """Whoever plans ahead copies it in the middle of an episode."""
+    env = Single("HeadingHold", world="sea-state-4")
+    env.reset(seed=5)
+    action = np.array([0.3, 0.5], np.float32)
+    env.step(action)
+    other = copied(env)
+    for _ in range(3):
+        assert np.array_equal(env.step(action)[0], other.step(action)[0])
 
 
 def test_episodes_end_when_their_time_is_up_and_begin_anew(otters):
@@ -307,6 +321,7 @@ def test_what_cannot_be_posed_is_refused(options, words):
         (Single, {"vary": "x"}, "^vary: "),
         (Vector, {"num_envs": 1.5}, "^num_envs: "),
         (Vector, {"num_envs": 0}, "^num_envs: "),
+        (Vector, {"render_mode": "rgb_array"}, "^render_mode: "),
     ],
 )
 def test_environments_refuse_by_the_name_that_was_given(kind, options, words):
