@@ -52,13 +52,17 @@ def vector(x, y, z):
     return make("geometry_msgs/msg/Vector3", x, y, z)
 
 
-def header():
-    return make("std_msgs/msg/Header", make("builtin_interfaces/msg/Time", 0, 0), "map")
+def header(frame="map"):
+    return make("std_msgs/msg/Header", make("builtin_interfaces/msg/Time", 0, 0), frame)
 
 
 def pose(x, y):
     level = make("geometry_msgs/msg/Quaternion", 0.0, 0.0, 0.0, 1.0)
     return make("geometry_msgs/msg/Pose", make("geometry_msgs/msg/Point", x, y, 0.0), level)
+
+
+def stamped(where, frame=""):
+    return make("geometry_msgs/msg/PoseStamped", header(frame), where)
 
 
 def float64(x):
@@ -167,12 +171,17 @@ def test_faults_controls_and_release():
         ("/boat/actuator_cmd", actuator(["cs_1"], [1.0, 2.0])),
         ("/boat/actuator_cmd", actuator(["cs_1", "cs_1"], [1.0, 2.0])),
         ("/boat/waypoints", make("geometry_msgs/msg/PoseArray", header(), [])),
+        ("/boat/waypoints", make("geometry_msgs/msg/PoseArray", header("odom"), [pose(1, 2)])),
+        ("/boat/goal_pose", stamped(pose(1, 2), "boat/base_link")),
+        ("/boat/follow_path", make("nav_msgs/msg/Path", header("utm"), [stamped(pose(1, 2))])),
+        ("/boat/follow_path", make("nav_msgs/msg/Path", header(), [stamped(pose(1, 2), "utm")])),
         ("/boat/waypoints", make("geometry_msgs/msg/PoseArray", header(), [pose(math.nan, 0.0)])),
         ("/simulation/control", text("explode")),
         ("/simulation/set_sea_state", vector(math.nan, 6.0, 0.0)),
     ],
 )
 def test_what_is_no_order_is_refused_with_a_reason(topic, message):
+    """A place in a frame that is not the world's is another place."""
     with pytest.raises(MessageError):
         steering().request(topic, message)
 
@@ -254,6 +263,43 @@ def test_thrusters_that_are_ordered_in_newtons_are_told_so_to_panisim():
     said = dict(streams.messages(0.0, Frames(np.empty(0), ()), {"remus": state}))
     told = STORE.read("std_msgs/msg/Float64MultiArray", said["/remus_00/vessel_state"]).data
     assert told[12:] == pytest.approx([5.0, -3.0, 7.5])
+
+
+def test_vehicles_are_numbered_as_panisim_numbers_them():
+    profile = PROFILES["panisim"]
+    names = ["otter", "otter_1", "otter_07", "remus_100", "kvlcc2_l7"]
+    assert [profile.namespace(name) for name in names] == [
+        *("otter_00", "otter_01", "otter_07", "remus_100_00", "kvlcc2_l7_00"),
+    ]
+    assert PROFILES["seatrial"].namespace("otter_1") == "otter_1"
+    two = [{"name": name, "vehicle": "otter"} for name in ("otter", "otter_0")]
+    two[1] |= {"start": {"position": [20, 0, 0]}}
+    header = st.compile_scenario(st.Scenario(duration=1.0, world="calm", vehicles=two)).header
+    Streams(header, PROFILES["seatrial"])
+    with pytest.raises(st.RecordingError, match="/otter_00"):
+        Streams(header, profile)
+
+
+def test_an_attitude_of_panisim_is_that_of_forward_starboard_down_to_north_east_down():
+    rov = {"name": "rov", "vehicle": "bluerov2", "start": {"position": [0, 0, 5]}}
+    header = st.compile_scenario(st.Scenario(duration=1.0, world="calm", vehicles=[rov])).header
+    own = [0.9, 0.1, -0.3, 0.3, 0.4, 0.5, 0.6]  # w x y z, then the rates
+    info = next(s for s in header.vehicles[0].sensors if s.name == "ahrs")
+    assert [c.rpartition("_")[2] for c in info.components] == [*"wxyz", *"xyz"]
+    stamps, none = np.array([0.5]), np.empty((0, 1, 0))
+    sample = Measurements(
+        stamps,
+        stamps[:, None],
+        np.array([[own]]),
+        np.ones((1, 1), bool),
+        np.zeros((1, 1), np.int32),
+    )
+    empty = VehicleFrames(**dict.fromkeys(VehicleFrames.__dataclass_fields__, none))
+    frames = Frames(np.empty(0), (GroupFrames(("rov",), empty, {"ahrs": sample}),))
+    said = dict(Streams(header, PROFILES["panisim"]).messages(0.5, frames, {}))
+    imu = STORE.read("sensor_msgs/msg/Imu", said["/rov_00/ahrs"])
+    turn, rate = imu.orientation, imu.angular_velocity
+    assert [turn.w, turn.x, turn.y, turn.z, rate.x, rate.y, rate.z] == pytest.approx(own)
 
 
 @pytest.mark.parametrize(("profile", "sign"), [("seatrial", -1.0), ("panisim", 1.0)])

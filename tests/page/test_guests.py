@@ -13,7 +13,10 @@ from websockets.sync.client import connect
 
 import seatrial as st
 from seatrial import viewing
+from seatrial.engine.frames import Act, read_act, write_details
+from seatrial.signals import RELEASE, Command
 from seatrial.viewer import server
+from seatrial.viewer.guests import Order
 from shown import SCENARIO
 
 ORDER = {"op": "publish", "topic": "/otter/cmd/thrusters", "msg": {"data": [0.5, 0.5]}}
@@ -79,6 +82,15 @@ def test_roslibpy_hears_and_drives_the_run_of_the_page(page, tmp_path):
     assert limit[0] > 10.0
     acts = [(act.who, act.what) for act in recording.acts]
     assert acts == [("operator", "order"), ("operator", "pause"), ("operator", "play")]
+
+
+def test_an_act_tells_what_was_given_back():
+    command = Command(channels={"left": 1.0}, release=("right", "left"))
+    told = {"vehicle": "otter", "release": ["left", "right"], "channels": {"left": 1.0}}
+    assert Order("otter", command).value == told
+    act = Act(1.0, "operator", "order", Order("otter", RELEASE).value)
+    assert act.value == {"vehicle": "otter", "release": "all"}
+    assert read_act(act.time, act.who, act.what, write_details(act)) == act
 
 
 def test_the_sea_changes_and_a_run_begins_anew_under_a_client(page):

@@ -5,7 +5,8 @@
 - `cmd/thrusters`, Float64MultiArray: all channels in order, −1 to 1 of their limits.
 - `actuator_cmd`, interfaces/Actuator: `cs_1` in degrees, `th_1` in rpm (in N where it is ordered in
   N), or names of channels.
-- `goal_pose`, `waypoints`, `follow_path`, PoseStamped, PoseArray, Path: places to go to in order.
+- `goal_pose`, `waypoints`, `follow_path`, PoseStamped, PoseArray, Path: places to go to in order,
+  in the frame `map`; a header without a frame means that one.
 - `cruise_speed`, Float64: the speed to them, m/s.
 - `set_fault`, `clear_fault`, String: a fault of the scenario by name.
 - `release`, Empty: the vehicle is given back.
@@ -22,6 +23,7 @@ from seatrial.engine.frames import VehicleInfo
 from seatrial.ros.axes import swap_world
 from seatrial.ros.definitions import ACTUATOR
 from seatrial.ros.profiles import ARRAY, Profile, surfaces_and_thrusters
+from seatrial.ros.topics import WORLD_FRAME
 from seatrial.signals import RELEASE, Command, Setpoint
 
 FLOAT = "std_msgs/msg/Float64"
@@ -84,9 +86,11 @@ def command_topics(
         topic("cmd_vel", "geometry_msgs/msg/Twist", _velocity),
         topic("cmd/thrusters", ARRAY, lambda m: _shares(m, vehicle, limits)),
         topic("actuator_cmd", ACTUATOR, lambda m: _named(m, vehicle)),
-        topic("goal_pose", "geometry_msgs/msg/PoseStamped", lambda m: _route([m.pose])),
+        topic("goal_pose", "geometry_msgs/msg/PoseStamped", lambda m: _route([m.pose], m)),
         topic(
-            "follow_path", "nav_msgs/msg/Path", lambda m: _route([pose.pose for pose in m.poses])
+            "follow_path",
+            "nav_msgs/msg/Path",
+            lambda m: _route([pose.pose for pose in m.poses], m, *m.poses),
         ),
         topic("cruise_speed", FLOAT, lambda m: Cruise(_number(m.data))),
         topic("set_fault", TEXT, lambda m: Fault(m.data, on=True)),
@@ -94,7 +98,9 @@ def command_topics(
         topic("release", "std_msgs/msg/Empty", lambda m: RELEASE),
     ]
     if not profile.north_east_down:  # Panisim's controllers show theirs there, in NED
-        found.append(topic("waypoints", "geometry_msgs/msg/PoseArray", lambda m: _route(m.poses)))
+        found.append(
+            topic("waypoints", "geometry_msgs/msg/PoseArray", lambda m: _route(m.poses, m))
+        )
     for actuator in vehicle.actuators:
         if profile.name == "vrx":
             engine = actuator.name.removesuffix("_angle")
@@ -151,7 +157,13 @@ def _named(m: Any, vehicle: VehicleInfo) -> Command:
     return Command(channels=orders)
 
 
-def _route(poses: list[Any]) -> Route:
+def _route(poses: list[Any], *stamped: Any) -> Route:
+    """Places in the frame of the world: what is said of another one is nothing to go by."""
+    for one in stamped:
+        if one.header.frame_id not in ("", WORLD_FRAME):
+            raise MessageError(
+                f"places are in the frame `{WORLD_FRAME}`, not `{one.header.frame_id[:80]}`"
+            )
     if not 1 <= len(poses) <= 10_000:
         raise MessageError(f"{len(poses)} places")
     enu = np.array([[_number(getattr(p.position, axis)) for axis in "xyz"] for p in poses])

@@ -16,7 +16,7 @@ import numpy as np
 
 from seatrial.engine.frames import VehicleFrames, VehicleInfo, euler_angles
 from seatrial.errors import Problem, SpecError
-from seatrial.ros.axes import swap_body, swap_world
+from seatrial.ros.axes import swap_attitude, swap_body, swap_world
 from seatrial.ros.layout import Array, Message, MessageFactory
 from seatrial.ros.topics import (
     ODOMETRY,
@@ -36,14 +36,17 @@ class Profile:
     name: str
     renamed: tuple[tuple[str, str], ...] = ()
     """Regular expressions of our names, and what they become."""
-    suffix: str = ""
-    """Behind every vehicle's namespace."""
+    numbered: bool = False
+    """Whether every vehicle's namespace ends with a number of two digits."""
     north_east_down: bool = False
     """Whether odometry and sensors keep seatrial's axes."""
 
     def namespace(self, name: str) -> str:
-        """Of a vehicle."""
-        return name if name.endswith(self.suffix) else f"{name}{self.suffix}"
+        """Of a vehicle: `otter_0` of a swarm is `otter_00` there, and `otter` is so too."""
+        if not self.numbered:
+            return name
+        counted = re.fullmatch(r"(.+)_(\d{1,2})", name)
+        return f"{counted[1]}_{int(counted[2]):02d}" if counted else f"{name}_00"
 
     def topic(self, name: str) -> str:
         """Its name in this profile."""
@@ -58,6 +61,8 @@ class Profile:
             return topic
         if topic.typename.endswith("/Imu") and topic.slots == 6:
             turn = _each_vector(swap_body)
+        elif topic.typename.endswith("/Imu") and topic.slots == 7:
+            turn = _turned_attitude
         elif topic.typename.endswith("/PoseWithCovarianceStamped") and topic.slots == 3:
             turn = swap_world
         else:
@@ -115,6 +120,12 @@ def build_array(f: MessageFactory, count: int) -> Message:
     return f.make(ARRAY, layout, np.array([f.slot() for _ in range(count)]))
 
 
+def _turned_attitude(v: Array) -> Array:
+    """A quaternion x y z w, then rates."""
+    attitude = np.roll(swap_attitude(np.roll(v[:, :4], 1, axis=-1)), -1, axis=-1)
+    return np.hstack([attitude, swap_body(v[:, 4:])])
+
+
 def _each_vector(swap: Callable[[Array], Array]) -> Callable[[Array], Array]:
     return lambda v: np.hstack([swap(v[:, i : i + 3]) for i in range(0, v.shape[1], 3)])
 
@@ -129,7 +140,7 @@ PROFILES = {
             (r"/(\w+)/rudder_angle", r"/\1/Rudder_1/encoder"),
             (r"/(\w+)/(\w+)_angle", r"/\1/\2/encoder"),
         ),
-        suffix="_00",
+        numbered=True,
         north_east_down=True,
     ),
     "vrx": Profile(

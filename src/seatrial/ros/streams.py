@@ -32,6 +32,7 @@ from seatrial.ros.topics import (
     Topic,
     build_clock,
     namespaces,
+    refuse_shared,
 )
 from seatrial.signals import Measurements
 
@@ -55,10 +56,9 @@ class Streams:
     def __init__(self, header: RunHeader, profile: Profile) -> None:
         self._store = TypeStore()
         self._header = header
-        self.namespaces = {
-            vehicle: profile.namespace(name)
-            for vehicle, name in namespaces(header.vehicles).items()
-        }
+        own = namespaces(header.vehicles)
+        self.namespaces = {vehicle: profile.namespace(name) for vehicle, name in own.items()}
+        refuse_shared(self.namespaces)
         self.topics: dict[str, tuple[str, Kind]] = {}
         """Type and kind by name."""
         self._clock = self._store.layout(CLOCK_TYPE, build_clock, 0)

@@ -57,18 +57,22 @@ def build_clock(f: MessageFactory) -> Message:
 
 def namespaces(vehicles: tuple[VehicleInfo, ...]) -> dict[str, str]:
     """A legal ROS name for every vehicle."""
-    result: dict[str, str] = {}
-    for vehicle in vehicles:
-        name = ros_name(vehicle.name)
-        for other, taken in result.items():
-            if taken == name:
-                raise RecordingError(
-                    f"vehicles {other!r} and {vehicle.name!r} would share the topics /{name}/…\n"
-                    "  expected: names that differ in letters and digits\n"
-                    "  to mend:  rename one of the two vehicles in the scenario"
-                )
-        result[vehicle.name] = name
+    result = {vehicle.name: ros_name(vehicle.name) for vehicle in vehicles}
+    refuse_shared(result)
     return result
+
+
+def refuse_shared(spaces: dict[str, str]) -> None:
+    """Refuse vehicles whose topics would have the same names."""
+    whose: dict[str, str] = {}
+    for vehicle, name in spaces.items():
+        other = whose.setdefault(name, vehicle)
+        if other != vehicle:
+            raise RecordingError(
+                f"vehicles {other!r} and {vehicle!r} would share the topics /{name}/…\n"
+                "  expected: names that differ in letters and digits\n"
+                "  to mend:  rename one of the two vehicles in the scenario"
+            )
 
 
 def ros_name(name: str) -> str:

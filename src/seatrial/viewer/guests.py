@@ -29,6 +29,9 @@ class Order:
     def value(self) -> dict[str, Any]:
         """As an act of a recording has it."""
         told: dict[str, Any] = {"vehicle": self.vehicle}
+        if self.command.release:
+            release = self.command.release
+            told["release"] = release if release == "all" else sorted(release)
         if self.command.channels:
             told["channels"] = dict(self.command.channels)
         if self.command.setpoint is not None:
