@@ -184,13 +184,13 @@ def camera(bodies=(), fidelity="ideal", rays=None, **described):
     return fit("camera", CALM, 10.0, rays=rays or RayScene(bodies), fidelity=fidelity, **given)
 
 
-def views(count=1, position=(0.0, 0.0, -5.0), velocity=None, turn=None):
+def views(count=1, position=(0.0, 0.0, -5.0), velocity=None, turn=None, attitude=LEVEL):
     def tiled(values):
         return None if values is None else np.tile(np.array(values, float), (count, 1))
 
     return Views(
         tiled(position),
-        tiled(LEVEL),
+        tiled(attitude),
         np.arange(count),
         np.tile(np.array([1, 2], np.uint32), (count, 1)),
         tiled(velocity),
@@ -305,6 +305,23 @@ def test_motion_blurs_by_speed_times_exposure():
     expected = focal * speed * time / 10.0
     assert blurred[1] <= 1
     assert blurred[0] == pytest.approx(expected, abs=0.2 * expected + 1.0)
+
+
+@pytest.mark.parametrize("pitch", [20.0, 90.0])
+def test_a_camera_that_moves_and_sees_nothing_but_sky_takes_its_picture(pitch):
+    """What is without end does not blur, however fast the camera goes."""
+    built = camera(fidelity="full", full_well=1e6, read_noise=0)
+    moving = views(velocity=(3.0, 0.0, 0.0), turn=(0.0, 0.0, 0.0), attitude=pitched(pitch))
+    still = views(velocity=(0.0, 0.0, 0.0), turn=(0.0, 0.0, 0.0), attitude=pitched(pitch))
+    seen, expected = (built.dense.expand(v, CALM).payload[0] for v in (moving, still))
+    assert seen.min() > 0
+    np.testing.assert_array_equal(seen, expected)
+
+
+def test_a_camera_level_with_a_calm_sea_sees_its_surface_and_not_through_it():
+    seen = picture((0, 0, 0), pitched(-30.0), bottom=5.0, wanted=("instance", "depth"))
+    assert np.all(seen["instance"] == 1)
+    assert seen["depth"].max() < 0.01
 
 
 def test_the_same_sample_has_the_same_bytes_alone_or_among_others():

@@ -17,6 +17,7 @@ import seatrial as st
 from seatrial.dataset import exports, files
 from seatrial.dataset.detection.making import make_detection_sets
 from seatrial.dataset.flight import Motion, Mounting, rotate
+from seatrial.dataset.making import camera_name
 from seatrial.dataset.names import Picture, read_name
 from seatrial.dataset.pictures import pixels
 from seatrial.dataset.pictures.objects import things
@@ -24,6 +25,7 @@ from seatrial.dataset.sequence import read_dataset
 from seatrial.dataset.stream import read_stream
 from seatrial.dataset.tables import read_table
 from seatrial.datasets import make_dataset
+from seatrial.datasets.cameras import cameras_of, cut, listed
 from seatrial.errors import DatasetError, SpecError
 from seatrial.geometry.bodies import rotation_matrix
 from seatrial.spec.sensors.cameras import Camera
@@ -180,6 +182,29 @@ def test_a_camera_says_its_view_by_pixels_or_by_an_angle():
         Camera(**eely, field_of_view=1.0)
     with pytest.raises(SpecError, match="`focus` needs the `focal_length`"):
         Camera(type="camera", name="camera", rate=10, focus=2.0)
+
+
+def test_every_camera_takes_as_many_frames_as_are_asked_for():
+    """Also the faster one of two, and one that is faster than the frames of a recording."""
+    slow = {"name": "slow", "rate": 4, "position": [0.2, 0.0, 0.0]}
+    fast = {"name": "fast", "rate": 50, "position": [0.2, 0.0, 0.1]}
+    rov = {"vehicle": "bluerov2_heavy", "name": "rov", "sensors": [CAMERA | slow, CAMERA | fast]}
+    both = scenario(vehicles=[rov])
+    fitted = cameras_of(both)
+    taken = [camera.frames for camera in listed(fitted, cut(both, fitted, 3), 3)]
+    assert taken == [3, 3]
+    assert [camera.frames for camera in listed(fitted, both, None)] == [8, 100]
+    late = scenario(vehicles=[rov], duration=0.2)
+    with pytest.raises(SpecError, match="ends before `slow` has taken a picture"):
+        listed(cameras_of(late), late, None)
+
+
+def test_more_cameras_than_digits_have_one_letter_each():
+    taken = []
+    for _ in range(12):
+        taken.append(camera_name(False, "", taken))
+    assert taken[9:] == ["M9", "Ma", "Mb"]
+    assert read_name(Picture("02", 0, taken[-1], "A", 0).file).camera == "Mb"
 
 
 def test_the_box_in_space_is_the_crate(made):

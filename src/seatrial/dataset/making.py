@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from seatrial._version import __version__
 from seatrial.dataset.files import JOURNAL, PARTIAL, SUMS, Journal, complaints, put, trouble
 from seatrial.dataset.flight import Array, Motion, Samples
-from seatrial.dataset.names import CAMERA_TYPES, Picture, sensor_folder
+from seatrial.dataset.names import CAMERA_TYPES, LETTERS, Picture, sensor_folder
 from seatrial.dataset.pictures.drawing import (
     DEPTH_RANGE,
     FILES,
@@ -333,7 +333,7 @@ def camera_name(looks_down: bool, pair: str, taken: Sequence[str]) -> str:
     """Type and number of a vehicle's next camera; `pair` is `L` or `R` of a stereo pair."""
     letter = pair or ("D" if looks_down else "M")
     assert letter in CAMERA_TYPES
-    return f"{letter}{sum(name[0] == letter for name in taken)}"
+    return f"{letter}{LETTERS[sum(name[0] == letter for name in taken)]}"
 
 
 def draw_sequence(
