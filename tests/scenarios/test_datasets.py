@@ -360,6 +360,44 @@ def test_one_that_was_killed_while_its_manifest_was_written_goes_on(tmp_path):
     assert every_file(tmp_path.parent / "clear") == every_file(tmp_path.parent / "undisturbed")
 
 
+def test_tables_that_a_kill_left_of_another_flight_are_not_taken_for_ones_own(made, tmp_path):
+    """Killed before its manifest was there, and begun anew with other options: nothing of it stays,
+    neither in the checksums nor, as poses of other vehicles, in the pictures."""
+    lines = []
+    for name in ("veh0/camL0/others.csv", "veh0/camM7/ground_truth.csv", "scenario.yaml"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"of another flight\n")
+        lines.append(files.line(name, b"of another flight\n"))
+    # The first one was renamed, but its line never came; the last one was never in the folder.
+    lines = [*lines[1:], files.line("../mine.txt", b"mine")]
+    (tmp_path.parent / "mine.txt").write_bytes(b"mine")
+    (tmp_path / files.JOURNAL).write_text("".join(lines))
+    make_dataset(scenario(), tmp_path, frames=FRAMES, sequence="02")
+    assert every_file(tmp_path) == every_file(made.folder)
+    assert (tmp_path.parent / "mine.txt").read_bytes() == b"mine"
+
+
+def test_one_that_was_killed_before_its_manifest_had_its_checksum_goes_on(made, tmp_path):
+    folder = tmp_path / "seq"
+    shutil.copytree(made.folder, folder)
+    sums = (folder / files.SUMS).read_text().splitlines(keepends=True)
+    (folder / files.SUMS).unlink()
+    kept = [row for row in sums if not row.endswith("  manifest.json\n")]
+    (folder / files.JOURNAL).write_text("".join(kept))
+    make_dataset(scenario(), folder, frames=FRAMES, sequence="02")
+    assert every_file(folder) == every_file(made.folder)
+
+
+def test_tables_whose_checksums_are_lost_are_not_believed(made, tmp_path):
+    folder = tmp_path / "seq"
+    shutil.copytree(made.folder, folder)
+    (folder / files.SUMS).unlink()
+    before = every_file(folder)
+    with pytest.raises(DatasetError, match="its checksum is lost"):
+        make_dataset(scenario(), folder, frames=FRAMES, sequence="02")
+    assert {n: b for n, b in every_file(folder).items() if files.SUMS not in n} == before
+
+
 @pytest.mark.parametrize(
     "changes",
     [

@@ -101,6 +101,17 @@ class Journal:
             self._file.flush()
             os.fsync(self._file.fileno())
 
+    def forget(self) -> None:
+        """Remove what has been written so far, as far as it still is what was written."""
+        with complaints(self._path):
+            for name, digest in self.known.items():
+                own = not Path(name).is_absolute() and ".." not in Path(name).parts
+                if own and trouble(self._folder, name, digest) is None:
+                    (self._folder / name).unlink()
+            self.known = {}
+            self._file.truncate(0)
+            (self._folder / SUMS).unlink(missing_ok=True)
+
     def has(self, names: Iterable[str]) -> bool:
         """Whether files are known and there, as they were written."""
         return all(
