@@ -68,7 +68,7 @@ def read_sums(path: Path) -> dict[str, str]:
     try:
         # a line with a flipped bit names nothing, and what it named is missing
         text = path.read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
     found = {}
     for row in text.splitlines(keepends=True):
