@@ -111,6 +111,29 @@ def test_a_calm_sea_mirrors_the_sky_by_fresnel():
         np.testing.assert_allclose(seen[row], share * above + (1.0 - share) * up, rtol=0.02)
 
 
+def test_a_shallow_bottom_is_seen_through_a_surface_that_mirrors_most():
+    """Beyond some incidence a ray is bent to the same slant under water, so that sand sends up as
+    much there: where the surface mirrors a fifth of the light as where it mirrors two thirds."""
+    sky = Sky(math.radians(40.0), math.pi, cloud=1.0)
+    lens = Lens(64, 480, 500.0)
+    seen = picture((0, 0, -3.0), sky=sky, lens=lens, bottom=2.0, water=medium("I")).mean(axis=1)
+    down = np.arctan((np.arange(480) - 239.5) / 500.0)
+    up = {}
+    for row in range(250, 480):
+        angle = 0.5 * math.pi - down[row]
+        bent = math.asin(math.sin(angle) / INDEX)
+        s = math.sin(angle - bent) / math.sin(angle + bent)
+        p = math.tan(angle - bent) / math.tan(angle + bent)
+        share = 0.5 * (s * s + p * p)
+        above = sky.radiance(np.array([math.cos(down[row]), 0.0, -math.sin(down[row])]))
+        up[round(share, 2)] = (seen[row] - share * above) / (1.0 - share)
+    near, far = (
+        np.mean([u for share, u in up.items() if abs(share - wanted) < 0.05], axis=0)
+        for wanted in (0.2, 0.65)
+    )
+    np.testing.assert_allclose(far, near, rtol=0.1)
+
+
 def test_snells_window_is_as_wide_as_the_index_says():
     """From below, all of the sky lies within asin(1/n) of straight up: 48.3° of sea water."""
     lens = Lens(401, 3, 150.0)
