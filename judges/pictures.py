@@ -91,6 +91,7 @@ def drawn(renderer: str, frames: int):  # type: ignore[no-untyped-def]
     from seatrial.compile.surroundings.world import build_ocean
     from seatrial.render.live.draw import draw
     from seatrial.render.picture import Lens, Shot, srgb
+    from seatrial.render.traced.settings import Tracing
     from seatrial.render.traced.tracer import Tracer
     from seatrial.spec.loading import load_text
     from seatrial.spec.scenario import Scenario
@@ -121,7 +122,7 @@ def drawn(renderer: str, frames: int):  # type: ignore[no-untyped-def]
         if tracer is None:
             colour = draw(stage, shot, ("colour",))["colour"]
         else:
-            colour = tracer.render(shot, SAMPLES, frame=k, denoise=True)["colour"]
+            colour = tracer.render(shot, Tracing(SAMPLES, denoise="oidn"), frame=k)["colour"]
         Image.fromarray(srgb(0.2 / colour.mean() * colour)).save(pictures / f"{k:04d}.png")
         places.append(place)
     return np.array(places)

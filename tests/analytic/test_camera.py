@@ -111,6 +111,29 @@ def test_a_calm_sea_mirrors_the_sky_by_fresnel():
         np.testing.assert_allclose(seen[row], share * above + (1.0 - share) * up, rtol=0.02)
 
 
+def test_a_shallow_bottom_is_seen_through_a_surface_that_mirrors_most():
+    """Beyond some incidence a ray is bent to the same slant under water, so that sand sends up as
+    much there: where the surface mirrors a fifth of the light as where it mirrors two thirds."""
+    sky = Sky(math.radians(40.0), math.pi, cloud=1.0)
+    lens = Lens(64, 480, 500.0)
+    seen = picture((0, 0, -3.0), sky=sky, lens=lens, bottom=2.0, water=medium("I")).mean(axis=1)
+    down = np.arctan((np.arange(480) - 239.5) / 500.0)
+    up = {}
+    for row in range(250, 480):
+        angle = 0.5 * math.pi - down[row]
+        bent = math.asin(math.sin(angle) / INDEX)
+        s = math.sin(angle - bent) / math.sin(angle + bent)
+        p = math.tan(angle - bent) / math.tan(angle + bent)
+        share = 0.5 * (s * s + p * p)
+        above = sky.radiance(np.array([math.cos(down[row]), 0.0, -math.sin(down[row])]))
+        up[round(share, 2)] = (seen[row] - share * above) / (1.0 - share)
+    near, far = (
+        np.mean([u for share, u in up.items() if abs(share - wanted) < 0.05], axis=0)
+        for wanted in (0.2, 0.65)
+    )
+    np.testing.assert_allclose(far, near, rtol=0.1)
+
+
 def test_snells_window_is_as_wide_as_the_index_says():
     """From below, all of the sky lies within asin(1/n) of straight up: 48.3° of sea water."""
     lens = Lens(401, 3, 150.0)
@@ -184,13 +207,13 @@ def camera(bodies=(), fidelity="ideal", rays=None, **described):
     return fit("camera", CALM, 10.0, rays=rays or RayScene(bodies), fidelity=fidelity, **given)
 
 
-def views(count=1, position=(0.0, 0.0, -5.0), velocity=None, turn=None):
+def views(count=1, position=(0.0, 0.0, -5.0), velocity=None, turn=None, attitude=LEVEL):
     def tiled(values):
         return None if values is None else np.tile(np.array(values, float), (count, 1))
 
     return Views(
         tiled(position),
-        tiled(LEVEL),
+        tiled(attitude),
         np.arange(count),
         np.tile(np.array([1, 2], np.uint32), (count, 1)),
         tiled(velocity),
@@ -305,6 +328,23 @@ def test_motion_blurs_by_speed_times_exposure():
     expected = focal * speed * time / 10.0
     assert blurred[1] <= 1
     assert blurred[0] == pytest.approx(expected, abs=0.2 * expected + 1.0)
+
+
+@pytest.mark.parametrize("pitch", [20.0, 90.0])
+def test_a_camera_that_moves_and_sees_nothing_but_sky_takes_its_picture(pitch):
+    """What is without end does not blur, however fast the camera goes."""
+    built = camera(fidelity="full", full_well=1e6, read_noise=0)
+    moving = views(velocity=(3.0, 0.0, 0.0), turn=(0.0, 0.0, 0.0), attitude=pitched(pitch))
+    still = views(velocity=(0.0, 0.0, 0.0), turn=(0.0, 0.0, 0.0), attitude=pitched(pitch))
+    seen, expected = (built.dense.expand(v, CALM).payload[0] for v in (moving, still))
+    assert seen.min() > 0
+    np.testing.assert_array_equal(seen, expected)
+
+
+def test_a_camera_level_with_a_calm_sea_sees_its_surface_and_not_through_it():
+    seen = picture((0, 0, 0), pitched(-30.0), bottom=5.0, wanted=("instance", "depth"))
+    assert np.all(seen["instance"] == 1)
+    assert seen["depth"].max() < 0.01
 
 
 def test_the_same_sample_has_the_same_bytes_alone_or_among_others():

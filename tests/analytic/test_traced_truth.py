@@ -215,6 +215,30 @@ def test_the_albedo_of_a_board_is_that_of_its_print():
         np.testing.assert_allclose(right, BLACK, rtol=0.02)
 
 
+@pytest.mark.parametrize("distortion", [(-0.25, 0.06, 0.0, 0.01, -0.02), (0.2, 0, 0, 0, 0)])
+def test_a_lens_that_distorts_bends_what_is_traced_as_it_bends_the_rest(distortion):
+    """A checker in the air by its albedo, evenly lit and by a lamp, beside the live picture by the same
+    lens; straight lines would lie pixels off."""
+    cells = np.indices((16, 16)).sum(axis=0) % 2.0
+    board = Body(
+        *("board", "box"), length=0.1, beam=12.0, height=12.0, pattern=cells,
+        position=np.array([3.0, 0.0, -15.0]), attitude=np.array([0.0, 0.0, 0.0, 1.0]),
+    )  # fmt: skip
+    stage = Stage(RayScene([board]), Ocean(water=None), NIGHT, medium("I"))
+    lens = Lens(32, 24, 20.0, Distortion(*distortion))
+    lamp = Light(np.array([0.0, 0.0, -15.0]), np.array([1.0, 0.0, 0.0]), 1e6, 1.2)
+    shot = Shot(np.array([0.0, 0.0, -15.0]), turned(0.0, 0.0), 0.0, lens, (lamp,))
+    expected = draw(stage, shot, ("albedo",))["albedo"][..., 1]
+    asked = Tracing(32, Bounces(2))
+    found = Tracer(stage).render(shot, asked, ("albedo", "uniform", "colour"))
+    for name in ("albedo", "uniform"):
+        assert np.corrcoef(found[name][..., 1].ravel(), expected.ravel())[0, 1] > 0.98, name
+    # Of the lamp there is less towards the edges.
+    inner = slice(6, 18), slice(8, 24)
+    lit = found["colour"][..., 1][inner].ravel()
+    assert np.corrcoef(lit, expected[inner].ravel())[0, 1] > 0.95
+
+
 def turned_axis():
     axis = np.array([0.8, 0.35, 0.4])
     return axis / np.linalg.norm(axis)

@@ -29,10 +29,10 @@ PARTS = """
 import json, sys
 import numpy as np
 sys.path.insert(0, sys.argv[1])
-from test_traced_kernel import bounces_of_a_kind, floor_under_waves, scene_of_parts
+from test_traced_kernel import bounces_of_a_kind, floor_under_waves, scene_of_parts, under_a_pier
 from seatrial.render.traced.backend import backend
 kind = backend().kind
-found = {"kind": kind, **scene_of_parts(), "waves": floor_under_waves()}
+found = {"kind": kind, **scene_of_parts(), "waves": floor_under_waves(), "pier": under_a_pier()}
 if kind != "scalar":
     found["kinds"] = bounces_of_a_kind()
 print(json.dumps(found))
@@ -70,6 +70,23 @@ def floor_under_waves():
     at = Shot(np.array([0.0, 0.0, 1.0]), down, 1.0, Lens(32, 24, 24.0))
     found = Tracer(stage, seed=4).render(at, Tracing(192, Bounces(3)))
     return found["colour"].mean(axis=2).tolist()
+
+
+def under_a_pier():
+    """Means of a picture, looking up by day at piles that stand out of the water and the deck on
+    them: paths meet what is above the surface, and go on from there."""
+    piles = [
+        Body(f"pile {k}", "box", length=0.6, beam=0.6, height=8.0, material="concrete",
+             position=np.array([3.0 + 2.0 * (k // 2), -1.5 + 3.0 * (k % 2), 1.0]))
+        for k in range(4)
+    ]  # fmt: skip
+    deck = Body("deck", "box", length=6.0, beam=4.0, height=0.4,
+                position=np.array([4.0, 0.0, -1.6]), material="concrete")  # fmt: skip
+    stage = Stage(RayScene([*piles, deck], 5.0), Ocean(water=None), Sky(0.7, 0.5), medium("IB"))
+    lamp = Light(np.array([0.0, -0.5, 2.0]), np.array([0.97, 0.1, -0.2]), 5e5, 0.6)
+    up = np.array([math.cos(0.4), 0.0, math.sin(0.4), 0.0])
+    at = Shot(np.array([0.0, 0.0, 2.0]), up, 0.0, Lens(32, 24, 24.0), (lamp,))
+    return Tracer(stage, seed=3).render(at, Tracing(512))["colour"].mean(axis=(0, 1)).tolist()
 
 
 def bounces_of_a_kind():
@@ -112,6 +129,7 @@ def test_our_kernel_and_mitsubas_integrators_draw_the_same_picture():
     assert theirs.std() / theirs.mean() > 0.1
     assert np.corrcoef(ours.ravel(), theirs.ravel())[0, 1] > 0.9
     assert theirs.std() == pytest.approx(ours.std(), rel=0.15)
+    assert there["pier"] == pytest.approx(under_a_pier(), rel=0.03)
     for name, tolerance in (("colour", 0.02), ("direct", 0.02), ("indirect", 0.05)):
         assert there[name] == pytest.approx(here[name], rel=tolerance), name
     assert there["uniform"] == pytest.approx(here["uniform"], rel=0.02)

@@ -12,21 +12,26 @@ import time
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import seatrial as st
 from seatrial.dataset import exports, files
 from seatrial.dataset.detection.making import make_detection_sets
+from seatrial.dataset.exports import euroc, kitti
 from seatrial.dataset.flight import Motion, Mounting, rotate
+from seatrial.dataset.making import camera_name
 from seatrial.dataset.names import Picture, read_name
 from seatrial.dataset.pictures import pixels
 from seatrial.dataset.pictures.objects import things
-from seatrial.dataset.sequence import read_dataset
+from seatrial.dataset.sequence import Camera, Dataset, read_dataset
+from seatrial.dataset.sheet import contact_sheet
 from seatrial.dataset.stream import read_stream
 from seatrial.dataset.tables import read_table
 from seatrial.datasets import make_dataset
+from seatrial.datasets.cameras import cameras_of, cut, listed
 from seatrial.errors import DatasetError, SpecError
 from seatrial.geometry.bodies import rotation_matrix
-from seatrial.spec.sensors.cameras import Camera
+from seatrial.spec.sensors import cameras as spec
 
 BOTTOM = 8.0
 FRAMES = 3
@@ -146,12 +151,12 @@ def test_keys_of_path_tracing_reach_the_pictures(tmp_path):
               "position": [0.2, 0.0, 0.0], "pitch_deg": -30, "exposure_time": 0.05}  # fmt: skip
     plain = scenario()
     rov = plain.vehicles[0]
-    kept = tuple(s for s in rov.sensors if not isinstance(s, Camera))
+    kept = tuple(s for s in rov.sensors if not isinstance(s, spec.Camera))
     murky = plain.world.model_copy(update={"turbidity": 0.5, "marine_snow": 40.0})
     described = scenario(
         path_tracing={"samples": 3, "bounces": 5, "denoise": "box", "spectral": True},
         world=murky,
-        vehicles=[rov.model_copy(update={"sensors": (*kept, Camera(**camera))})],
+        vehicles=[rov.model_copy(update={"sensors": (*kept, spec.Camera(**camera))})],
     )
     data = make_dataset(described, tmp_path / "seq", frames=1, renderer="traced", width=24)
     assert data.manifest["options"] == {
@@ -175,11 +180,34 @@ def test_keys_of_path_tracing_reach_the_pictures(tmp_path):
 def test_a_camera_says_its_view_by_pixels_or_by_an_angle():
     eely = {"type": "camera", "name": "camera", "rate": 10, "width": 1920, "height": 1080,
             "focal_length": 3.4e-3, "pixel_size": 3.45e-6}  # fmt: skip
-    assert np.degrees(Camera(**eely).field_of_view) == pytest.approx(88.49, abs=0.01)
+    assert np.degrees(spec.Camera(**eely).field_of_view) == pytest.approx(88.49, abs=0.01)
     with pytest.raises(SpecError, match="leave one of them out"):
-        Camera(**eely, field_of_view=1.0)
+        spec.Camera(**eely, field_of_view=1.0)
     with pytest.raises(SpecError, match="`focus` needs the `focal_length`"):
-        Camera(type="camera", name="camera", rate=10, focus=2.0)
+        spec.Camera(type="camera", name="camera", rate=10, focus=2.0)
+
+
+def test_every_camera_takes_as_many_frames_as_are_asked_for():
+    """Also the faster one of two, and one that is faster than the frames of a recording."""
+    slow = {"name": "slow", "rate": 4, "position": [0.2, 0.0, 0.0]}
+    fast = {"name": "fast", "rate": 50, "position": [0.2, 0.0, 0.1]}
+    rov = {"vehicle": "bluerov2_heavy", "name": "rov", "sensors": [CAMERA | slow, CAMERA | fast]}
+    both = scenario(vehicles=[rov])
+    fitted = cameras_of(both)
+    taken = [camera.frames for camera in listed(fitted, cut(both, fitted, 3), 3)]
+    assert taken == [3, 3]
+    assert [camera.frames for camera in listed(fitted, both, None)] == [8, 100]
+    late = scenario(vehicles=[rov], duration=0.2)
+    with pytest.raises(SpecError, match="ends before `slow` has taken a picture"):
+        listed(cameras_of(late), late, None)
+
+
+def test_more_cameras_than_digits_have_one_letter_each():
+    taken = []
+    for _ in range(12):
+        taken.append(camera_name(False, "", taken))
+    assert taken[9:] == ["M9", "Ma", "Mb"]
+    assert read_name(Picture("02", 0, taken[-1], "A", 0).file).camera == "Mb"
 
 
 def test_the_box_in_space_is_the_crate(made):
@@ -335,6 +363,44 @@ def test_one_that_was_killed_while_its_manifest_was_written_goes_on(tmp_path):
     assert every_file(tmp_path.parent / "clear") == every_file(tmp_path.parent / "undisturbed")
 
 
+def test_tables_that_a_kill_left_of_another_flight_are_not_taken_for_ones_own(made, tmp_path):
+    """Killed before its manifest was there, and begun anew with other options: nothing of it stays,
+    neither in the checksums nor, as poses of other vehicles, in the pictures."""
+    lines = []
+    for name in ("veh0/camL0/others.csv", "veh0/camM7/ground_truth.csv", "scenario.yaml"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"of another flight\n")
+        lines.append(files.line(name, b"of another flight\n"))
+    # The first one was renamed, but its line never came; the last one was never in the folder.
+    lines = [*lines[1:], files.line("../mine.txt", b"mine")]
+    (tmp_path.parent / "mine.txt").write_bytes(b"mine")
+    (tmp_path / files.JOURNAL).write_text("".join(lines))
+    make_dataset(scenario(), tmp_path, frames=FRAMES, sequence="02")
+    assert every_file(tmp_path) == every_file(made.folder)
+    assert (tmp_path.parent / "mine.txt").read_bytes() == b"mine"
+
+
+def test_one_that_was_killed_before_its_manifest_had_its_checksum_goes_on(made, tmp_path):
+    folder = tmp_path / "seq"
+    shutil.copytree(made.folder, folder)
+    sums = (folder / files.SUMS).read_text().splitlines(keepends=True)
+    (folder / files.SUMS).unlink()
+    kept = [row for row in sums if not row.endswith("  manifest.json\n")]
+    (folder / files.JOURNAL).write_text("".join(kept))
+    make_dataset(scenario(), folder, frames=FRAMES, sequence="02")
+    assert every_file(folder) == every_file(made.folder)
+
+
+def test_tables_whose_checksums_are_lost_are_not_believed(made, tmp_path):
+    folder = tmp_path / "seq"
+    shutil.copytree(made.folder, folder)
+    (folder / files.SUMS).unlink()
+    before = every_file(folder)
+    with pytest.raises(DatasetError, match="its checksum is lost"):
+        make_dataset(scenario(), folder, frames=FRAMES, sequence="02")
+    assert {n: b for n, b in every_file(folder).items() if files.SUMS not in n} == before
+
+
 @pytest.mark.parametrize(
     "changes",
     [
@@ -480,6 +546,66 @@ def test_pycocotools_reads_the_masks(made, tmp_path):
         assert read.annToMask(annotation).sum() == annotation["area"]
 
 
+def test_a_pair_of_kitti_is_a_pair(tmp_path):
+    """Before a pair there is a camera that looks elsewhere, and two pairs are listed crosswise."""
+    ahead = Mounting((0.2, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0))
+    lower = [Mounting((0.2, y, 0.5), ahead.orientation) for y in (0.0, 0.3)]
+    upper = [Mounting((0.2, y, -0.5), ahead.orientation) for y in (0.0, 0.4)]
+    places = {"M0": ahead, "L0": lower[0], "L1": upper[0], "R0": upper[1], "R1": lower[1]}
+    cameras = {
+        name: Camera("", name, 0, name, 10.0, 1, 8, 6, (8.0, 8.0, 3.5, 2.5), (0.0,) * 5, place)
+        for name, place in places.items()
+    }
+    assert kitti.pair(list(cameras.values())) == (cameras["M0"], None)
+    del cameras["M0"]
+    assert kitti.pair(list(cameras.values())) == (cameras["L0"], cameras["R1"])
+    assert kitti.pair([cameras["R0"]]) == (cameras["R0"], None)
+
+
+@pytest.mark.parametrize("layout", ["euroc", "kitti", "tum"])
+def test_pictures_of_places_apart_are_no_trajectory(layout, tmp_path):
+    (clear,) = make_detection_sets(tmp_path, 1, width=32, height=32, sets=("clear",))
+    with pytest.raises(DatasetError, match="export to coco or yolo"):
+        exports.export(clear.folder, layout, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_a_layout_cannot_tell_is_refused_before_anything_is_written(made, tmp_path):
+    told = json.loads((made.folder / "manifest.json").read_text(encoding="utf-8"))
+    told["cameras"][1]["distortion"] = [0.1, 0.0, 0.0, 0.0, 0.0]
+    bent = Dataset(made.folder, told)
+    with pytest.raises(DatasetError, match="the lens of `right` distorts"):
+        kitti.write(bent, tmp_path / "out")
+    blind = Dataset(made.folder, told | {"sensors": told["sensors"][1:]})
+    with pytest.raises(DatasetError, match="carries no IMU"):
+        euroc.write(blind, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_places_that_cannot_be_written_or_read_are_told_in_words(made, tmp_path, seatrial):
+    note, spoilt = tmp_path / "note.txt", tmp_path / "seq"
+    note.write_text("mine")
+    shutil.copytree(made.folder, spoilt)
+    (spoilt / made.picture(made.cameras[0], "C", 0).relative_to(made.folder)).write_bytes(b"no")
+    for words, *command in (
+        ("cannot be written", "export", made.folder, "--to", "tum", "--out", note / "x"),
+        ("SHA256SUMS", "verify", note),
+        ("jpg or .png", "sheet", made.folder, "--out", tmp_path / "sheet.xyz"),
+        ("is no picture", "sheet", spoilt, "--out", tmp_path / "sheet.png"),
+    ):  # fmt: skip
+        code, _, err = seatrial("dataset", *command)
+        assert (code, words in err, "Traceback" in err) == (2, True, False), err
+
+
+def test_a_sheet_of_small_sets_shows_what_there_is(tmp_path):
+    make_detection_sets(tmp_path / "sets", 2, width=64, height=48)
+    contact_sheet(tmp_path / "sets", tmp_path / "sheet.png")
+    with Image.open(tmp_path / "sheet.png") as sheet:
+        assert sheet.size == (2 * 320 + 4, 2 * (240 + 16))
+    with pytest.raises(DatasetError, match="has no frame 2"):
+        contact_sheet(tmp_path / "sets", tmp_path / "sheet.png", 2)
+
+
 def test_exports_of_unfinished_and_to_unknown_are_refused(made, tmp_path):
     with pytest.raises(DatasetError, match="unknown layout"):
         exports.export(made.folder, "imagenet", tmp_path / "out")
@@ -510,8 +636,6 @@ def test_both_detection_sets_show_the_same_things(tmp_path):
 
 def test_pixels_are_read_back_by_another_program():
     import io
-
-    from PIL import Image
 
     random = np.random.default_rng(0)
     for shape, dtype in (((5, 7), np.uint8), ((5, 7), np.uint16), ((6, 9, 3), np.uint8)):

@@ -68,7 +68,7 @@ def read_sums(path: Path) -> dict[str, str]:
     try:
         # a line with a flipped bit names nothing, and what it named is missing
         text = path.read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
     found = {}
     for row in text.splitlines(keepends=True):
@@ -100,6 +100,17 @@ class Journal:
                 self._file.write(text)
             self._file.flush()
             os.fsync(self._file.fileno())
+
+    def forget(self) -> None:
+        """Remove what has been written so far, as far as it still is what was written."""
+        with complaints(self._path):
+            for name, digest in self.known.items():
+                own = not Path(name).is_absolute() and ".." not in Path(name).parts
+                if own and trouble(self._folder, name, digest) is None:
+                    (self._folder / name).unlink()
+            self.known = {}
+            self._file.truncate(0)
+            (self._folder / SUMS).unlink(missing_ok=True)
 
     def has(self, names: Iterable[str]) -> bool:
         """Whether files are known and there, as they were written."""

@@ -6,16 +6,25 @@ be told from the folder, and whoever is killed goes on where it stopped.
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from io import BufferedRandom
 from pathlib import Path
 from typing import Any, TypeVar
 
 from seatrial._version import __version__
-from seatrial.dataset.files import JOURNAL, PARTIAL, SUMS, Journal, complaints, put, trouble
+from seatrial.dataset.files import (
+    JOURNAL,
+    PARTIAL,
+    SUMS,
+    Journal,
+    complaints,
+    line,
+    put,
+    trouble,
+)
 from seatrial.dataset.flight import Array, Motion, Samples
-from seatrial.dataset.names import CAMERA_TYPES, Picture, sensor_folder
+from seatrial.dataset.names import CAMERA_TYPES, LETTERS, Picture, sensor_folder
 from seatrial.dataset.pictures.drawing import (
     DEPTH_RANGE,
     FILES,
@@ -127,6 +136,12 @@ class Making:
         self.manifest = found
         self._wanted = wanted
         self.journal = Journal(folder)
+        if found is None:
+            # Begun by a flight that was killed, which may have been another one.
+            self.journal.forget()
+        elif MANIFEST not in self.journal.known:
+            # A kill came between the manifest and its checksum.
+            self.journal.add([line(MANIFEST, (folder / MANIFEST).read_bytes())])
 
     def put(self, name: str, data: bytes) -> None:
         """A file that is told of at once."""
@@ -150,10 +165,15 @@ class Making:
 
     def check_tables(self) -> None:
         """Refuse a folder in which what the pictures are drawn from was changed."""
-        for name, digest in self.journal.known.items():
-            if not name.endswith((".csv", ".yaml", ".json")) or "/L/" in name:
-                continue
-            if (wrong := trouble(self.folder, name, digest)) is not None:
+        known = self.journal.known
+        written = {n for n in known if n.endswith((".csv", ".yaml", ".json")) and "/L/" not in n}
+        for name in sorted(written.union(_tables(self.data))):
+            wrong = (
+                trouble(self.folder, name, known[name])
+                if name in known
+                else "its checksum is lost, nobody can tell whether it was changed"
+            )
+            if wrong is not None:
                 raise DatasetError(
                     f"{self.folder / name}: {wrong}\n"
                     "  expected: the tables of a dataset as they were written\n"
@@ -198,6 +218,17 @@ class Making:
         self.journal.close()
         self._lock.close()
         (self.folder / LOCK).unlink(missing_ok=True)
+
+
+def _tables(data: Dataset) -> Iterator[str]:
+    """What every sequence has besides pictures."""
+    yield "scenario.yaml"
+    for sensor in data.sensors:
+        for name in ("noisy.csv", "noise_free.csv", "ground_truth.csv", "sensor.yaml"):
+            yield f"{sensor.folder}/{name}"
+    for camera in data.cameras:
+        for name in ("data.csv", "ground_truth.csv", "shots.csv", "sensor.yaml"):
+            yield f"{camera.folder}/{name}"
 
 
 def _alone(folder: Path) -> BufferedRandom:
@@ -273,7 +304,10 @@ def _write_camera(making: Making, flown: CameraFlight, sequence: str) -> None:
     seen = motion.part(slice(0, camera.frames))
     making.put(f"{folder}/ground_truth.csv", motion_table(seen))
     making.put(f"{folder}/shots.csv", motion_table(motion))
-    if flown.others is not None:
+    if flown.others is None:
+        # What a kill left of a flight with others, before its checksum was told.
+        (making.folder / folder / "others.csv").unlink(missing_ok=True)
+    else:
         count = flown.others.shape[1]
         names = tuple(f"veh{v} {c}" for v in range(count) for c in MOTION[:7])
         rows = flown.others.reshape(len(motion.stamp), -1)
@@ -333,7 +367,7 @@ def camera_name(looks_down: bool, pair: str, taken: Sequence[str]) -> str:
     """Type and number of a vehicle's next camera; `pair` is `L` or `R` of a stereo pair."""
     letter = pair or ("D" if looks_down else "M")
     assert letter in CAMERA_TYPES
-    return f"{letter}{sum(name[0] == letter for name in taken)}"
+    return f"{letter}{LETTERS[sum(name[0] == letter for name in taken)]}"
 
 
 def draw_sequence(

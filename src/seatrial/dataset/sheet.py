@@ -24,31 +24,38 @@ ACROSS = 4
 WIDE = 320
 """Columns of each."""
 QUALITY = 82
+ENDINGS = (".jpg", ".jpeg", ".png")
 
 
 def contact_sheet(folder: Path, out: Path, frame: int = 0) -> Path:
     """Write a sheet of a dataset, or of the datasets in a folder."""
+    if out.suffix.lower() not in ENDINGS:
+        raise DatasetError(
+            f"{out}: is no name of a picture\n  expected: one that ends in .jpg or .png"
+        )
     inside = [] if (folder / MANIFEST).is_file() else sorted(folder.glob(f"*/{MANIFEST}"))
+    across = ACROSS
     if inside:
         rows = [_row(read_dataset(path.parent), frame) for path in inside]
-        pictures = [picture for row in rows for picture in row]
+        across = min(len(row) for row in rows)
+        pictures = [picture for row in rows for picture in row[:across]]
     else:
         pictures = _passes(read_dataset(folder), frame)
     with complaints(out):
-        _joined(pictures).save(out, quality=QUALITY)
+        _joined(pictures, across).save(out, quality=QUALITY)
     return out
 
 
 def _row(data: Dataset, first: int) -> "list[tuple[str, Image.Image]]":
     """Pictures of a set that follow each other, the last one with its boxes."""
     camera = data.cameras[0]
-    _check(data, camera, first + ACROSS - 1)
+    _check(data, camera, first)
     name = data.folder.name
+    last = min(first + ACROSS, camera.frames) - 1
     found = [
         (f"{name}, picture {i}", _image(read_png(data.picture(camera, "A", i))))
-        for i in range(first, first + ACROSS)
+        for i in range(first, last + 1)
     ]
-    last = first + ACROSS - 1
     from PIL import ImageDraw
 
     pen = ImageDraw.Draw(found[-1][1])
@@ -102,16 +109,16 @@ def _image(picture: Picture) -> "Image.Image":
     return Image.fromarray(picture).resize((WIDE, height), Image.Resampling.BILINEAR)
 
 
-def _joined(pictures: "list[tuple[str, Image.Image]]") -> "Image.Image":
+def _joined(pictures: "list[tuple[str, Image.Image]]", across: int) -> "Image.Image":
     from PIL import Image, ImageDraw
 
     words, gap = 16, 4
     high = pictures[0][1].height + words
-    rows = -(-len(pictures) // ACROSS)
-    sheet = Image.new("RGB", (ACROSS * (WIDE + gap) - gap, rows * high), "white")
+    rows = -(-len(pictures) // across)
+    sheet = Image.new("RGB", (across * (WIDE + gap) - gap, rows * high), "white")
     pen = ImageDraw.Draw(sheet)
     for i, (text, picture) in enumerate(pictures):
-        left, top = (i % ACROSS) * (WIDE + gap), (i // ACROSS) * high
+        left, top = (i % across) * (WIDE + gap), (i // across) * high
         pen.text((left + 2, top + 2), text, fill=(40, 50, 60))
         sheet.paste(picture, (left, top + words))
     return sheet

@@ -66,7 +66,7 @@ def make_dataset(
     with jax.enable_x64(True):
         site = Site(described)
         stage = site.stage()
-    cameras = listed(fitted, described)
+    cameras = listed(fitted, described, frames)
     names = _names(described)
     text = dump(described)
     wanted = manifest_of(

@@ -106,11 +106,20 @@ def cut(scenario: Scenario, cameras: list[Fitted], frames: int | None) -> Scenar
     return scenario.model_copy(update={"duration": whole})
 
 
-def listed(fitted: list[Fitted], scenario: Scenario) -> list[Camera]:
-    """As the manifest has them."""
+def listed(fitted: list[Fitted], scenario: Scenario, frames: int | None) -> list[Camera]:
+    """As the manifest has them, each with so many frames, or all that the scenario has time for."""
     found: list[Camera] = []
     for one in fitted:
         sensor = one.described
+        there = math.floor(scenario.duration * sensor.rate + 1e-6)
+        if there == 0:
+            raise scenario.error(
+                ("duration",),
+                f"the scenario ends before `{sensor.name}` has taken a picture and waited for the "
+                "next, to which optical flow leads",
+                value=scenario.duration,
+                expected=f"{1.0 / sensor.rate:g} s at least",
+            )
         lens = lens_of(sensor)
         mounting = _mounting(sensor)
         ahead = rotate(np.array(mounting.orientation), np.array([1.0, 0.0, 0.0]))
@@ -124,7 +133,7 @@ def listed(fitted: list[Fitted], scenario: Scenario) -> list[Camera]:
                 vehicle=one.vehicle,
                 camera=name,
                 rate=sensor.rate,
-                frames=math.floor(scenario.duration * sensor.rate + 1e-6),
+                frames=there if frames is None else min(there, frames),
                 width=lens.width,
                 height=lens.height,
                 intrinsics=(

@@ -4,11 +4,13 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-from seatrial.dataset.files import verify
-from seatrial.dataset.sequence import read_dataset
+from seatrial.dataset.files import complaints, verify
+from seatrial.dataset.sequence import Dataset, read_dataset
 from seatrial.errors import DatasetError
 
 LAYOUTS = ("euroc", "kitti", "tum", "coco", "yolo")
+TRAJECTORIES = ("euroc", "kitti", "tum")
+"""Those that tell where every picture was taken."""
 
 
 def export(folder: Path, layout: str, out: Path) -> int:
@@ -23,6 +25,18 @@ def export(folder: Path, layout: str, out: Path) -> int:
             "  expected: a folder of its own\n"
             "  to mend:  choose another one with --out"
         )
+    if layout in TRAJECTORIES and not _follow_each_other(data):
+        raise DatasetError(
+            f"{folder}: its pictures are of places apart, and {layout} tells of a trajectory\n"
+            "  expected: a sequence\n"
+            "  to mend:  export to coco or yolo"
+        )
     verify(folder)
     write: Callable[..., int] = import_module(f"{__name__}.{layout}").write
-    return write(data, out)
+    with complaints(out):
+        return write(data, out)
+
+
+def _follow_each_other(data: Dataset) -> bool:
+    """Whether it is known where the pictures were taken, one after the other."""
+    return all((data.folder / c.folder / "ground_truth.csv").is_file() for c in data.cameras)

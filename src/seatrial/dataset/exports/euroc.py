@@ -33,19 +33,20 @@ _STATE = (
 def write(data: Dataset, out: Path) -> int:
     """All vehicles; returns the number of pictures."""
     count = 0
-    for vehicle in range(len(data.manifest["vehicles"])):
-        sensors = [s for s in data.sensors if s.vehicle == vehicle]
-        cameras = [c for c in data.cameras if c.vehicle == vehicle]
-        imus = [s for s in sensors if s.kind == "imu"]
-        if not sensors and not cameras:
-            continue
-        if not imus:
+    carriers = sorted({carried.vehicle for carried in (*data.sensors, *data.cameras)})
+    bodies = {s.vehicle for s in data.sensors if s.kind == "imu"}
+    for vehicle in carriers:
+        if vehicle not in bodies:
             name = data.manifest["vehicles"][vehicle]
             raise DatasetError(
                 f"{data.folder}: `{name}` carries no IMU, which is the body of this layout\n"
                 "  expected: an IMU on every vehicle with a camera\n"
                 "  to mend:  give it one in the scenario, or export to tum or kitti"
             )
+    for vehicle in carriers:
+        sensors = [s for s in data.sensors if s.vehicle == vehicle]
+        cameras = [c for c in data.cameras if c.vehicle == vehicle]
+        imus = [s for s in sensors if s.kind == "imu"]
         home = out / f"mav{vehicle}"
         body = imus[0].mounting
         for i, camera in enumerate(cameras):

@@ -7,6 +7,7 @@ optical axes.
 
 import io
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,24 +20,38 @@ from seatrial.errors import DatasetError
 
 def write(data: Dataset, out: Path) -> int:
     """All vehicles; returns the number of pictures."""
-    count = 0
+    vehicles = sorted({camera.vehicle for camera in data.cameras})
+    pairs = [pair([c for c in data.cameras if c.vehicle == vehicle]) for vehicle in vehicles]
+    for camera in (one for both in pairs for one in both if one is not None):
+        _check_lens(data, camera)
     (out / "poses").mkdir(parents=True)
-    for vehicle in sorted({camera.vehicle for camera in data.cameras}):
-        cameras = [c for c in data.cameras if c.vehicle == vehicle]
-        left = next((c for c in cameras if c.camera[0] in "ML"), cameras[0])
-        right = [c for c in cameras if c.camera == f"R{left.camera[1]}"]
+    count = 0
+    for vehicle, (left, right) in zip(vehicles, pairs, strict=True):
         home = out / "sequences" / f"{vehicle:02d}"
-        count += sum(
-            _pictures(data, camera, home / f"image_{2 + i}")
-            for i, camera in enumerate([left, *right])
-        )
+        count += _pictures(data, left, home / "image_2")
+        if right is not None:
+            count += _pictures(data, right, home / "image_3")
         _times(data, left, home)
         _calibration(left, right, home)
         _poses(data, left, out / "poses" / f"{vehicle:02d}.txt")
     return count
 
 
-def _pictures(data: Dataset, camera: Camera, home: Path) -> int:
+def pair(cameras: Sequence[Camera]) -> tuple[Camera, Camera | None]:
+    """The camera of a vehicle that counts as the left one, and the right one beside it."""
+    left = next((c for c in cameras if c.camera[0] in "ML"), cameras[0])
+    beside = (c for c in cameras if left.camera[0] == "L" and _stands_beside(c, left))
+    return left, next(beside, None)
+
+
+def _stands_beside(camera: Camera, left: Camera) -> bool:
+    """Whether it is the right one of a pair with a left one."""
+    apart = relative(optical(camera.mounting), optical(left.mounting))
+    alike = np.allclose(apart[:3, :3], np.eye(3)) and np.allclose(apart[1:3, 3], 0.0, atol=1e-6)
+    return camera.camera[0] == "R" and alike and bool(apart[0, 3] > 0.0)
+
+
+def _check_lens(data: Dataset, camera: Camera) -> None:
     if any(camera.distortion):
         raise DatasetError(
             f"{data.folder}: the lens of `{camera.name}` distorts, which this layout cannot tell\n"
@@ -44,6 +59,9 @@ def _pictures(data: Dataset, camera: Camera, home: Path) -> int:
             "  expected: pictures of a pinhole camera\n"
             "  to mend:  set k1 … p2 of the camera to 0 in the scenario, or export to euroc or tum"
         )
+
+
+def _pictures(data: Dataset, camera: Camera, home: Path) -> int:
     home.mkdir(parents=True)
     for i in range(camera.frames):
         shutil.copyfile(data.picture(camera, "A", i), home / f"{i:06d}.png")
@@ -56,13 +74,13 @@ def _times(data: Dataset, camera: Camera, home: Path) -> None:
     (home / "times.txt").write_text(rows, encoding="utf-8")
 
 
-def _calibration(left: Camera, right: list[Camera], home: Path) -> None:
+def _calibration(left: Camera, right: Camera | None, home: Path) -> None:
     """P0 … P3: the grey cameras are those in colour once more."""
     first = _projection(left, 0.0)
     second = first
-    if right:
-        apart = relative(optical(right[0].mounting), optical(left.mounting))
-        second = _projection(right[0], float(apart[0, 3]))
+    if right is not None:
+        apart = relative(optical(right.mounting), optical(left.mounting))
+        second = _projection(right, float(apart[0, 3]))
     rows = [first, second, first, second]
     text = "".join(f"P{i}: {' '.join(repr(v) for v in row)}\n" for i, row in enumerate(rows))
     (home / "calib.txt").write_text(text, encoding="utf-8")

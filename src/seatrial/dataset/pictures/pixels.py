@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.errors import DatasetError
+
 Depth = NDArray[np.float32]
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
@@ -40,8 +42,16 @@ def read_png(path: Path) -> NDArray[Any]:
     """A picture back: grey of 8 or 16 bits, or RGB of 8."""
     from PIL import Image
 
-    with Image.open(path) as picture:
-        return np.asarray(picture)
+    try:
+        with Image.open(path) as picture:
+            return np.asarray(picture)
+    except (OSError, SyntaxError, ValueError) as error:
+        raise DatasetError(
+            f"{path}: is no picture that can be read ({error})\n"
+            "  expected: what `seatrial dataset` wrote there\n"
+            "  to mend:  say the command again that made the dataset: pictures that are missing or "
+            "spoilt are drawn again"
+        ) from None
 
 
 def exr(channels: dict[str, NDArray[np.floating[Any]]], half: bool) -> bytes:

@@ -45,7 +45,7 @@ REACH = 20_000.0
 """How far a camera sees, m."""
 TOGETHER = 1 << 16
 """Pixels that are drawn together: long loops, and arrays that stay in the cache."""
-GRAZING = 0.35
+GRAZING = 0.8
 """Reflectance of the surface above which nothing is looked for behind it."""
 MIRRORED = 150.0
 """How far from it bodies are seen in the surface, m."""

@@ -125,8 +125,10 @@ class Surface:
         waves are met some tenths of their distance off."""
         down, depth = direction[2], origin[2]
         if self.grids is None:
+            # Who is at the very level of it is above it, as where there are waves.
+            met = np.where(depth > 0.0, down < 0.0, down > 0.0)
             with np.errstate(divide="ignore", invalid="ignore"):
-                level = np.where(down * depth < 0.0, -depth / down, np.inf)
+                level = np.where(met, np.maximum(-depth / down, 1e-3), np.inf)
             return np.asarray(np.where(level <= reach, level, np.inf), np.float32)
         x, y = origin[0] - np.float32(self.middle[0]), origin[1] - np.float32(self.middle[1])
         # On which side of the surface the camera is; all of a picture's rays begin together.

@@ -11,6 +11,8 @@ and what waves add or take is put onto that: at surfaces the light that came str
 times the gain there less 1; in the water the same of what it scatters once, summed along rays of
 pixels. Light that goes on from there is that of a level sea.
 
+Cameras are straight: a picture by a lens that distorts is bent from one of theirs (`bent`).
+
 Simpler than `transport` in that, in lamps without size, and in that bounces are counted in all.
 """
 
@@ -21,8 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.render.picture import STRAIGHT
 from seatrial.render.traced.backend import mitsuba
+from seatrial.render.traced.bent import bent, paths, straight
 from seatrial.render.traced.lighting.gathered import gathered
 from seatrial.render.traced.lighting.light import SKY_NODES, Beams, Daylight
 from seatrial.render.traced.settings import Bounces
@@ -55,7 +57,7 @@ def albedo(shapes: Shapes, view: View, samples: int, seed: int) -> Picture:
         "integrator": {"type": "aov", "aovs": "albedo:albedo"},
         **{f"shape{k}": shape for k, shape in enumerate(shapes())},
     }
-    return _rendered(plan, samples, seed)[..., -3:]
+    return _rendered(plan, view, samples, seed)
 
 
 def follow(
@@ -70,14 +72,11 @@ def follow(
 ) -> Split:
     """As `transport.follow`, but that kinds of bounces are not told apart."""
     depth = bounces.total
-    if view.shot.lens.distortion != STRAIGHT:
-        raise ValueError(
-            "a lens that distorts is drawn on a GPU or with LLVM 19 or newer; found neither"
-        )
     lights = {**_lamps(beams), **_day(daylight)}
-    covered = 1.0 - _rendered(_plan(shapes(black=True), view, _WHITE, "path", 2), samples, seed)
+    black = _plan(shapes(black=True), view, _WHITE, "path", 2)
+    covered = 1.0 - _rendered(black, view, samples, seed)
     if not np.any(water.attenuation > 0.0):
-        surface = _rendered(_plan(shapes(), view, lights, "path", depth + 1), samples, seed)
+        surface = _rendered(_plan(shapes(), view, lights, "path", depth + 1), view, samples, seed)
         none = np.zeros_like(surface)
         return Split(surface, none, none, 1.0 - covered)
     medium = _medium(tuple(water.attenuation), tuple(water.scattering), water.mean_cosine)
@@ -86,7 +85,7 @@ def follow(
     def drawn(black: bool, segments: int, within: Any) -> Picture:
         parts = shapes(black=black, exterior=medium)
         plan = _plan(parts, view, {**lights, **lid}, "volpathmis", segments, within)
-        return _rendered(plan, samples, seed)
+        return _rendered(plan, view, samples, seed)
 
     whole, direct = drawn(False, depth + 1, medium), drawn(True, 2, medium)
     rest = whole - direct
@@ -95,7 +94,8 @@ def follow(
     surface = (drawn(False, depth + 1, None) * fade).astype(np.float32)
     rest -= surface
     if daylight is not None and daylight.caustics is not None and "sun" in lights:
-        lit = _rendered(_plan(shapes(), view, {"sun": lights["sun"]}, "path", 2), samples, seed)
+        sunny = _plan(shapes(), view, {"sun": lights["sun"]}, "path", 2)
+        lit = _rendered(sunny, view, samples, seed)
         more = gathered(view, shapes.truth, water, daylight, daylight.caustics, seed)
         surface += (lit * fade * more.at_surfaces).astype(np.float32)
         direct += more.scattered
@@ -209,9 +209,9 @@ def _rgb(values: Array) -> Plan:
 
 
 def _sensor(view: View, medium: Any = None) -> Plan:
-    """The camera of a view; distortion is left to whoever resamples the picture."""
+    """The camera of a view, or the straight one from which its picture is bent."""
     mi = mitsuba()
-    lens = view.shot.lens
+    lens = straight(view)
     forward, _, down = view.axes.T
     origin = view.position
     plan: Plan = {
@@ -241,7 +241,8 @@ def _sensor(view: View, medium: Any = None) -> Plan:
     return plan
 
 
-def _rendered(plan: Plan, samples: int, seed: int) -> Picture:
+def _rendered(plan: Plan, view: View, samples: int, seed: int) -> Picture:
+    """(H, W, 3); of several things that an integrator gives, the last."""
     mi = mitsuba()
-    found = mi.render(mi.load_dict(plan), spp=samples, seed=seed % 2**31)
-    return np.asarray(found, np.float32)
+    found = mi.render(mi.load_dict(plan), spp=paths(view, samples), seed=seed % 2**31)
+    return bent(np.asarray(found, np.float32)[..., -3:], view)

@@ -166,9 +166,10 @@ class _Light(NamedTuple):
         )
 
     def to_surface(self, at: Any, along: Any) -> Any:
-        """Way through the water to its surface, m."""
+        """Way through the water to its surface, m; none for what stands out of the water."""
         up = along.z < 0.0
-        return dr.select(up, (self.level - at.z) / dr.select(up, along.z, -1.0), dr.inf)
+        way = dr.maximum((self.level - at.z) / dr.select(up, along.z, -1.0), 0.0)
+        return dr.select(up, way, dr.inf)
 
     def from_lamp(self, at: Any, sample: Any) -> tuple[Any, Any, Any]:
         """Direction, distance and irradiance, square to it and without water, of one lamp."""
@@ -280,7 +281,7 @@ def _kernel(scene: Any, camera: Any, light: Any, samples: Any, most: Any, seed: 
             start.o = dr.select(inside, here, start.o)
             asked = lit & (dr.max(value) > 0.0)
             asked &= ~scene.ray_test(start, asked)
-            fade = dr.exp(-light.attenuation * dr.maximum(light.to_surface(here, towards), 0.0))
+            fade = dr.exp(-light.attenuation * light.to_surface(here, towards))
             found += dr.select(asked, value * light.from_sun(here) * fade, 0.0)
         found *= weight
         surface = dr.select(by_water, surface, surface + found)

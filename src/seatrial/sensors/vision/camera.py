@@ -34,6 +34,8 @@ MOST_BLUR = 8
 """Pictures that are averaged."""
 NEAR = 0.1
 """Share of the picture that may lie nearer than where its motion is judged."""
+FAR = 1e6
+"""m; what lies beyond is as good as without end, and between two of that is no number."""
 PREVIEW = 20
 """Rows of the small picture by which light and motion are measured."""
 
@@ -169,7 +171,7 @@ class Camera:
         if not self.moving or views.velocity is None or views.turn is None:
             return 1
         across = float(np.linalg.norm(views.turn[i]))
-        near = max(float(np.quantile(depth, NEAR)), 0.1)
+        near = max(float(np.quantile(np.minimum(depth, FAR), NEAR)), 0.1)
         across += float(np.linalg.norm(views.velocity[i])) / near
         blur = time * across * self.lens.focal_length
         return min(1 + math.floor(blur), MOST_BLUR)
