@@ -1,5 +1,6 @@
 """Forces on triangles and cubes of a hull against hydrostatics, waves and closed forms."""
 
+import dataclasses
 import math
 
 import jax
@@ -10,6 +11,7 @@ import pytest
 import craft
 from seatrial.compile.vehicles.hull_forces import hull_mesh
 from seatrial.core.forces import voxels, wave_patch, wetted
+from seatrial.core.forces.memory import memory_at_rest
 from seatrial.core.step import derivative
 from seatrial.errors import SpecError
 from seatrial.geometry.mesh import Mesh
@@ -312,6 +314,34 @@ def test_drag_opposes_every_motion_and_takes_energy():
         drag = craft.wrench(model, craft.calm(), state) - craft.wrench(free, craft.calm(), state)
         assert drag @ velocity < 0.0
     assert at_rest == pytest.approx(np.zeros(6), abs=1e-6)
+
+
+@pytest.mark.usefixtures("x64")
+def test_damping_by_waves_is_counted_once_with_every_model():
+    """`coefficients` have it beside the rest, `surface` beside its triangles; `potential`, which
+    solves for it, has the rest alone."""
+
+    def push(radiated, model):
+        asked = craft.barge(
+            gravity_depth=0.1,
+            hydrodynamics={
+                "coefficients": {"Z_w": -200.0, "K_p": -30.0},
+                "radiation_damping": {"Z_w": -5000.0, "M_q": -700.0} if radiated else {},
+            },
+            hull=BARGE | {"hydrodynamics": model, "panel": 1.0},
+        )
+        model = craft.compiled(asked)
+        at = craft.state(model, velocity=(0, 0, 0.1, 0.2, 0.3, 0))
+        memory = memory_at_rest(model.memory_forces, at.velocity)
+        return craft.wrench(model, craft.calm(), dataclasses.replace(at, memory=memory))
+
+    waves = np.array([0.0, 0.0, -500.0, 0.0, -210.0, 0.0])
+    for model in ("coefficients", "surface"):
+        assert push(True, model) - push(False, model) == pytest.approx(waves)
+    assert push(True, "potential") == pytest.approx(push(False, "potential"))
+    with pytest.raises(SpecError, match="no damping by waves") as refusal:
+        craft.compiled(craft.barge(hydrodynamics={"radiation_damping": {"Z_wd": -3.0}}))
+    assert "radiation_damping" in str(refusal.value)
 
 
 def test_a_falling_hull_meets_a_slam_as_it_enters():

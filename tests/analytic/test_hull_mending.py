@@ -85,10 +85,18 @@ def test_panels_of_wamit_are_mirrored_and_closed_at_the_waterline(tmp_path):
         panels.append([(2, 0, z[j]), (2, 0, z[j + 1]), (2, 1, z[j + 1]), (2, 1, z[j])])
     text = "a box\n1.0 9.80665 ULEN GRAV\n1 1 ISX ISY\n" + f"{len(panels)}\n"
     text += "\n".join(" ".join(f"{c:.6f}" for p in panel for c in p) for panel in panels)
-    (tmp_path / "box.gdf").write_text(text)
-    found = read_hull(tmp_path / "box.gdf", 1.0)
-    assert volume(found.mesh) == pytest.approx(4.0)
-    assert any("closed by a flat deck" in note for note in found.notes)
+    inside = "0 0 0 1 0 0 1 1 0 0 1 0"  # the water inside, against irregular frequencies
+    for more in ("", inside):
+        (tmp_path / "box.gdf").write_text(
+            text.replace(f"\n{len(panels)}\n", f"\n{len(panels) + bool(more)}\n") + "\n" + more
+        )
+        found = read_hull(tmp_path / "box.gdf", 4.0)
+        assert volume(found.mesh) == pytest.approx(8.0)
+        assert "sides drawn up by 0.5 m" in found.notes[0]
+        assert any("closed by a flat deck" in note for note in found.notes)
+        # with the mass for which it was drawn it floats where the file says
+        afloat = float_hull(found.mesh, 4.0, np.zeros(3))
+        assert (afloat.depth, afloat.stable) == (pytest.approx(0.0, abs=1e-9), True)
 
 
 def holes(mesh):

@@ -1,6 +1,7 @@
 """Results of WAMIT and Nemoh are read as the solution that they were written from."""
 
 import math
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -41,14 +42,14 @@ def load(w, degrees):
     return 7.0e4 * np.exp(-k) * np.exp(0.3j * k), 2.0e4 * k * 1j * math.cos(b) + 10.0 * math.sin(b)
 
 
-def write_wamit(folder):
+def write_wamit(folder, headings=HEADINGS):
     lines = [f"0.0 3 3 {INFINITE / RHO:.9e}"]
     for w, a, b in zip(OMEGA, ADDED, DAMPING, strict=True):
         lines.append(f"{2 * math.pi / w:.12e} 3 3 {a / RHO:.9e} {b / RHO / w:.9e}")
     (folder / "box.1").write_text("\n".join(lines))
     lines = []
     for w in OMEGA:
-        for degrees in HEADINGS:
+        for degrees in headings:
             for i, value in zip((3, 5), load(w, degrees), strict=True):
                 f = value / RHO / G
                 lines.append(f"{2 * math.pi / w:.12e} {degrees} {i} {abs(f):.6e} 0.0 "
@@ -56,7 +57,7 @@ def write_wamit(folder):
     (folder / "box.3").write_text("\n".join(lines))
 
 
-def write_nemoh(folder):
+def write_nemoh(folder, headings=HEADINGS):
     zones = ["VARIABLES=w"]
     for i in range(6):
         zones.append(f'Zone t="Motion {i + 1}", I={len(OMEGA)}')
@@ -65,7 +66,7 @@ def write_nemoh(folder):
             zones.append(" ".join(f"{v:.9e}" for v in row))
     (folder / "RadiationCoefficients.tec").write_text("\n".join(zones))
     zones = ["VARIABLES=w"]
-    for degrees in HEADINGS:
+    for degrees in headings:
         zones.append(f'Zone t="Diffraction - beta = {degrees:.3f} deg", I={len(OMEGA)}')
         for w in OMEGA:
             heave, pitch = load(w, degrees)
@@ -96,6 +97,26 @@ def test_results_are_read_into_body_axes(tmp_path, write, name):
             assert found.diffraction[4, i, h] == pytest.approx(TURN[4] * pitch, rel=1e-6, abs=1e-3)
 
 
+@pytest.mark.parametrize(("write", "name"), [(write_wamit, "box.1"), (write_nemoh, ".")])
+def test_results_of_one_side_are_mirrored(tmp_path, write, name):
+    """Most who have a hull that is its own mirror image compute waves from 0 to 180 degrees."""
+    write(tmp_path, np.arange(0.0, 181.0, 30.0))
+    described = craft.barge(
+        hull=BOX | {"hydrodynamics": "potential", "results": str(tmp_path / name)}
+    )
+    found = solve_hull(described, None)
+    assert np.degrees(found.headings) == pytest.approx(HEADINGS)
+    for h in range(12):
+        mirrored = found.diffraction[:, :, -h % 12] * np.array([1, -1, 1, -1, 1, -1])[:, None]
+        assert found.diffraction[:, :, h] == pytest.approx(mirrored)
+    heave, pitch = load(OMEGA[40], 60.0)  # through port in the file
+    assert found.diffraction[4, 40, 10] == pytest.approx(TURN[4] * pitch, rel=1e-6)
+    assert found.diffraction[4, 40, 2] == pytest.approx(TURN[4] * pitch, rel=1e-6)
+    write(tmp_path, np.arange(0.0, 91.0, 30.0))
+    with pytest.raises(SpecError, match="from 0 to 180 degrees"):
+        solve_hull(described, None)
+
+
 def test_results_that_cannot_be_used_are_refused(tmp_path):
     def asked(**hull):
         return craft.barge(hull=BOX | {"hydrodynamics": "potential"} | hull)
@@ -105,6 +126,13 @@ def test_results_that_cannot_be_used_are_refused(tmp_path):
     (tmp_path / "bad.1").write_text("1.0 3\n")
     with pytest.raises(SpecError, match="too few numbers"):
         solve_hull(asked(results=str(tmp_path / "bad.1")), None)
+    write_wamit(tmp_path)
+    for name, line in (("box.1", "1.0 3 3 5.0\n"), ("box.3", "1.0 0.0 3 1.0 2.0\n")):
+        whole = (tmp_path / name).read_text()
+        (tmp_path / name).write_text(f"{whole}\n{line}")
+        with pytest.raises(SpecError, match="too few numbers"):
+            solve_hull(asked(results=str(tmp_path / "box.1")), None)
+        (tmp_path / name).write_text(whole)
     with pytest.raises(ValueError, match="hydrostatics: linear"):
         asked(results="box.1", hydrostatics="mesh")
 
@@ -120,6 +148,7 @@ def test_natural_frequencies_are_found_where_sloshing_makes_the_added_mass_negat
     stiffness[2, 2] = 6.0**2 * 320.0
     solved = SimpleNamespace(omega=omega, added_mass=matrix, damping=np.abs(matrix))
     craft = SimpleNamespace(solution=solved, mass_matrix=mass, stiffness=stiffness)
+    craft._inertia = partial(Examination._inertia, craft)
     frequency, at, damping = Examination.natural(craft, 2)
     assert frequency == pytest.approx(6.0, rel=1e-12)
     assert (at, damping) == (120.0, 120.0)

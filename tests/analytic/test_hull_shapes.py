@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seatrial.errors import SpecError
-from seatrial.geometry.mesh import Mesh, cylinder
+from seatrial.geometry.mesh import Mesh, cylinder, merged
 from seatrial.hull.shape import forms
 from seatrial.hull.shape.floating import float_hull, righting_arms, rotation
 from seatrial.hull.shape.hydrostatics import hydrostatics, section_areas
@@ -139,6 +139,18 @@ def test_the_angle_at_which_a_box_capsizes():
         energy.append(hydrostatics(level, low).buoyancy_centre[2] - (turn @ gravity)[2])
     work = np.trapezoid(arms[:31], angles[:31])
     assert energy[1] - energy[0] == pytest.approx(work, rel=1e-3)
+
+
+def test_floats_at_two_corners_fall_over_between_roll_and_pitch():
+    """Two floats of 0.6 x 0.6 m, 2 m ahead and aside of the middle and behind it: BM is 4 + 0.6²/12
+    over the draught in roll and in pitch, and only the second term about the line between them."""
+    box = forms.barge(0.6, 0.6, 0.5, 1.0, 0.6)
+    pair = merged([Mesh(box.vertices + np.array([s, s, 0.0]), box.faces) for s in (2.0, -2.0)])
+    for height, stands in ((-0.5, False), (0.24, True)):
+        found = float_hull(pair, 2 * 0.6 * 0.6 * 0.5, np.array([0.0, 0.0, height]))
+        assert min(found.heights) > 5.0
+        assert found.least_height == pytest.approx(0.06 - 0.25 + height)
+        assert found.stable is stands
 
 
 def test_a_round_log_floats_in_neutral_equilibrium():

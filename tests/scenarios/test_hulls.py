@@ -12,6 +12,7 @@ import trimesh
 from rich.console import Console
 from typer.testing import CliRunner
 
+import craft
 import seatrial as st
 from seatrial.cli.commands import app
 from seatrial.cli.tables import show_table
@@ -98,7 +99,61 @@ def test_the_command_writes_a_vehicle_that_runs(tmp_path, monkeypatch):
     )
     finished = st.run(scenario)
     assert finished.status == "completed"
+    # what goes away with waves is apart, so that `potential` does not count it twice
+    assert set(vessel.hydrodynamics.radiation_damping) == {"Z_w", "K_p", "M_q"}
+    assert not {"Z_w", "M_q"} & set(vessel.hydrodynamics.coefficients)
     assert (tmp_path / "vessel.png").stat().st_size > 20_000
+
+
+def test_the_mesh_that_is_read_is_never_written_over(tmp_path, monkeypatch):
+    """The mended hull took the place of the user's own, upside down for who read it again."""
+    monkeypatch.setattr(solver, "FREQUENCIES", 3)
+    monkeypatch.setattr(panelling, "FEWEST", 40)
+    monkeypatch.setattr(panelling, "MOST", 80)
+    monkeypatch.chdir(tmp_path)
+    path = write(tmp_path / "boat.stl", TEN["barge"])
+    given = path.read_bytes()
+    called = CliRunner().invoke(app, ["hull", "boat.stl", "--mass", "4100", "--out", "boat.yaml"])
+    assert called.exit_code == 0, called.output
+    assert path.read_bytes() == given
+    written = sorted(p.name for p in tmp_path.iterdir())
+    assert written == ["boat.png", "boat.stl", "boat.yaml", "boat_hull.stl"]
+    for mesh, out, message in (
+        ("boat_hull.stl", "boat.yaml", "would be written over"),
+        ("boat.stl", "boat.stl", "written as YAML"),
+        ("boat.stl", "nowhere/boat.yaml", "cannot be written"),
+    ):
+        called = CliRunner().invoke(app, ["hull", mesh, "--mass", "4100", "--out", out])
+        assert isinstance(called.exception, SpecError)
+        assert message in str(called.exception)
+
+
+def test_a_keel_rolls_about_a_point_of_its_own(tmp_path, monkeypatch):
+    """A spar of 4.5 m whose weight and added mass lie far below the waterline: sway follows its
+    roll. Alone about the waterline it would take 10.4 s instead of 6.1."""
+    monkeypatch.setattr(solver, "FREQUENCIES", 8)
+    monkeypatch.setattr(panelling, "FEWEST", 100)
+    monkeypatch.setattr(panelling, "MOST", 200)
+    spar = trimesh.creation.cylinder(radius=0.3, height=6.0, sections=16)
+    spar.export(tmp_path / "spar.stl")
+    found = examine(
+        tmp_path / "spar.stl", 1280.0, RHO, up="z", forward="x", gravity=(0.0, 0.0, -1.5)
+    )
+    frequency = found.natural(3)[0]
+    added = np.array([[np.interp(frequency, found.solution.omega, found.solution.added_mass[:, i, j])
+                       for j in range(6)] for i in range(6)])  # fmt: skip
+    squares = np.linalg.eigvals(np.linalg.solve(found.mass_matrix + added, found.stiffness)).real
+    assert np.abs(np.sqrt(np.maximum(squares, 0.0)) / frequency - 1.0).min() < 0.01
+    assert 2.0 * math.pi / frequency == pytest.approx(6.1, rel=0.05)
+    # and so does the vehicle that is written
+    (tmp_path / "spar.yaml").write_text(vehicle_yaml(found, "spar", "spar.stl"))
+    vessel = st.load(str(tmp_path / "spar.yaml"), Vehicle)
+    model = craft.compiled(vessel)
+    inertia = np.array(model.inertia.rigid_body) + np.array(model.inertia.added_mass)
+    squares = np.linalg.eigvals(np.linalg.solve(inertia, found.stiffness)).real
+    assert np.abs(np.sqrt(np.maximum(squares, 0.0)) / frequency - 1.0).min() < 0.02
+    # of the draught of 4.46 m its section drag takes that of its keel, all along
+    assert vessel.hydrodynamics.crossflow.draught == pytest.approx(found.draught, rel=1e-3)
 
 
 def test_a_hull_that_is_wider_below_its_waterline_runs_on_its_triangles(tmp_path, monkeypatch):

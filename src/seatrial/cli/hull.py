@@ -53,6 +53,8 @@ def show_hull(
                 expected="one of them: loads say where the centre of gravity lies",
             )
         )
+    if out is not None:
+        _check_out(file, out)
     with working(f"solving {file.name}", quiet=as_json) as share:
         found = examine(
             file,
@@ -103,9 +105,44 @@ def _load(text: str) -> Load:
     return Load(mass, (x, y, z))
 
 
+def _written(out: Path) -> list[Path]:
+    """OUT, and beside it the mesh and the page."""
+    return [out, out.with_name(f"{out.stem}_hull.stl"), out.with_suffix(".png")]
+
+
+def _check_out(file: Path, out: Path) -> None:
+    """Refuse what cannot be written before a minute is spent on it, and the mesh that is read."""
+    if out.suffix.lower() not in (".yaml", ".yml"):
+        raise SpecError(
+            Problem(
+                "a vehicle is written as YAML",
+                value=str(out),
+                expected="a name that ends in .yaml",
+                mend=f"--out {out.with_suffix('.yaml')}",
+            )
+        )
+    if not out.parent.is_dir():
+        raise SpecError(
+            Problem(
+                "the vehicle cannot be written",
+                value=str(out),
+                expected=f"a folder `{out.parent}`",
+                mend="make it",
+            )
+        )
+    for path in _written(out):
+        if path.exists() and file.exists() and path.samefile(file):
+            raise SpecError(
+                Problem(
+                    f"{path}: the mesh that is read would be written over",
+                    expected="another name",
+                    mend="give another --out",
+                )
+            )
+
+
 def _write(found: Examination, out: Path) -> list[Path]:
-    """OUT, and beside it the mesh and the page under the same name."""
-    mesh_file, picture = out.with_suffix(".stl"), out.with_suffix(".png")
+    out, mesh_file, picture = _written(out)
     name = re.sub(r"[^a-z0-9_]+", "_", out.stem.lower()).strip("_") or "boat"
     name = name if name[0].isalpha() else f"boat_{name}"
     import trimesh

@@ -20,6 +20,7 @@ from seatrial.hull.shape.floating import Floating, float_hull, righting_arms
 from seatrial.hull.shape.hydrostatics import (
     Hydrostatics,
     hydrostatics,
+    section,
     section_areas,
     waterline,
 )
@@ -39,6 +40,8 @@ DESIGN_FROUDE = 0.3
 LEAST_ROLL_DAMPING = 0.05
 """Share of critical that eddies and keels add to a hull's roll at least (Himeno 1981)."""
 VISCOSITY = 1.19e-6
+FREE = (0, 1, 5)
+"""Surge, sway and yaw, in which nothing holds a hull."""
 
 
 class Load(NamedTuple):
@@ -66,6 +69,8 @@ class Examination:
     """As it was found, before the mesh was turned."""
     figures: Hydrostatics
     draught: float
+    mean_draught: float
+    """Over the length of the waterline: a keel is deeper than the hull that it is under."""
     height: float
     length: float
     """Of the waterline."""
@@ -99,9 +104,14 @@ class Examination:
         return matrix
 
     def natural(self, motion: int) -> tuple[float, float, float]:
-        """Natural frequency of heave, roll or pitch alone, and A and B there."""
+        """Natural frequency of heave, roll or pitch, and A and B there.
+
+        Surge, sway and yaw follow without a force, so that the hull turns about a point of its own:
+        they take M_ih M_hh⁻¹ M_hi of its inertia, here near zero frequency. Heave and pitch are
+        taken one by one.
+        """
         w, A, B = self.solution.omega, self.solution.added_mass, self.solution.damping
-        mass, stiffness = self.mass_matrix[motion, motion], self.stiffness[motion, motion]
+        mass, stiffness = self._inertia(motion), self.stiffness[motion, motion]
 
         def excess(at: float) -> float:
             """Of inertia over stiffness: ω² (m + A(ω)) − c, negative below the natural frequency.
@@ -123,18 +133,36 @@ class Examination:
             max(float(np.interp(frequency, w, B[:, motion, motion])), 0.0),
         )
 
+    def _inertia(self, motion: int) -> float:
+        """Of the body alone, less what surge, sway and yaw take of it."""
+        slow = self.mass_matrix + self.solution.added_mass[0]
+        across = slow[motion, FREE]
+        taken = across @ np.linalg.solve(slow[np.ix_(FREE, FREE)], across)
+        return float(self.mass_matrix[motion, motion] - taken)
+
+    @property
+    def added_mass(self) -> Array:
+        """(6, 6) for a model with one: of heave, roll and pitch at their natural frequencies, of
+        surge, sway and yaw near zero frequency, and coupled as there, A_ij / √(A_ii A_jj)."""
+        slow = self.solution.added_mass[0]
+        own = np.diag(slow).copy()
+        own[2:5] = [self.natural(i)[1] for i in (2, 3, 4)]
+        share = np.sqrt(np.maximum(own, 0.0) / np.maximum(np.diag(slow), 1e-300))
+        matrix = slow * np.outer(share, share)
+        np.fill_diagonal(matrix, own)
+        return matrix
+
     def motions(self, times: int = 1) -> Complex:
         """Response amplitude operators (6, W, H), with the roll damping of the vehicle file, at so
         many times as many frequencies as were solved for."""
         damping = np.zeros((6, 6))
-        damping[3, 3] = self.roll_damping() - self.natural(3)[2]
+        damping[3, 3] = self.roll_damping()
         return responses(finer(self.solution, times), self.mass_matrix, self.stiffness, damping)
 
     def roll_damping(self) -> float:
-        """Radiated at the natural frequency, and what viscosity adds at least."""
-        frequency, added, radiated = self.natural(3)
-        critical = 2.0 * float(self.mass_matrix[3, 3] + added) * frequency
-        return radiated + LEAST_ROLL_DAMPING * critical
+        """What viscosity adds at least to the waves that the hull makes."""
+        frequency, added, _ = self.natural(3)
+        return LEAST_ROLL_DAMPING * 2.0 * (self._inertia(3) + added) * frequency
 
     def surge_drag(self) -> float:
         """X_u|u| of friction: ½ ρ S (1 + k) C_F at the design Froude number (ITTC 1957)."""
@@ -190,7 +218,7 @@ def examine(
             Problem(
                 f"{path.name}: the hull would capsize",
                 value=f"GM = {floating.heights[0]:.3g} m in roll, {floating.heights[1]:.3g} m in "
-                "pitch",
+                f"pitch, {floating.least_height:.3g} m about its weakest axis",
                 expected="a centre of gravity under the metacentre",
                 mend="give a lower --centre-of-gravity, or --up if z is not up in the file",
             )
@@ -235,6 +263,9 @@ def examine(
         floating=floating,
         figures=figures,
         draught=float(level.vertices[:, 2].max()),
+        mean_draught=float(
+            np.mean([section(level, x)[:, :, 1].max(initial=0.0) for x in stations])
+        ),
         height=float(np.ptp(level.vertices[:, 2])),
         length=length,
         beam=beam,

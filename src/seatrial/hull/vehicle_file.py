@@ -8,6 +8,8 @@ from seatrial.hull.examination import FORM_FACTOR, Examination
 from seatrial.hull.shape.hydrostatics import waterline
 
 FORCES, MOTIONS = "XYZKMN", "uvwpqr"
+COUPLED = 1e-3
+"""Least added mass between two motions that is written, as a share of √(A_ii A_jj)."""
 
 
 def vehicle_yaml(found: Examination, name: str, mesh_file: str) -> str:
@@ -46,9 +48,11 @@ def vehicle_yaml(found: Examination, name: str, mesh_file: str) -> str:
         f"  reference_density: {_n(found.density)}  # given",
         "  coefficients:",
         *_coefficients(found),
+        "  radiation_damping:  # not with `potential`, which solves for it",
+        *_radiation(found),
         "  crossflow:  # estimated: Hoerner's section drag (Fossen 2021, 6.5)",
         f"    length: {_n(found.length)}",
-        f"    draught: {_n(found.draught)}",
+        f"    draught: {_n(found.mean_draught)}  # of the keel, in the mean over the length",
         f"    beam: {_n(_hull_beam(found))}",
         "",
         "hull:",
@@ -103,32 +107,41 @@ def _blocks(found: Examination) -> list[str]:
 
 def _coefficients(found: Examination) -> list[str]:
     s = found.solution
-    low = s.added_mass[0]
+    added = found.added_mass
+    size = np.sqrt(np.maximum(np.diag(added), 0.0))
     rows = []
     for i in range(6):
-        force, motion = FORCES[i], MOTIONS[i]
         if i in (2, 3, 4):
-            frequency, added, damping = found.natural(i)
-            how = f"at the natural frequency {frequency:.3g} rad/s"
-            rows.append(f"    {force}_{motion}d: {_n(-added)}  # computed: {s.source}, {how}")
-            if i == 3:
-                value = found.roll_damping()
-                text = "computed radiation + estimated 5 % of critical by viscosity"
-            else:
-                value, text = damping, f"computed: radiation {how}"
-            rows.append(f"    {force}_{motion}: {_n(-value)}  # {text}")
+            how = f"at the natural frequency {found.natural(i)[0]:.3g} rad/s"
         else:
             how = f"at {s.omega[0]:.3g} rad/s, near zero frequency"
-            rows.append(f"    {force}_{motion}d: {_n(-low[i, i])}  # computed: {s.source}, {how}")
-    rows.append(
+        name = f"{FORCES[i]}_{MOTIONS[i]}d"
+        rows.append(f"    {name}: {_n(-added[i, i])}  # computed: {s.source}, {how}")
+    for i, j in zip(*np.nonzero(np.abs(added) > COUPLED * np.outer(size, size)), strict=True):
+        if i != j:
+            name = f"{FORCES[i]}_{MOTIONS[j]}d"
+            rows.append(
+                f"    {name}: {_n(-added[i, j])}  # computed: coupled as near zero frequency"
+            )
+    rows += [
         f"    X_u_au: {_n(found.surge_drag())}  # estimated: ITTC-57 friction of the wetted "
-        f"{found.figures.wetted_area:.3g} m², form factor {FORM_FACTOR}"
-    )
+        f"{found.figures.wetted_area:.3g} m², form factor {FORM_FACTOR}",
+        f"    K_p: {_n(-found.roll_damping())}  # estimated: 5 % of critical by viscosity",
+    ]
     # a steady linear part, without which a craft at rest would drift for ever
-    mass = found.mass_matrix + low
+    mass = found.mass_matrix + s.added_mass[0]
     rows += [
         f"    X_u: {_n(-mass[0, 0] / 60.0)}  # estimated: time constant of 60 s at rest",
         f"    Y_v: {_n(-mass[1, 1] / 30.0)}  # estimated: 30 s",
         f"    N_r: {_n(-mass[5, 5] / 10.0)}  # estimated: 10 s",
     ]
+    return rows
+
+
+def _radiation(found: Examination) -> list[str]:
+    rows = []
+    for i in (2, 3, 4):
+        frequency, _, damping = found.natural(i)
+        how = f"computed: radiated at the natural frequency {frequency:.3g} rad/s"
+        rows.append(f"    {FORCES[i]}_{MOTIONS[i]}: {_n(-damping)}  # {how}")
     return rows

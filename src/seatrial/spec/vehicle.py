@@ -195,6 +195,10 @@ class Hydrodynamics(Spec):
     dimensional_coefficients: dict[str, Number] = {}
     """Coefficients in SI units beside those of the prime system, for example a damping that does
     not vanish when the vehicle stops, or an added mass in kilograms."""
+    radiation_damping: dict[str, Number] = {}
+    """Damping by the waves that the hull makes, in SI units, named like coefficients (`Z_w`) and
+    added to them. A hull with `hydrodynamics: potential` solves for it and leaves these out; one
+    with `surface` keeps them beside its forces."""
     about_speed: Annotated[MetresPerSecond, Field(ge=0)] = 0.0
     """Surge speed about which the coefficients are a perturbation: u stands for u − this. With an
     `instantaneous` reference speed the polynomial is used as it stands down to two thirds of this

@@ -101,15 +101,25 @@ class Polynomial:
     values: NDArray[np.float64]
     added_mass: NDArray[np.float64]
     """(6, 6) M_A."""
+    radiated: NDArray[np.bool_]
+    """Which of the terms are damping by waves that the hull makes."""
+
+    def only(self, kept: NDArray[np.bool_]) -> "Polynomial":
+        """The same with some of its terms."""
+        terms = tuple(t for t, keep in zip(self.terms, kept, strict=True) if keep)
+        return Polynomial(terms, self.values[kept], self.added_mass, self.radiated[kept])
 
 
 def without_damping(polynomial: Polynomial) -> Polynomial:
-    """The same without terms of velocities alone: forces on the hull take their place."""
-    kept = [
-        i for i, t in enumerate(polynomial.terms) if t.actuators or not t.velocities + t.absolutes
-    ]
-    terms = tuple(polynomial.terms[i] for i in kept)
-    return Polynomial(terms, polynomial.values[kept], polynomial.added_mass)
+    """The same without terms of velocities alone: forces on the hull take their place, but for what
+    goes away with waves."""
+    others = [bool(t.actuators) or not t.velocities + t.absolutes for t in polynomial.terms]
+    return polynomial.only(np.array(others, bool) | polynomial.radiated)
+
+
+def without_radiation(polynomial: Polynomial) -> Polynomial:
+    """The same where the waves that the hull makes are solved for."""
+    return polynomial.only(~polynomial.radiated)
 
 
 def compile_coefficients(
@@ -121,6 +131,7 @@ def compile_coefficients(
     """
     terms: list[Term] = []
     values: list[float] = []
+    radiated: list[bool] = []
     added = np.zeros((6, 6))
     if hydrodynamics.added_mass_spheroid is not None:
         shape = hydrodynamics.added_mass_spheroid
@@ -129,6 +140,7 @@ def compile_coefficients(
     for table, prime in (
         ("coefficients", hydrodynamics.nondimensional),
         ("dimensional_coefficients", None),
+        ("radiation_damping", None),
     ):
         for name, value in getattr(hydrodynamics, table).items():
             meanings = readings(name, symbols)
@@ -137,6 +149,9 @@ def compile_coefficients(
                 problems.append(problem(hydrodynamics, table, name, symbols))
                 continue
             factors = meanings[0]
+            if table == "radiation_damping" and not _is_linear_damping(factors):
+                problems.append(_not_radiated(hydrodynamics, name))
+                continue
             density = hydrodynamics.reference_density
             perturbed = table != "coefficients" and hydrodynamics.about_speed > 0.0
             if perturbed and _names_surge(factors):
@@ -152,14 +167,16 @@ def compile_coefficients(
             scale, power = _force_scale(prime, density, factors)
             terms.append(_term(factors, power))
             values.append(value * scale)
+            radiated.append(table == "radiation_damping")
     for name, value in extra.items():
         fitted = parse(name, symbols)
         assert fitted is not None, name
         terms.append(_term(fitted, 0))
         values.append(value)
+        radiated.append(False)
     if problems:
         raise SpecError(problems)
-    return Polynomial(tuple(terms), np.array(values), added)
+    return Polynomial(tuple(terms), np.array(values), added, np.array(radiated, bool))
 
 
 def low_speed_pull(polynomial: Polynomial, about_speed: float) -> float | None:
@@ -215,6 +232,20 @@ def _damps(factors: Factors) -> bool:
         not factors.actuators
         and factors.velocities == (factors.dof,)
         and (set(factors.absolutes) <= {factors.dof})
+    )
+
+
+def _is_linear_damping(factors: Factors) -> bool:
+    return len(factors.velocities) == 1 and not factors.absolutes + factors.actuators
+
+
+def _not_radiated(hydrodynamics: Hydrodynamics, name: str) -> Problem:
+    return hydrodynamics.problem(
+        ("radiation_damping", name),
+        f"`{name}` is no damping by waves",
+        value=hydrodynamics.radiation_damping[name],
+        expected="a force over one velocity, such as `Z_w` or `M_q`",
+        mend=f"write `{name}` among `coefficients`",
     )
 
 

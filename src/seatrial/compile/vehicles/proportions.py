@@ -68,7 +68,7 @@ def doubts_about_place(
 def _coefficients(vehicle: Vehicle) -> Iterator[Problem]:
     """Added masses that make lighter; drag that does not ask which way it goes."""
     water = vehicle.hydrodynamics
-    for table in ("coefficients", "dimensional_coefficients"):
+    for table in ("coefficients", "dimensional_coefficients", "radiation_damping"):
         given: dict[str, float] = getattr(water, table)
         for force, motion in _MOTIONS.items():
             name = f"{force}_{motion}d"

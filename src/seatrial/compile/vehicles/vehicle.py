@@ -20,6 +20,7 @@ from seatrial.compile.vehicles.coefficients import (
     low_speed_pull,
     reads_as_velocities,
     without_damping,
+    without_radiation,
 )
 from seatrial.compile.vehicles.hull import compile_excitation, compile_restoring
 from seatrial.core import rigid_body
@@ -77,8 +78,11 @@ def compile_vehicle(
     crossflow, fitted = _crossflow(vehicle, dtype)
     polynomial = compile_coefficients(vehicle.hydrodynamics, fitted, symbols)
     _check_fins(vehicle, actuators, symbols, polynomial)
-    if vehicle.hull is not None and vehicle.hull.hydrodynamics == "surface":
+    hydrodynamics = "coefficients" if vehicle.hull is None else vehicle.hull.hydrodynamics
+    if hydrodynamics == "surface":
         crossflow, polynomial = None, without_damping(polynomial)
+    elif hydrodynamics == "potential":
+        polynomial = without_radiation(polynomial)
     rigid = _rigid_body(vehicle)
     solved = hull = None
     added = polynomial.added_mass

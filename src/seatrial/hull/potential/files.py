@@ -15,10 +15,13 @@ from numpy.typing import NDArray
 
 from seatrial.conventions import GRAVITY
 from seatrial.errors import Problem, SpecError
-from seatrial.hull.potential.solution import Solution
+from seatrial.hull.potential.solution import MIRROR, Solution, symmetric
 from seatrial.hull.potential.solver import TURN
 
 Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+Loads = dict[float, Complex]
+"""Degrees through port -> (6, W) loads of waves towards there."""
 
 
 def read_results(path: Path, density: float, stiffness: Array, volume: float) -> Solution:
@@ -29,8 +32,8 @@ def read_results(path: Path, density: float, stiffness: Array, volume: float) ->
 
 
 def _read_wamit(path: Path, density: float, stiffness: Array, volume: float) -> Solution:
-    radiation = _rows(path.with_suffix(".1"))
-    excitation = _rows(path.with_suffix(".3"))
+    radiation = _rows(path.with_suffix(".1"), 5)
+    excitation = _rows(path.with_suffix(".3"), 7)
     omega = np.array(sorted({2.0 * np.pi / row[0] for row in radiation if row[0] > 0.0}))
     place = {round(w, 9): i for i, w in enumerate(omega)}
     added, damping = np.zeros((2, len(omega), 6, 6))
@@ -47,15 +50,15 @@ def _read_wamit(path: Path, density: float, stiffness: Array, volume: float) -> 
             damping[at, i, j] = row[4] * density * w
     if infinite is None:
         infinite = _at_infinity(omega, added, damping)
-    headings, found = _even(path, np.radians(sorted({row[1] % 360.0 for row in excitation})))
-    loads = np.zeros((6, len(omega), len(headings)), np.complex128)
+    loads: Loads = {}
     for row in excitation:
+        if row[0] <= 0.0:
+            continue
         frequency = round(2.0 * np.pi / row[0], 9)
         if frequency in place:
-            heading = found[_turned(row[1])]
-            value = (row[5] + 1j * row[6]) * density * GRAVITY
-            loads[int(row[2]) - 1, place[frequency], heading] = value
-    return _solution(path, omega, headings, added, damping, infinite, loads, stiffness, volume)
+            of = loads.setdefault(row[1], np.zeros((6, len(omega)), np.complex128))
+            of[int(row[2]) - 1, place[frequency]] = (row[5] + 1j * row[6]) * density * GRAVITY
+    return _solution(path, omega, added, damping, infinite, loads, stiffness, volume)
 
 
 def _read_nemoh(folder: Path, stiffness: Array, volume: float) -> Solution:
@@ -67,14 +70,12 @@ def _read_nemoh(folder: Path, stiffness: Array, volume: float) -> Solution:
     omega = tables[0][:, 0]
     added = np.stack([t[:, 1:13:2] for t in tables], axis=1)
     damping = np.stack([t[:, 2:13:2] for t in tables], axis=1)
-    degrees = [_heading(title) for title, _ in excitation]
-    headings, found = _even(folder, np.radians(degrees))
-    loads = np.zeros((6, len(omega), len(headings)), np.complex128)
-    for degree, (_, table) in zip(degrees, excitation, strict=True):
+    loads: Loads = {}
+    for title, table in excitation:
         values = table[:, 1:13:2] * np.exp(-1j * table[:, 2:13:2])  # to exp(iωt)
-        loads[:, :, found[_turned(degree)]] = values.T
+        loads[_heading(title)] = values.T
     infinite = _at_infinity(omega, added, damping)
-    return _solution(folder, omega, headings, added, damping, infinite, loads, stiffness, volume)
+    return _solution(folder, omega, added, damping, infinite, loads, stiffness, volume)
 
 
 def _at_infinity(omega: Array, added: Array, damping: Array) -> Array:
@@ -87,31 +88,26 @@ def _at_infinity(omega: Array, added: Array, damping: Array) -> Array:
     return np.asarray(found[len(omega) // 2 :].mean(axis=0))
 
 
-def _turned(degrees: float) -> float:
-    """A heading counted from forward through port as one through starboard."""
-    return round(float(-np.radians(degrees)) % (2.0 * np.pi), 6) % round(2.0 * np.pi, 6)
-
-
 def _solution(
     path: Path,
     omega: Array,
-    headings: Array,
     added: Array,
     damping: Array,
     infinite: Array,
-    loads: NDArray[np.complex128],
+    loads: Loads,
     stiffness: Array,
     volume: float,
 ) -> Solution:
     turn = np.outer(TURN, TURN)
+    headings, around = _around(path, loads, symmetric(added[0]))
     return Solution(
         omega=omega,
         headings=headings,
         added_mass=added * turn,
         damping=damping * turn,
         infinite=infinite * turn,
-        froude_krylov=np.zeros_like(loads),
-        diffraction=TURN[:, None, None] * loads,
+        froude_krylov=np.zeros_like(around),
+        diffraction=TURN[:, None, None] * around,
         stiffness=stiffness,
         volume=volume,
         panels=0,
@@ -119,7 +115,8 @@ def _solution(
     )
 
 
-def _rows(path: Path) -> list[list[float]]:
+def _rows(path: Path, columns: int) -> list[list[float]]:
+    """Lines of so many numbers; of waves of no or of endless length one fewer, without damping."""
     try:
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError as error:
@@ -130,7 +127,7 @@ def _rows(path: Path) -> list[list[float]]:
             rows.append([float(word) for word in line.split()])
         except ValueError:
             continue  # a heading
-    if not rows or any(len(row) < 4 for row in rows):
+    if not rows or any(len(row) < columns - (row[:1] <= [0.0]) for row in rows):
         raise _refusal(path, "too few numbers in a line", "WAMIT's numeric output")
     return rows
 
@@ -157,14 +154,26 @@ def _heading(title: str) -> float:
     return float(found.group(1)) if found else 0.0
 
 
-def _even(path: Path, headings: Array) -> tuple[Array, dict[float, int]]:
-    """Headings through starboard, evenly around, and where each is."""
-    turned = np.array(sorted({_turned(float(d)) for d in np.degrees(headings)}))
-    if len(turned) < 4 or np.ptp(np.diff([*turned, turned[0] + 2.0 * np.pi])) > 1e-3:
+def _around(path: Path, loads: Loads, even: bool) -> tuple[Array, Complex]:
+    """Headings through starboard, evenly around, and the loads (6, W, H) towards them. Of a hull
+    that is its own mirror image those of one side are enough."""
+    found = {_degrees(-heading): values for heading, values in loads.items()}
+    if even:
+        for heading, values in list(found.items()):
+            found.setdefault(_degrees(-heading), MIRROR[:, None] * values)
+    turned = sorted(found)
+    if len(turned) < 4 or np.ptp(np.diff([*turned, turned[0] + 360.0])) > 0.05:
         raise _refusal(
-            path, f"{len(turned)} headings", "headings evenly all around, four or more of them"
+            path,
+            f"{len(turned)} headings",
+            "headings evenly all around, four or more of them"
+            + (", or from 0 to 180 degrees" if even else ""),
         )
-    return turned, {float(h): i for i, h in enumerate(turned)}
+    return np.radians(turned), np.stack([found[heading] for heading in turned], axis=2)
+
+
+def _degrees(heading: float) -> float:
+    return round(heading % 360.0, 3) % 360.0
 
 
 def _refusal(path: Path, found: str, expected: str) -> SpecError:

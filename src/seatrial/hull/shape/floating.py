@@ -32,9 +32,16 @@ class Floating:
     """Metacentric heights GM in roll and in pitch, m."""
 
     @property
+    def least_height(self) -> float:
+        """Metacentric height about the level axis that has least, m."""
+        across = float(self.hydrostatics.waterplane_moments[0, 1] / self.hydrostatics.volume)
+        roll, pitch = self.heights
+        return 0.5 * (roll + pitch) - math.hypot(0.5 * (roll - pitch), across)
+
+    @property
     def stable(self) -> bool:
         """Whether it comes back after a small push."""
-        return min(self.heights) > 0.0
+        return self.least_height > 0.0
 
 
 def rotation(heel: float, trim: float) -> Array:

@@ -37,6 +37,8 @@ class Frame:
     forward: str
     unit: float | None
     """Metres; None where the format does not say."""
+    notes: tuple[str, ...] = ()
+    """What was added to what the file holds."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ def read_hull(
 ) -> ReadHull:
     """Read and mend a hull; `displaced` is the volume of water that it will displace, m³."""
     raw, frame = _read(path)
-    notes: list[str] = []
+    notes = list(frame.notes)
     up = up or frame.up
     if forward is None:
         forward = frame.forward if AXES[frame.forward][1] != AXES[up][1] else "x"
@@ -206,7 +208,8 @@ def read_gdf(path: Path) -> tuple[Mesh, Frame]:
     """WAMIT's geometric data file (WAMIT User Manual, low-order method).
 
     A title, `ULEN GRAV`, `ISX ISY` (1 for a plane of symmetry), the number of panels, and four
-    corners per panel. z is up from the waterline; the panels leave the hull open there.
+    corners per panel. z is up from the waterline, where panels leave the hull open: sides are drawn
+    up from there, as high as the hull is deep. Panels on the water inside it are left out.
     """
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     numbers: list[float] = []
@@ -229,10 +232,26 @@ def read_gdf(path: Path) -> tuple[Mesh, Frame]:
         parts += [p * np.array([-1.0, 1.0, 1.0]) for p in parts]
     if isy == 1:
         parts += [p * np.array([1.0, -1.0, 1.0]) for p in parts]
-    panels = np.concatenate(parts)
+    panels, height = _with_sides(np.concatenate(parts))
     halves = np.array([[0, 1, 2], [0, 2, 3]])
     faces = (4 * np.arange(len(panels))[:, None, None] + halves).reshape(-1, 3).astype(np.int64)
-    return Mesh(panels.reshape(-1, 3), faces), Frame("z", "x", 1.0)
+    note = f"sides drawn up by {height:.3g} m: the file ends at the waterline"
+    return Mesh(panels.reshape(-1, 3), faces), Frame("z", "x", 1.0, (note,) if height else ())
+
+
+def _with_sides(panels: Array) -> tuple[Array, float]:
+    """Panels (K, 4, 3) of a hull under water with upright ones above, and how high these are; 0 of
+    a body that does not end at the waterline."""
+    depth = -float(panels[:, :, 2].min())
+    afloat = np.abs(panels[:, :, 2]) < 1e-6 * depth
+    panels, afloat = panels[~afloat.all(axis=1)], afloat[~afloat.all(axis=1)]
+    following = np.roll(panels, -1, axis=1)
+    rim = afloat & np.roll(afloat, -1, axis=1) & np.any(panels != following, axis=2)
+    if not rim.any() or panels[:, :, 2].max() > 1e-6 * depth:
+        return panels, 0.0
+    up = np.array([0.0, 0.0, depth])
+    a, b = panels[rim], following[rim]
+    return np.concatenate([panels, np.stack([b, a, a + up, b + up], axis=1)]), depth
 
 
 def _axes(up: str, forward: str) -> Array:
