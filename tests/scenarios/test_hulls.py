@@ -75,30 +75,32 @@ def test_the_command_writes_a_vehicle_that_runs(tmp_path, monkeypatch):
     monkeypatch.setattr(panelling, "FEWEST", 40)
     monkeypatch.setattr(panelling, "MOST", 80)
     monkeypatch.chdir(tmp_path)
-    write(tmp_path / "boat.stl", forms.barge(4.0, 2.0, 0.5, 1.25, 9.0), 1000.0)  # 20 triangles
+    brought = write(tmp_path / "boat.stl", forms.barge(4.0, 2.0, 0.5, 1.25, 9.0), 1000.0)
+    was = brought.read_bytes()  # 20 triangles
     called = CliRunner().invoke(
-        app, ["hull", "boat.stl", "--mass", "4100", "--out", "vessel.yaml", "--json"]
+        app, ["hull", "boat.stl", "--mass", "4100", "--out", "boat.yaml", "--json"]
     )
     assert called.exit_code == 0, called.output
+    assert brought.read_bytes() == was  # the documents' own command wrote the mended hull over it
     report = json.loads(called.stdout)
     assert report["displacement_m3"] == pytest.approx(4.0, rel=1e-6)
     assert report["draught_m"] == pytest.approx(0.5, rel=1e-4)
     assert report["waterplane_area_m2"] == pytest.approx(8.0, rel=1e-4)
-    assert blocks_in(tmp_path / "vessel.yaml") == 1
+    assert blocks_in(tmp_path / "boat.yaml") == 1
     assert [area for _, area in report["section_areas_m_m2"]] == pytest.approx([1.0] * 21, rel=1e-3)
     assert "taken to be in mm" in " ".join(report["notes"])
-    text = (tmp_path / "vessel.yaml").read_text(encoding="utf-8")
+    text = (tmp_path / "boat.yaml").read_text(encoding="utf-8")
     for line in text.splitlines():  # every number says where it comes from
         if line.startswith(("  mass", "  draught", "  waterplane", "    X_", "    Z_", "    K_")):
             assert any(word in line for word in ("given", "computed", "estimated")), line
-    vessel = st.load("vessel.yaml", Vehicle)
+    vessel = st.load("boat.yaml", Vehicle)
     assert volume(hull_mesh(vessel)) == pytest.approx(10.0, rel=1e-4)
     scenario = st.Scenario(
-        vehicles=[{"vehicle": "vessel.yaml", "start": {"position": [0, 0, 0.0]}}], duration=5.0
+        vehicles=[{"vehicle": "boat.yaml", "start": {"position": [0, 0, 0.0]}}], duration=5.0
     )
     finished = st.run(scenario)
     assert finished.status == "completed"
-    assert (tmp_path / "vessel.png").stat().st_size > 20_000
+    assert (tmp_path / "boat.png").stat().st_size > 20_000
 
 
 def test_a_hull_that_is_wider_below_its_waterline_runs_on_its_triangles(tmp_path, monkeypatch):
@@ -129,6 +131,7 @@ def test_a_hull_that_is_wider_below_its_waterline_runs_on_its_triangles(tmp_path
     ("arguments", "message"),
     [
         (["--mass", "20000"], "too small for its mass"),
+        (["--mass", "4100", "--out", "boat.stl"], "written as YAML"),
         (["--mass", "4100", "--units", "feet"], "unknown word after --units"),
         (["--mass", "4100", "--centre-of-gravity", "0,0"], "no centre of gravity"),
         (["--mass", "4100", "--centre-of-gravity", "0,0,5"], "capsize"),

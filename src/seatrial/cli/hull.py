@@ -53,6 +53,7 @@ def show_hull(
                 expected="one of them: loads say where the centre of gravity lies",
             )
         )
+    written = [] if out is None else _places(out, file)
     with working(f"solving {file.name}", quiet=as_json) as share:
         found = examine(
             file,
@@ -65,7 +66,8 @@ def show_hull(
             loads=[_load(text) for text in loads],
             progress=share,
         )
-    written = _write(found, out) if out is not None else []
+    if written:
+        _write(found, *written)
     report = _report(found) | {"written": [str(p) for p in written]}
     if as_json:
         typer.echo(json.dumps(report, indent=2))
@@ -103,9 +105,32 @@ def _load(text: str) -> Load:
     return Load(mass, (x, y, z))
 
 
-def _write(found: Examination, out: Path) -> list[Path]:
-    """OUT, and beside it the mesh and the page under the same name."""
-    mesh_file, picture = out.with_suffix(".stl"), out.with_suffix(".png")
+def _places(out: Path, source: Path) -> list[Path]:
+    """OUT, and beside it the mesh and the page; never the mesh that somebody brought."""
+    if out.suffix.lower() not in (".yaml", ".yml"):
+        raise SpecError(
+            Problem(
+                "a vehicle is written as YAML",
+                value=str(out),
+                expected="a name that ends in .yaml",
+                mend=f"--out {source.stem}.yaml",
+            )
+        )
+    mesh = out.with_name(f"{out.stem}-hull.stl")
+    if mesh.exists() and source.exists() and mesh.samefile(source):
+        raise SpecError(
+            Problem(
+                "the mended hull would replace the mesh that it is made from",
+                value=str(mesh),
+                expected="another name",
+                mend=f"--out {out.stem}-2.yaml",
+            )
+        )
+    return [out, mesh, out.with_suffix(".png")]
+
+
+def _write(found: Examination, out: Path, mesh_file: Path, picture: Path) -> None:
+    """The vehicle, its hull and the page."""
     name = re.sub(r"[^a-z0-9_]+", "_", out.stem.lower()).strip("_") or "boat"
     name = name if name[0].isalpha() else f"boat_{name}"
     import trimesh
@@ -119,7 +144,6 @@ def _write(found: Examination, out: Path) -> list[Path]:
             Problem("the vehicle cannot be written", value=str(out), mend=str(error.strerror))
         ) from None
     save(draw_hull(_page(found)), picture)
-    return [out, mesh_file, picture]
 
 
 def _page(found: Examination) -> HullPage:
