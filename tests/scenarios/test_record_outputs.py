@@ -84,10 +84,13 @@ def test_a_picture_without_a_name_is_refused(name, recorded):
         plot(recorded, name)
 
 
-def test_navigating_again_refuses_a_picture_before_it_computes(recorded, seatrial):
-    code, printed, told = seatrial("navigate", recorded, "--out", "x.doc")
+@pytest.mark.parametrize(
+    ("picture", "words"), [("x.doc", "ends in .png"), ("no/x.png", "no folder no")]
+)
+def test_navigating_again_refuses_a_picture_before_it_computes(picture, words, recorded, seatrial):
+    code, printed, told = seatrial("navigate", recorded, "--out", picture)
     assert code == 2
-    assert "ends in .png" in told
+    assert words in told
     assert printed == ""
 
 

@@ -74,7 +74,7 @@ def plot(
     with working("drawing") as tell:
         picture = draw(
             recordings,
-            out or recordings[0].parent / f"{recordings[0].stem}.png",
+            out or recordings[0].parent / f"{recordings[0].stem or 'figure'}.png",
             panels=names,
             width=width,
             height=height,

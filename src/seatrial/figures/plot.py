@@ -120,6 +120,12 @@ def check_format(out: str | Path, formats: tuple[str, ...] = FORMATS) -> str:
             f"  expected: a file name that ends in {', '.join('.' + f for f in formats)}\n"
             f"  to mend:  {out.parent / (out.stem.strip('.') or 'figure')}.png"
         )
+    if not out.parent.is_dir():
+        raise RecordingError(
+            f"{out}: there is no folder {out.parent}\n"
+            "  expected: a name in a folder that exists\n"
+            f"  to mend:  make it: mkdir -p {out.parent}"
+        )
     return suffix
 
 

@@ -99,7 +99,9 @@ def export(
             f"  to mend:  seatrial export {run.path} --to netcdf, or open it with xarray"
         )
     beside = run.path.with_name(f"{run.path.stem}{FORMATS[to]}")
-    target = beside if out is None else _named(Path(out), to, beside)
+    target = beside if out is None else Path(out)
+    _check_target(run.path, target)
+    _check_name(target, to, beside)
     files = _list_tables(run, target) if to == "csv" else [target]
     for file in files:
         _check_target(run.path, file)
@@ -113,15 +115,14 @@ def export(
         ) from error
 
 
-def _named(out: Path, to: str, beside: Path) -> Path:
-    """The name that somebody gave, where it is one of a file of this format."""
-    if not out.name or out.suffix.lower() not in _SUFFIXES[to]:
+def _check_name(out: Path, to: str, beside: Path) -> None:
+    """Refuse a name that is not one of a file of this format."""
+    if out.suffix.lower() not in _SUFFIXES[to]:
         raise RecordingError(
             f"{out}: this is no name for an export to {to}\n"
             f"  expected: a file name that ends in {' or '.join(_SUFFIXES[to])}\n"
             f"  to mend:  --out {beside.name}"
         )
-    return out
 
 
 def _check_target(source: Path, target: Path) -> None:

@@ -33,8 +33,8 @@ FIN = 3.0
 """Largest area of a fin over length times beam: the wings of a glider have 0.7."""
 
 PUSH = 20.0
-"""Largest thrust of one propeller over the weight: the strongest of small robots have 0.5, and
-revolutions per minute taken for those per second make it 3600 times as much."""
+"""Largest thrust of one propeller over the weight: the library's have 1.1 at most, and revolutions
+per minute taken for those per second make it 3600 times as much."""
 
 RADII = "a hull has about 0.35 of its beam in roll, a quarter of its length in pitch and yaw"
 
