@@ -36,6 +36,7 @@ REFUSED = {
         ("mass: 40.0", "weight: 40", "did you mean `mass`?"),
         ("length: 1.6\n", "length: 160 cm\n", "write `length_cm: 160`"),
         ("beam: 0.7", "width: 0.7", "did you mean `beam`?"),
+        ("beam: 0.7", "beam: 0,7", "write `0.7`, with a point"),
         ("[0.0, 0.0, -0.05]", "[0.0, 0.0, -0.9]", "would capsize|GM = -0.428 m"),
         ("[0.25, 0.4, 0.4]", "[0.25, 0.4]", "holds 2 entries|3 numbers in m"),
         ("[0.25, 0.4, 0.4]", "[0.01, 0.01, 2.0]", "no body has these moments"),
@@ -73,9 +74,16 @@ REFUSED = {
         ("mission:", "faults: ['gnss: dropout @ 20s']\n    mission:", "here write `{target: gnss"),
         ("mission:", "feedback: ground_truth\n    mission:", "did you mean `truth`?"),
         ("mission:", "start: {position: [0, 0]}\n    mission:", "write [0, 0, 0]: the third"),
+        ("mission:", "start: [0, 0, 0]\n    mission:", "write `{position: [0, 0, 0]}`"),
+        ("  - name: plover\n    vehicle", "  - otter\n  - vehicle", "write `{vehicle: otter}`"),
         ("mission:", "start: {latitude: 63}\n    mission:", "`position: [north, east, down]`"),
         ("mission:", "start: {yaw_deg: 30}\n    mission:", "did you mean `heading_deg`?"),
         ("mission:", "control: {gains: {heading: {Kp: 3}}}\n    mission:", "`proportional`?"),
+        (
+            "mission:",
+            "control: {gains: {headin: {proportional: 3}}}\n    mission:",
+            "found:    'headin'|one of `surge`|did you mean `heading`?",
+        ),
         ("mission:", "navigation: {filter: EKF}\n    mission:", "did you mean `error_state`?"),
         ("mission:", "guidance: {law: LOS}\n    mission:", "did you mean `line_of_sight`?"),
         ("mission:", "faults: [{target: gnss, kind: outage}]\n    mission:", "`dropout`?"),
@@ -106,6 +114,21 @@ DOUBTED = [
         "moments: [0.25, 0.4, 0.4]",
         "in pitch, 0.1 m, is that of a needle|0.16 m",
     ),
+    (
+        "{model: direct, thrust_limits: [-25.0, 40.0]}\n    time_constant: 0.1\n\n",
+        "{model: direct, thrust_limits_kN: [-25.0, 40.0]}\n    time_constant: 0.1\n\n",
+        "`right` pushes with 4e+04 N, 102 times the weight|far less than 7.85e+03 N|are in N",
+    ),
+    (
+        "{model: direct, thrust_limits: [-25.0, 40.0]}\n    time_constant: 0.1\n\n",
+        "{model: polynomial, ahead: [0, 0, 0.05], speed_limits: [-1000, 1200]}\n\n",
+        "`right` pushes with 7.2e+04 N|written `speed_limits_rpm`|those per minute",
+    ),
+    (
+        "{model: direct, thrust_limits: [-25.0, 40.0]}\n    time_constant: 0.1\n\n",
+        "{model: polynomial, ahead: [0, 0, -0.05], speed_limits_rpm: [-1000, 1200]}\n\n",
+        "`right` pushes astern when it turns ahead|a thrust above 0 at 20 rev/s",
+    ),
 ]
 
 DIVER = """kind: vehicle
@@ -133,6 +156,7 @@ DOUBTED_DIVERS = [
     ("volume: 0.0431", "force: 44.0", "sinks like a stone|about 431.5 N|`trim: neutral`"),
     ("X_u_au: -6.5", "X_u_au: -0.065", "so little drag|-1.3 kg/m"),
     ("area: 0.012", "area: 120", "`tail` is larger than the vehicle|at most 1.2"),
+    ("radius: 0.15", "radius: 15", "fins of `tail` sit far outside `diver`|at most 4 m"),
 ]
 
 

@@ -126,11 +126,19 @@ def test_stretch_of_time_and_vehicles_are_all_that_is_left(both):
         ({"width": "5"}, "no size for a figure"),
         ({"start": 70.0}, "nothing to draw from 70 to inf s.*0 to 60 s"),
         ({"vehicles": ["nobody"]}, "no vehicle 'nobody'.*otter, remus-1"),
+        ({"panel": ["roll"]}, "a figure has no 'panel'.*panels, width"),  # it was drawn without
+        ({"start": "a"}, "start='a' is no number"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused_with_what_can(view, words, both):
     with pytest.raises(RecordingError, match=re.compile(words, re.DOTALL)):
         figure(both, **view)
+
+
+def test_names_may_be_one_text_as_on_the_command_line(both):
+    names = {"panels": ["roll", "heave"], "vehicles": ["otter"]}
+    text = {"panels": "roll, heave", "vehicles": "otter"}
+    assert list(axes_of(figure(both, **text))) == list(axes_of(figure(both, **names)))
 
 
 def test_swarm_is_not_drawn_line_by_line(tmp_path):

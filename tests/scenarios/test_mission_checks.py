@@ -169,6 +169,14 @@ DOUBTED = {
         {"vehicle": "remus100", "extra": "start: {position: [0, 0, -15]}"},
         r"`craft` begins 15 m above the surface.*counts downwards",
     ),
+    "a dive that counts upwards": (
+        {"vehicle": "remus100", "extra": "start: {position: [0, 0, -5]}"},
+        r"`craft` begins 5 m above the surface.*counts downwards",
+    ),
+    "avoidance by one who sees nobody": (
+        {"task": NORTH, "extra": "avoidance: {}"},
+        r":\d+: vehicles\[0\].avoidance: `craft` sees nobody.*`obstacles`.*type: ais",
+    ),
     "a boat under water": (
         {"extra": "start: {position: [0, 0, 15]}"},
         r"`craft` begins 15 m below the surface",
@@ -281,6 +289,21 @@ DOUBTED = {
 def test_what_cannot_be_meant_is_refused_when_it_is_read(changed, message):
     with pytest.raises(st.SpecError, match=f"(?s){message}"):
         described(**changed)
+
+
+@pytest.mark.parametrize("helm", [{}, {"left_rpm": 0.0}])
+def test_a_turn_by_a_helm_that_moves_nothing_is_refused(helm):
+    otter = st.load("otter", st.Vehicle)
+    idle = otter.model_copy(
+        update={"manoeuvring": otter.manoeuvring.model_copy(update={"helm": helm})}
+    )
+
+    def scenario(manoeuvre):
+        return st.Scenario(vehicles=[{"vehicle": idle, "manoeuvre": manoeuvre}])
+
+    assert scenario({"type": "crash_stop"})  # which needs the engine alone
+    with pytest.raises(st.SpecError, match=r"(?s)needs a helm.*`helm: \{rudder: -1.0\}`"):
+        scenario({"type": "turning_circle", "helm_deg": 20})
 
 
 @pytest.mark.parametrize(("name", "value"), [("X_u", 77.0), ("N_r", 40.0), ("Y_v_av", 3.0)])

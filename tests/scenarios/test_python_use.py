@@ -73,11 +73,32 @@ def test_a_scenario_is_written_in_python_as_in_yaml():
         ({"durration": 5}, "^durration: unknown key(?s:.)*did you mean `duration`"),
         ({"vehicles": [{"vehicle": "oter"}]}, r"^vehicles\[0\].vehicle: (?s:.)*`otter`"),
         ({"duration": "long"}, "^duration: text where a number belongs"),
+        ({"vehicles": ["otter"]}, r"^vehicles\[0\]: text(?s:.)*write `{vehicle: otter}`"),
+        ({"duration": {1}}, "^duration: an object of the class `set` where a number belongs"),
     ],
 )
 def test_a_mistake_in_python_is_told_as_one_in_yaml(given, words):
     with pytest.raises(st.SpecError, match=words):
         st.Scenario(**{"vehicles": [{"vehicle": "otter"}]} | given)
+
+
+def test_numbers_of_numpy_and_paths_are_taken_as_numbers_and_names(tmp_path):
+    (tmp_path / "bay.yaml").write_text("kind: world\nname: bay\n")
+    boat = {"vehicle": "otter", "start": {"position": np.arange(3), "speed": np.float32(0.5)}}
+    described = st.Scenario(
+        seed=np.int64(3), duration=np.int32(9), world=tmp_path / "bay.yaml", vehicles=[boat]
+    )
+    assert (described.seed, described.duration, described.world.name) == (3, 9.0, "bay")
+    assert described.vehicles[0].start.position == (0.0, 1.0, 2.0)
+    plan = st.compile_scenario(described)
+    assert st.run(plan, seed=np.int64(4), duration=np.float32(0.2)).header.seed == 4
+
+
+def test_what_is_no_kind_and_no_controllers_is_refused():
+    with pytest.raises(st.SpecError, match=r"a class, not 'vehicle'(?s:.)*st\.Vehicle"):
+        st.load("otter", "vehicle")
+    with pytest.raises(st.SpecError, match="controllers cannot be"):
+        st.run(scenario(), controllers=["otter"])
 
 
 def test_a_simulation_that_records_gives_what_a_run_gives(finished, tmp_path):

@@ -63,6 +63,45 @@ def test_export_to_an_unknown_format_is_refused(recorded):
         export(recorded, "xlsx")
 
 
+@pytest.mark.parametrize("to", ["csv", "netcdf", "foxglove"])
+@pytest.mark.parametrize("name", ["boat.yaml", "other.mcap", "page.png", "table", "."])
+def test_an_export_is_not_written_over_files_of_another_kind(to, name, recorded, tmp_path):
+    """A slip of the tab key must not cost the description that the run was made of."""
+    place = tmp_path / name
+    if name != ".":
+        place.write_text("kind: vehicle")
+    if (to, name) == ("foxglove", "other.mcap"):
+        return
+    with pytest.raises(RecordingError, match=f"no name for an export to {to}.*\n.*ends in"):
+        export(recorded, to, place if name != "." else name)
+    assert name == "." or place.read_text() == "kind: vehicle"
+    assert {path.name for path in tmp_path.iterdir()} <= {name}
+
+
+@pytest.mark.parametrize("name", [".", "/", "", "..", "page"])
+def test_a_picture_without_a_name_is_refused(name, recorded):
+    with pytest.raises(RecordingError, match=r"ends in \.png, \.pdf, \.svg"):
+        plot(recorded, name)
+
+
+@pytest.mark.parametrize(
+    ("picture", "words"), [("x.doc", "ends in .png"), ("no/x.png", "no folder no")]
+)
+def test_navigating_again_refuses_a_picture_before_it_computes(picture, words, recorded, seatrial):
+    code, printed, told = seatrial("navigate", recorded, "--out", picture)
+    assert code == 2
+    assert words in told
+    assert printed == ""
+
+
+@pytest.mark.parametrize("command", ["plot", "recover", "info", "navigate"])
+@pytest.mark.parametrize("place", [".", "/"])
+def test_a_folder_that_is_no_recording_is_refused(command, place, seatrial):
+    code, _, told = seatrial(command, place)
+    assert code == 2
+    assert "expected:" in told
+
+
 @pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])
 def test_page_is_a_picture_and_the_same_bytes_each_time(recorded, tmp_path, suffix):
     begin = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}[suffix]

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -129,6 +130,7 @@ def test_file_cut_at_any_byte_opens_with_the_frames_flushed_by_then(run, tmp_pat
 
 _KILLED = """
 import sys
+import tempfile
 sys.path.insert(0, sys.argv[1])
 import record_frames as rf
 from seatrial.record.mcap.writer import McapRecorder
@@ -204,6 +206,34 @@ def test_recorder_says_where_it_cannot_write(tmp_path):
         recorder(tmp_path / "nowhere" / "a.mcap", 1)
     with pytest.raises(RecordingError, match=r"nowhere.*cannot write"):
         McapRecorder(tmp_path / "nowhere" / "a.mcap").open(rf.header())
+
+
+@pytest.mark.parametrize("suffix", [".mcap", ".zarr"])
+def test_a_place_that_cannot_be_used_is_refused_before_anything_is_compiled(
+    suffix, tmp_path, monkeypatch
+):
+    """A minute was compiled before the run said that it could not write."""
+    busy = tmp_path / f"busy{suffix}"
+    writing = recorder(busy, 1)
+    writing.open(rf.header())
+    with pytest.raises(RecordingError, match="another run is recording there"):
+        recorder(busy, 1)
+    writing.close(rf.summary())
+    recorder(busy, 1)
+    assert os.listdir(tmp_path) == [busy.name]
+
+    def refused(**where):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", refused)
+    with pytest.raises(RecordingError, match=r"cannot write.*Permission denied(.|\n)*--out"):
+        recorder(tmp_path / f"new{suffix}", 1)
+
+
+def test_a_pipe_is_no_place_to_record_to(tmp_path):
+    os.mkfifo(tmp_path / "pipe.mcap")
+    with pytest.raises(RecordingError, match="a device or a pipe"):
+        recorder(tmp_path / "pipe.mcap", 1)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,10 @@ def show_navigation(
     path: Path, vehicle: str | None, smooth: bool, as_json: bool, out: Path | None
 ) -> None:
     """Navigate one vehicle of a recording again, print how well, and draw it."""
+    if out is not None:  # a name that cannot be used is refused before anything is computed
+        from seatrial.figures.plot import check_format
+
+        check_format(out)
     with working("smoothing" if smooth else "filtering", quiet=as_json):
         recording = read(path)
         scenario = load_text(recording.header.description, Scenario)

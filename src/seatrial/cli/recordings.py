@@ -40,7 +40,7 @@ def recover(
     from seatrial.cli.info import show_recovery
 
     show_recovery(
-        recording, out or recording.with_name(f"{recording.stem}-recovered.mcap"), overwrite
+        recording, out or recording.parent / f"{recording.stem}-recovered.mcap", overwrite
     )
 
 
@@ -74,7 +74,7 @@ def plot(
     with working("drawing") as tell:
         picture = draw(
             recordings,
-            out or recordings[0].with_suffix(".png"),
+            out or recordings[0].parent / f"{recordings[0].stem or 'figure'}.png",
             panels=names,
             width=width,
             height=height,

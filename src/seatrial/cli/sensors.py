@@ -7,7 +7,7 @@ import typer
 
 from seatrial.cli.progress import working
 from seatrial.errors import RecordingError
-from seatrial.figures.plot import save
+from seatrial.figures.plot import check_format, save
 from seatrial.spec.loading import load
 from seatrial.spec.vehicle import Vehicle
 
@@ -18,6 +18,7 @@ def show_check(name: str, out: Path | None, seed: int) -> None:
 
     vehicle = load(name, Vehicle)
     out = out or Path(f"{vehicle.name}-sensors.png")
+    check_format(out)  # before a minute is computed
     with working(f"running {vehicle.name}"):
         checked = check_sensors(vehicle, seed)
         save(checked.draw(), out)
@@ -46,6 +47,12 @@ def write_document(name: str, out: Path | None) -> None:
     from seatrial.compile.scenario import compile_scenario
     from seatrial.spec.scenario import Scenario
 
+    if out is not None and out.suffix.lower() not in (".md", ".txt"):
+        raise RecordingError(
+            f"{out}: the page is text\n"
+            "  expected: a name that ends in .md or .txt\n"
+            f"  to mend:  --out {Path(name).stem}-sensors.md"
+        )
     vehicle = load(name, Vehicle)
     described: dict[str, Any] = {"world": "calm", "duration": 1.0}
     described["vehicles"] = [{"name": vehicle.name, "vehicle": vehicle}]

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from seatrial.errors import Problem, SpecError
+from seatrial.errors import Problem, SpecError, shorten
 from seatrial.spec.base import Spec
 from seatrial.spec.fault_grammar import parse_fault
 from seatrial.spec.scenario import Participant, Scenario
@@ -62,6 +62,8 @@ def runs_of(
     """The scenario of every run, and what was varied by its path."""
     chosen = None if seeds is None else _numbers(seeds)
     try:
+        if not isinstance(vary, Mapping):
+            raise TypeError(f"it is {shorten(vary)}")
         varied = {path: list(values) for path, values in vary.items()}
     except TypeError as error:
         raise SpecError(
@@ -102,7 +104,8 @@ def _refused(message: str, lengths: dict[str, int]) -> SpecError:
 def _changed(scenario: Scenario, path: str, value: Any) -> Scenario:
     """The scenario with another value at a path, checked like any other."""
     steps = re.findall(r"[^\W\d]\w*|\d+", path)
-    if re.sub(r"\[\d+\]|\.", " ", path).split() != [s for s in steps if not s.isdigit()]:
+    words = re.sub(r"\[\d+\]|\.", " ", path).split()
+    if not words or words != [s for s in steps if not s.isdigit()]:
         raise SpecError(Problem("this is no path to a number", value=path, mend=_EXAMPLE))
     if hasattr(value, "item"):  # a number of NumPy
         value = value.item()

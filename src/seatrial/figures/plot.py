@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from seatrial.engine.frames import INDEX_UNITS, RunSummary
 from seatrial.errors import RecordingError
-from seatrial.figures.run.choice import View, choose
+from seatrial.figures.run.choice import View, checked, choose
 from seatrial.figures.run.film import FILMS, Told, write_film
 from seatrial.figures.run.lines import Line, lines_of
 from seatrial.figures.run.panels import Panel, Panels
@@ -84,6 +84,7 @@ def written(
     **view: Unpack[View],
 ) -> "Page | None":
     """The same, and the page that was drawn for it; a film has none."""
+    view = checked(view)
     out, speed = Path(out), view.get("speed")
     if out.suffix.lstrip(".").lower() in FILMS:
         wrong = [key for key in ("panels", "width", "height") if view.get(key)]
@@ -117,7 +118,13 @@ def check_format(out: str | Path, formats: tuple[str, ...] = FORMATS) -> str:
         raise RecordingError(
             f"{out}: cannot draw a picture of this kind\n"
             f"  expected: a file name that ends in {', '.join('.' + f for f in formats)}\n"
-            f"  to mend:  {out.with_suffix('.png')}"
+            f"  to mend:  {out.parent / (out.stem.strip('.') or 'figure')}.png"
+        )
+    if not out.parent.is_dir():
+        raise RecordingError(
+            f"{out}: there is no folder {out.parent}\n"
+            "  expected: a name in a folder that exists\n"
+            f"  to mend:  make it: mkdir -p {out.parent}"
         )
     return suffix
 
@@ -143,6 +150,7 @@ def figure(recordings: Recorded | Sequence[Recorded], **view: Unpack[View]) -> "
     Of one recording a page that tells all of it; with `panels`, `width` or `height`, or of several
     recordings, only their diagrams, in the size that was asked for.
     """
+    view = checked(view)
     runs = _chosen(recordings, view)
     chosen = len(runs) > 1 or any(view.get(key) for key in ("panels", "width", "height"))
     if chosen:

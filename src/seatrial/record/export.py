@@ -27,6 +27,9 @@ MOST_IN_CSV = 100
 """Vehicles that a folder of tables is of use for."""
 FORMATS = {"csv": ".csv", "netcdf": ".nc", "foxglove": "-foxglove.mcap"}
 """What the names of files end in, beside the recording's."""
+_SUFFIXES = {"csv": (".csv", ".txt"), "netcdf": (".nc", ".nc4"), "foxglove": (".mcap",)}
+"""What names of the user's own may end in: under any other there may lie a description, a picture
+or a recording, which an export would replace."""
 _PAYLOAD_BYTES_AT_ONCE = 8 << 20
 Told = Callable[[float], None]
 """Is told which share is done, 0 to 1."""
@@ -96,7 +99,9 @@ def export(
             f"  to mend:  seatrial export {run.path} --to netcdf, or open it with xarray"
         )
     beside = run.path.with_name(f"{run.path.stem}{FORMATS[to]}")
-    target = Path(out) if out is not None else beside
+    target = beside if out is None else Path(out)
+    _check_target(run.path, target)
+    _check_name(target, to, beside)
     files = _list_tables(run, target) if to == "csv" else [target]
     for file in files:
         _check_target(run.path, file)
@@ -108,6 +113,16 @@ def export(
             f"{target}: cannot write the export ({error.strerror or error})\n"
             "  expected: a file in a folder that exists and is writable"
         ) from error
+
+
+def _check_name(out: Path, to: str, beside: Path) -> None:
+    """Refuse a name that is not one of a file of this format."""
+    if out.suffix.lower() not in _SUFFIXES[to]:
+        raise RecordingError(
+            f"{out}: this is no name for an export to {to}\n"
+            f"  expected: a file name that ends in {' or '.join(_SUFFIXES[to])}\n"
+            f"  to mend:  --out {beside.name}"
+        )
 
 
 def _check_target(source: Path, target: Path) -> None:

@@ -28,6 +28,12 @@ def recover(path: Path, out: Path, overwrite: bool = False) -> bool:
             "  expected: an MCAP file\n"
             "  to mend:  use the store as it is"
         )
+    if out.suffix != ".mcap":
+        raise RecordingError(
+            f"{out}: a recording is recovered into an MCAP file\n"
+            "  expected: a name that ends in .mcap\n"
+            f"  to mend:  --out {path.stem}-recovered.mcap"
+        )
     found = _usable_part(path)
     if found is None:
         return False

@@ -55,6 +55,9 @@ def load(reference: str | FilePath, kind: type[Spec] | None = None) -> Spec:
     >>> st.load("otter", st.Vehicle).length
     2.0
     """
+    if isinstance(kind, str):
+        message = f"a kind of description is a class, not {kind!r}"
+        raise SpecError(Problem(message, mend=f"write `st.load({str(reference)!r}, st.Vehicle)`"))
     path = _find(reference, FilePath(), kind)
     found = kept.find(path, kind)
     if found is not None:
@@ -153,8 +156,10 @@ class _References:
         """Return a copy of `value` in which every reference is loaded."""
         specs = [o.type for o in options if o.is_spec]
         kinds = [s for s in specs if s in DOCUMENTS.values()]
-        if isinstance(value, str) and kinds and path:
+        if isinstance(value, str | FilePath) and kinds and path:
             return self._load(value, kinds[0], path)
+        if hasattr(value, "tolist") and hasattr(value, "shape"):  # numbers as NumPy has them
+            value = value.tolist()
         if isinstance(value, dict):
             meant = specs if len(specs) == 1 else _selected(specs, value)
             fields = meant[0].model_fields if len(meant) == 1 else {}
@@ -171,7 +176,7 @@ class _References:
             return [self.resolve(entry, v, (*path, i)) for i, v in enumerate(value)]
         return value
 
-    def _load(self, reference: str, kind: type[Spec], path: Path) -> Any:
+    def _load(self, reference: str | FilePath, kind: type[Spec], path: Path) -> Any:
         try:
             target = _find(reference, self.folder, kind)
             data, source = read_file(target)
@@ -180,7 +185,7 @@ class _References:
             self.problems += [self._placed(p, reference, path) for p in error.problems]
             return Unloadable()
 
-    def _placed(self, problem: Problem, reference: str, path: Path) -> Problem:
+    def _placed(self, problem: Problem, reference: str | FilePath, path: Path) -> Problem:
         """Point at the reference, unless the problem lies in a line of the other file."""
         other_kind = problem.path == ("kind",) and str(problem.value) in DOCUMENTS
         if problem.line and not other_kind:
@@ -188,7 +193,12 @@ class _References:
         message = f"{problem.message}: {problem.file}" if problem.file else problem.message
         line = self.source.line(path) if self.source.file else 0
         return replace(
-            problem, message=message, path=path, value=reference, file=self.source.file, line=line
+            problem,
+            message=message,
+            path=path,
+            value=str(reference),
+            file=self.source.file,
+            line=line,
         )
 
 

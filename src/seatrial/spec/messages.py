@@ -119,14 +119,16 @@ def _locate(
     owner, key, options, value = spec, Key(""), [Declared(spec)], data
     branches: list[tuple[Path, str]] = []
     siblings: tuple[str, ...] = ()
+    holder = options[0]
     for part in loc:
         if len(options) > 1:
             branches.append((path, str(part)))
             options = _branch(options, str(part))
             continue
-        if part == "[key]":
+        if part == "[key]":  # it is the key that was refused, not what stands there
+            options, value = declared(typing.get_args(holder.type)[0]), path[-1]
             continue
-        here = options[0] if options else Declared(object)
+        here = holder = options[0] if options else Declared(object)
         if here.is_spec:
             owner = here.type
             key = _key_in_file(owner, str(part), value)
@@ -241,6 +243,24 @@ def _problem(finding: _Finding) -> Problem:
     return Problem(message, path, value, finding.expected, _mend(finding))
 
 
+def _fields(option: Declared) -> Any:
+    return option.type.model_fields if option.is_spec else ()
+
+
+def _document_of(options: tuple[Declared, ...]) -> str:
+    """The key under which one of these has to name a file or an entry of the library, if any."""
+    return next(
+        (
+            name
+            for option in options
+            for name in _fields(option)
+            if option.type.model_fields[name].is_required()
+            and any("kind" in _fields(inner) for inner in declared(option.type.model_fields[name]))
+        ),
+        "",
+    )
+
+
 def _noun(options: tuple[Declared, ...]) -> str:
     nouns = {
         float: "a number",
@@ -271,11 +291,15 @@ def _mend(finding: _Finding) -> str:
             return (
                 "one line is for `--fault`; here write `{target: gnss, kind: dropout, start: 20}`"
             )
+        if name := _document_of(finding.options):
+            return f"write `{{{name}: {value}}}`"
         for pattern in (o.pattern for o in finding.options if o.pattern):
             tidy = re.sub(r"[^a-z0-9]+", "_", value.lower()).strip("_")
             return f"write `{tidy}`" if re.match(pattern, tidy) else ""
     elif finding.kind == "too_short" and name == "position":
         return f"write {[*value, *[0] * (3 - len(value))]}: the third counts downwards"
+    elif isinstance(value, list) and any("position" in _fields(o) for o in finding.options):
+        return f"write `{{position: {value}}}`"
     elif isinstance(value, dict) and tuple in bases:
         return "begin every entry of the list with `- `"
     elif isinstance(value, int | float):

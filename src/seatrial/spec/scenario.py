@@ -233,6 +233,14 @@ class Participant(Spec):
                 f"the vehicle `{self.vehicle.name}` has no `manoeuvring` section, which a standard "
                 "manoeuvre needs; add it to the vehicle, or script `commands` instead"
             )
+        if self.manoeuvre is not None and not isinstance(self.manoeuvre, CrashStop):
+            assert self.vehicle.manoeuvring is not None
+            if not any(self.vehicle.manoeuvring.helm.values()):
+                raise ValueError(
+                    f"the `manoeuvre` needs a helm, and `manoeuvring.helm` of the vehicle "
+                    f"`{self.vehicle.name}` moves nothing: say there what one radian of helm adds "
+                    "to each channel, for example `helm: {rudder: -1.0}`"
+                )
         if self.controller is not None and self.manoeuvre is not None:
             raise ValueError("a `controller` takes the place of `manoeuvre`")
         if not self.mission:

@@ -277,8 +277,10 @@ def what_is(value: Any) -> str:
             return "text"
         case dict():
             return "a mapping"
-        case _:
+        case list() | tuple():
             return "a list"
+        case _:  # of a program
+            return f"an object of the class `{type(value).__name__}`"
 
 
 UNIT_WORDS = {
@@ -307,6 +309,10 @@ _WITH_UNIT = re.compile(r"\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*([^\s0-9][^0-9
 
 def mend_number(text: str, name: str, unit: str, *, in_list: bool) -> str:
     """Say how to write a number that was given as text, such as "5 kn" or "90°"."""
+    if re.fullmatch(r"\s*[-+]?[0-9]+,[0-9]+\s*", text):
+        point = text.strip().replace(",", ".")
+        whole = f", or `{text.strip().replace(',', '')}`" if len(point.split(".")[1]) == 3 else ""
+        return f"write `{point}`, with a point{whole}"
     found = _WITH_UNIT.fullmatch(text)
     if found is None:
         return ""

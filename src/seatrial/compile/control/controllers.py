@@ -20,7 +20,7 @@ from seatrial.engine.exchange.controllers import (
     unfit,
 )
 from seatrial.engine.plan import Plan
-from seatrial.errors import Problem, SpecError
+from seatrial.errors import Problem, SpecError, shorten
 from seatrial.programs import foresee
 from seatrial.spec.scenario import Participant, Scenario
 from seatrial.spec.wording import did_you_mean
@@ -50,6 +50,9 @@ def assigned_to(
     scenario: Scenario, controllers: Mapping[str, AnyController] | None, allow_code: bool
 ) -> tuple[dict[str, Assigned], CompiledControllers]:
     """The controllers of a scenario by vehicle: those asked from outside, and compiled ones."""
+    if not isinstance(controllers, Mapping | None):
+        message = f"controllers cannot be {shorten(controllers)}"
+        raise SpecError(Problem(message, expected="a mapping: {name of a vehicle: controller}"))
     given = dict(controllers or {})
     found: dict[str, _Chosen] = {}
     names: list[str] = []

@@ -42,7 +42,7 @@ def own_speed(vehicle: spec.Vehicle) -> float:
     """Upper bound on its speed through the water, m/s."""
     density = vehicle.hydrodynamics.reference_density
     volume = vehicle.inertia.mass / density
-    push = sum(_largest_thrust(a, density) for a in vehicle.actuators)
+    push = sum(largest_thrust(a, density) for a in vehicle.actuators)
     if isinstance(vehicle.buoyancy, spec.SubmergedBuoyancy):
         push += net_weight(vehicle, vehicle.buoyancy)
     terminal = math.sqrt(2.0 * push / (density * STREAMLINED * volume ** (2.0 / 3.0)))
@@ -50,7 +50,8 @@ def own_speed(vehicle: spec.Vehicle) -> float:
     return max(min(terminal, fastest), 2.0 * vehicle.hydrodynamics.about_speed)
 
 
-def _largest_thrust(actuator: actuator_spec.Actuator, density: float) -> float:
+def largest_thrust(actuator: actuator_spec.Actuator, density: float) -> float:
+    """Largest push of an actuator at rest, to either side, N."""
     if isinstance(actuator, actuator_spec.Ballast):
         return GRAVITY * max(abs(m) for m in actuator.mass_limits)
     if not isinstance(actuator, actuator_spec.Thruster):

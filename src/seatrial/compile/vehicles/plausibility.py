@@ -25,8 +25,12 @@ FARTHEST = 200e3
 DEEPEST = 11e3
 """Of all seas, m: the Challenger Deep has 10.9 km."""
 HEIGHTS, HIGHEST_CREST = 2.0, 10.0
-"""Heights of a vehicle, and m besides, by which it may begin out of its element: dropped by a
-crane, or beneath a high sea."""
+"""Heights of a vehicle, and m besides where there are waves, by which it may begin out of its
+element: on a crest, or beneath a high sea."""
+CRANE = 1.0
+"""The same in water without waves, m: dropped by a crane."""
+LOOKERS = ("ais", "radar", "lidar", "radar_image", "obstacle_sonar")
+"""Sensors by which a vehicle with `avoidance` knows of others, or of what stands in its way."""
 
 
 @contextmanager
@@ -107,6 +111,7 @@ def doubts_about(scenario: Scenario) -> Iterator[Problem]:
         yield from _starts(scenario, index)
         yield from _fittings(scenario, index)
         yield from _late(scenario, index)
+        yield from _blind(scenario, index)
         yield from _missions(scenario, index)
 
 
@@ -125,7 +130,8 @@ def _starts(scenario: Scenario, index: int) -> Iterator[Problem]:
     participant = scenario.vehicles[index]
     vehicle, start = participant.vehicle, participant.start
     path = ("vehicles", index, "start")
-    depth, room = start.position[2], HEIGHTS * vehicle.height + HIGHEST_CREST
+    crest = CRANE if scenario.world.waves is None else HIGHEST_CREST
+    depth, room = start.position[2], HEIGHTS * vehicle.height + crest
     floats = vehicle.buoyancy.craft != "submerged"
     if depth < -room or (floats and depth > room):
         where = "above" if depth < 0.0 else "below"
@@ -178,6 +184,20 @@ def _late(scenario: Scenario, index: int) -> Iterator[Problem]:
                 expected=f"less than {scenario.duration:g} s",
                 mend="let it come earlier, or give more `duration`",
             )
+
+
+def _blind(scenario: Scenario, index: int) -> Iterator[Problem]:
+    """Avoidance by a vehicle that knows of nothing to keep clear of."""
+    participant = scenario.vehicles[index]
+    looks = any(sensor.type in LOOKERS for sensor in participant.fitted)
+    if participant.avoidance is not None and not looks and not scenario.obstacles:
+        yield scenario.problem(
+            ("vehicles", index, "avoidance"),
+            f"`{participant.name}` sees nobody and keeps clear of nothing",
+            expected=f"one of {', '.join(LOOKERS)} among its sensors, or `obstacles` of the "
+            "scenario, which it knows of by itself",
+            mend="add for example `{type: ais, name: ais, rate: 1}` to its sensors",
+        )
 
 
 def _missions(scenario: Scenario, index: int) -> Iterator[Problem]:

@@ -4,10 +4,17 @@ forgotten, a coefficient under the name that another notation gives it."""
 import math
 from collections.abc import Iterator
 
-from seatrial.compile.vehicles.limits import STREAMLINED
+from seatrial.compile.vehicles.limits import STREAMLINED, largest_thrust
 from seatrial.conventions import GRAVITY
 from seatrial.errors import Path, Problem
-from seatrial.spec.actuators import Actuator, Fin, FinSet, Thruster
+from seatrial.spec.actuators import (
+    Actuator,
+    DirectThrust,
+    Fin,
+    FinSet,
+    ShaftSpeedThrust,
+    Thruster,
+)
 from seatrial.spec.base import Spec
 from seatrial.spec.sensors import AnySensor
 from seatrial.spec.vehicle import SubmergedBuoyancy, SurfaceBuoyancy, Vehicle
@@ -25,6 +32,10 @@ SLENDER = 0.1
 FIN = 3.0
 """Largest area of a fin over length times beam: the wings of a glider have 0.7."""
 
+PUSH = 20.0
+"""Largest thrust of one propeller over the weight: the library's have 1.1 at most, and revolutions
+per minute taken for those per second make it 3600 times as much."""
+
 RADII = "a hull has about 0.35 of its beam in roll, a quarter of its length in pitch and yaw"
 
 _MOTIONS = {"X": "u", "Y": "v", "Z": "w", "K": "p", "M": "q", "N": "r"}
@@ -37,6 +48,7 @@ def doubts_about_vehicle(vehicle: Vehicle) -> Iterator[Problem]:
     yield from _surge(vehicle)
     yield from _inertia(vehicle)
     yield from _fins(vehicle)
+    yield from _thrusts(vehicle)
     if isinstance(vehicle.buoyancy, SurfaceBuoyancy):
         yield from _blocks(vehicle, vehicle.buoyancy)
         yield from _antennas(vehicle, vehicle.buoyancy)
@@ -54,6 +66,15 @@ def doubts_about_place(
     """Whether something is on the vehicle that it is fitted to."""
     most = OUTSIDE * max(vehicle.length, vehicle.beam, vehicle.height)
     place = fitted.position
+    if isinstance(fitted, FinSet) and fitted.radius > most:
+        yield described.problem(
+            (*path, "radius"),
+            f"the fins of `{fitted.name}` sit far outside `{vehicle.name}`, which is "
+            f"{vehicle.length:g} m long",
+            value=fitted.radius,
+            expected=f"at most {most:.3g} m from the axis of the vehicle",
+            mend="places on a vehicle are in metres; 15 cm are `radius_cm: 15`",
+        )
     if max(map(abs, place)) > most:
         yield described.problem(
             (*path, "position"),
@@ -123,6 +144,40 @@ def _fins(vehicle: Vehicle) -> Iterator[Problem]:
                     value=shape.area,
                     expected=f"m², at most {most:.3g} by the vehicle's length, beam and height",
                     mend="100 cm² are 0.01 m²",
+                )
+
+
+def _thrusts(vehicle: Vehicle) -> Iterator[Problem]:
+    """Revolutions of another unit, kilonewtons, a curve with the wrong sign."""
+    weight = vehicle.inertia.mass * GRAVITY
+    for i, thruster in enumerate(vehicle.actuators):
+        if not isinstance(thruster, Thruster):
+            continue
+        thrust, path = thruster.thrust, ("actuators", i, "thrust")
+        push = largest_thrust(thruster, vehicle.hydrodynamics.reference_density)
+        direct = isinstance(thrust, DirectThrust)
+        limits = thrust.thrust_limits if isinstance(thrust, DirectThrust) else thrust.speed_limits
+        if push > PUSH * weight:
+            yield vehicle.problem(
+                (*path, "thrust_limits" if direct else "speed_limits"),
+                f"`{thruster.name}` pushes with {push:.3g} N, {push / weight:.3g} times the "
+                f"weight of `{vehicle.name}`",
+                value=list(limits),
+                expected=f"a thrust of far less than {PUSH * weight:.3g} N",
+                mend="`thrust_limits` are in N"
+                if direct
+                else "shaft speeds are in rev/s: those per minute are written `speed_limits_rpm`",
+            )
+        if isinstance(thrust, ShaftSpeedThrust):
+            fastest = thrust.speed_limits[1]
+            if sum(c * fastest**k for k, c in enumerate(thrust.ahead)) < 0.0:
+                yield vehicle.problem(
+                    (*path, "ahead"),
+                    f"`{thruster.name}` pushes astern when it turns ahead",
+                    value=list(thrust.ahead),
+                    expected=f"a thrust above 0 at {fastest:g} rev/s, its highest speed",
+                    mend="give the coefficients the other sign; a propeller that pushes the other "
+                    "way has another `direction`",
                 )
 
 

@@ -1,9 +1,10 @@
 """What of a recording is drawn: some vehicles, a stretch of time; and how large."""
 
+import numbers
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 import numpy as np
 
@@ -25,18 +26,39 @@ _SMALLEST, _LARGEST = 1.0, 60.0
 class View(TypedDict, total=False):
     """What a figure shows; whatever is left out is as the run has it."""
 
-    panels: list[str] | None
-    """Names of panels, in order; all that tell something by default."""
+    panels: list[str] | str | None
+    """Names of panels, in order, or one text with commas; all that tell something by default."""
     width: str | float | None
     """With a unit, `180mm`, `18cm` or `7in`, or a number of millimetres."""
     height: str | float | None
     start: float | None
     """s since the start of the run."""
     end: float | None
-    vehicles: list[str] | None
-    """Names."""
+    vehicles: list[str] | str | None
+    """Names, or one text with commas."""
     speed: float | None
     """Of a film: how many times as fast as the run was; without, it is 10 s long."""
+
+
+def checked(view: View) -> View:
+    """The same with lists of names and numbers of seconds; whatever is none of these is refused."""
+    for key in view:
+        if key not in View.__annotations__:
+            raise RecordingError(
+                f"a figure has no {key!r}\n  expected: some of {', '.join(View.__annotations__)}"
+            )
+    for key in ("start", "end", "speed"):
+        given = view.get(key)
+        if given is not None and not isinstance(given, numbers.Real):
+            raise RecordingError(f"{key}={given!r} is no number\n  expected: seconds, as 12.5")
+    return {**view, "panels": _names(view, "panels"), "vehicles": _names(view, "vehicles")}
+
+
+def _names(view: View, key: Literal["panels", "vehicles"]) -> list[str] | None:
+    given = view.get(key)
+    if isinstance(given, str):
+        return [name.strip() for name in given.split(",")]
+    return None if given is None else [str(name) for name in given]
 
 
 def inches(length: str | float) -> float:

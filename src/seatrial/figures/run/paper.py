@@ -47,6 +47,7 @@ def draw_paper(runs: list[Recording], view: View) -> "Page":
     from seatrial.figures.page import Page
 
     asked = view.get("panels")
+    assert not isinstance(asked, str)  # `checked` makes lists
     width = inches(view.get("width") or (_WIDTH if asked else _WIDE))
     with matplotlib.rc_context(_SMALL):
         lines = lines_of(runs)

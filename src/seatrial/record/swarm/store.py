@@ -106,7 +106,7 @@ class ZarrRecorder:
         if scene is not None:
             about["scene"] = write_surroundings(scene)
         with self._writing():
-            self._check_room()
+            self.check_room()
             self.path.mkdir(parents=True, exist_ok=True)
             self._lock = open_alone(self.path / LOCK)
             self._clear()
@@ -230,8 +230,8 @@ class ZarrRecorder:
 
         zarr.consolidate_metadata(self._store, zarr_format=2)
 
-    def _check_room(self) -> None:
-        """Refuse a place that holds anything but an older recording."""
+    def check_room(self) -> None:
+        """Refuse a place that holds anything but an older recording, or that a run writes to."""
         from seatrial.record.swarm.checked import LOCK, strangers
 
         if not self.path.exists():
@@ -244,6 +244,8 @@ class ZarrRecorder:
             begun = inside <= {LOCK, ".zgroup", "checksums"}  # and killed there
             others = strangers(self.path)
             if (ours or begun) and not others:
+                if (self.path / LOCK).is_file():
+                    open_alone(self.path / LOCK).close()
                 return
             if ours:
                 problem = f"is a recording, but holds other things too: {', '.join(others[:3])}"
