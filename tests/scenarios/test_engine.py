@@ -378,6 +378,42 @@ def test_the_pilot_knows_the_orders_that_are_in_force(sailing):
     np.testing.assert_allclose(np.asarray(memory.achieved)[0, 0], forward, rtol=1e-6)
 
 
+def consistency(dataset, since, until):
+    """NEES over degrees of freedom of the place and of the velocity, both in the level; the
+    deviations along the axes stand for the covariance."""
+    late = dataset.isel(vehicle=0).sel(time=slice(since, until))
+    place = (late.estimate_position - late.position) / late.estimate_deviation
+    way = (late.estimate_velocity - late.velocity) / late.estimate_velocity_deviation
+    return [float((error[:, :2] ** 2).mean()) for error in (place, way)]
+
+
+@pytest.mark.parametrize("seed", sampled([1, 2], 2))
+def test_a_survey_goes_on_with_its_filter_consistent_after_it_was_taken_over_for_a_minute(seed):
+    """The filter errs as in the run that nobody touched: its model obeyed the orders that were in
+    force. One run has few independent places, so its own NEES is compared and not that of many,
+    which the study of consistency has inside its band."""
+    simulation = st.Simulation("otter-survey", seed=seed, record=True)
+    period = simulation.control_period
+    for k in range(round(520.0 / period)):
+        time = round(k * period, 6)
+        taken = Command(channels={"left_rpm": 500.0, "right_rpm": 300.0}) if time == 150.0 else None
+        simulation.step(RELEASE if time == 210.0 else taken)
+    found = simulation.finish()
+    summary = found.summary.vehicles["otter"]
+    assert summary.status == "completed"
+    assert summary.indices["legs_reached"] == summary.indices["legs"]
+    alone = st.run("otter-survey", seed=seed)
+    # it was elsewhere for a minute, off its line
+    apart = found.dataset.position[2100] - alone.dataset.position[2100]
+    assert np.hypot(*apart.isel(vehicle=0).values[:2]) > 10.0
+    until = float(alone.dataset.time[-1])
+    place, velocity = consistency(found.dataset, 210.0, until)
+    untouched = consistency(alone.dataset, 210.0, until)
+    assert place == pytest.approx(untouched[0], abs=0.1)
+    assert velocity == pytest.approx(untouched[1], abs=0.2)
+    assert 0.7 < velocity < 1.4
+
+
 @pytest.mark.parametrize(
     ("setpoint", "reached"),
     [
