@@ -185,12 +185,11 @@ def test_a_call_that_is_refused_is_answered_so_that_nobody_waits_for_it():
     session = RosbridgeSession(House(), STORE)
     ask = {"op": "call_service", "service": "/explode", "id": "call:1"}
     why = session.receive(json.dumps(ask))
-    answer, told = (json.loads(m) for m in session.outgoing())
+    (answer,) = (json.loads(m) for m in session.outgoing())
     assert answer == {
         **{"op": "service_response", "service": "/explode", "id": "call:1"},
         **{"result": False, "values": why},
     }
-    assert (told["op"], told["level"], told["msg"]) == ("status", "error", why)
 
 
 @pytest.mark.parametrize("identity", [["a"], {"a": 1}, 5, None])

@@ -48,6 +48,10 @@ class House(Protocol):
         """A service that a client calls; raises MessageError."""
 
 
+class Answered(MessageError):
+    """A call that was refused: its client waits for an answer, and has had it."""
+
+
 @dataclass(frozen=True)
 class Wish:
     """How a part of a client's program wants a topic; several may want the same one."""
@@ -115,6 +119,8 @@ class RosbridgeSession(Session):
                 raise MessageError("a message is an object")
             identity = _identity(asked)
             self._do(asked, identity)
+        except Answered as error:
+            return str(error)
         except MessageError as error:
             self.answer({"op": "status", "level": "error", "msg": str(error), "id": identity})
             return str(error)
@@ -191,9 +197,9 @@ class RosbridgeSession(Session):
 
         try:
             self._house.call(service, arguments, answer)
-        except MessageError as error:  # who called waits for an answer, and for no status
+        except MessageError as error:
             answer(False, str(error))
-            raise
+            raise Answered(str(error)) from None
 
     def _fragment(self, asked: dict[str, Any]) -> None:
         identity, data = _text(asked, "id"), _text(asked, "data")
