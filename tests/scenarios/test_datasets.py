@@ -29,6 +29,7 @@ from seatrial.dataset.stream import read_stream
 from seatrial.dataset.tables import read_table
 from seatrial.datasets import make_dataset
 from seatrial.datasets.cameras import cameras_of, cut, listed
+from seatrial.datasets.flying import truths_beside
 from seatrial.errors import DatasetError, SpecError
 from seatrial.geometry.bodies import rotation_matrix
 from seatrial.spec.sensors import cameras as spec
@@ -200,6 +201,20 @@ def test_every_camera_takes_as_many_frames_as_are_asked_for():
     late = scenario(vehicles=[rov], duration=0.2)
     with pytest.raises(SpecError, match="ends before `slow` has taken a picture"):
         listed(cameras_of(late), late, None)
+
+
+def test_names_of_sensors_are_free_for_those_who_describe_them():
+    """Also the longest, and those that look like names of what tells the truth beside them."""
+    names = ["i" * 40, "imu", "imu_truth", "at_10_hz_truth"]
+    sensors = [
+        {"type": "imu", "name": name, "rate": 200, "errors": "adis16448"} for name in names
+    ]  # fmt: skip
+    fitted = [*sensors, CAMERA | {"name": "camera"}]
+    rov = {"vehicle": "bluerov2_heavy", "name": "rov", "sensors": fitted}
+    (participant,) = scenario(vehicles=[rov]).vehicles
+    joined = truths_beside(participant, [10.0, 10.0000001])
+    assert [s.name for s in joined[:4]] == names
+    assert len({s.name for s in joined}) == len(joined) == 10
 
 
 def test_more_cameras_than_digits_have_one_letter_each():
