@@ -229,10 +229,9 @@ def seabed(seed: int, count: int, folder: Path) -> Iterator[Case]:
 
 def dataset(seed: int, count: int, folder: Path) -> Iterator[Case]:
     """Folders of pictures and tables."""
-    from test_datasets import scenario
-
     from seatrial.dataset import exports
     from seatrial.datasets import make_dataset
+    from tank import scenario
 
     made = make_dataset(scenario(), folder / "made", frames=2)
     out = folder / "out"

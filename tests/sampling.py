@@ -105,6 +105,7 @@ LONG_FILES = [
     "scenarios/test_pipelines",
     "scenarios/test_optical",
     "scenarios/test_datasets",
+    "scenarios/test_dataset_exports",
     "scenarios/test_seabed_world",
     "scenarios/test_sonar_runs",
     "analytic/test_terrain_sensors",

@@ -12,9 +12,12 @@ from test_camera import (
     box,
     picture,
     test_a_calm_sea_mirrors_the_sky_by_fresnel,  # noqa: F401
+    test_a_camera_level_with_a_calm_sea_sees_its_surface_and_not_through_it,  # noqa: F401
     test_a_camera_shows_what_it_is_asked_for,  # noqa: F401
+    test_a_camera_that_moves_and_sees_nothing_but_sky_takes_its_picture,  # noqa: F401
     test_a_lamp_lights_by_the_square_of_its_distance,  # noqa: F401
     test_a_rolling_shutter_skews_by_the_rate_of_turn,  # noqa: F401
+    test_a_shallow_bottom_is_seen_through_a_surface_that_mirrors_most,  # noqa: F401
     test_automatic_exposure_reaches_its_brightness,  # noqa: F401
     test_contrast_under_water_fades_by_beer_and_lambert,  # noqa: F401
     test_far_water_has_the_colour_of_its_veil_and_daylight_fades_with_depth,  # noqa: F401

@@ -217,8 +217,8 @@ def test_the_albedo_of_a_board_is_that_of_its_print():
 
 @pytest.mark.parametrize("distortion", [(-0.25, 0.06, 0.0, 0.01, -0.02), (0.2, 0, 0, 0, 0)])
 def test_a_lens_that_distorts_bends_what_is_traced_as_it_bends_the_rest(distortion):
-    """A checker in the air by its albedo, evenly lit and by a lamp, beside the live picture by the same
-    lens; straight lines would lie pixels off."""
+    """A checker in the air by its albedo, evenly lit and by a lamp, beside the live picture by the
+    same lens; straight lines would lie pixels off."""
     cells = np.indices((16, 16)).sum(axis=0) % 2.0
     board = Body(
         *("board", "box"), length=0.1, beam=12.0, height=12.0, pattern=cells,

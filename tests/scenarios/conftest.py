@@ -5,6 +5,16 @@ import sys
 import pytest
 
 from seatrial.cli import main
+from tank import FRAMES, scenario
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory):
+    """A dataset of the tank, to be left as it is."""
+    from seatrial.datasets import make_dataset
+
+    folder = tmp_path_factory.mktemp("data") / "seq"
+    return make_dataset(scenario(), folder, frames=FRAMES, sequence="02")
 
 
 @pytest.fixture

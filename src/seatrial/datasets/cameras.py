@@ -46,8 +46,8 @@ def cameras_of(scenario: Scenario) -> list[Fitted]:
     if not found:
         raise scenario.error(
             ("vehicles",),
-            "no vehicle of this scenario carries a camera",
-            expected="a sensor of `type: camera`",
+            "no vehicle of this scenario carries a camera that shows colour",
+            expected="a sensor of `type: camera`, whose `shows` is left out or `colour`",
             mend="add for example `{type: camera, name: camera, rate: 10}` to `sensors`",
         )
     if number > MOST_VEHICLES:

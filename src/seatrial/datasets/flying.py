@@ -5,6 +5,7 @@ the same place and rate, which changes nothing for the others; the cameras thems
 and what they would have seen is drawn afterwards from where they were.
 """
 
+import hashlib
 from functools import partial
 
 import numpy as np
@@ -27,9 +28,6 @@ from seatrial.spec.sensors import cameras as spec
 from seatrial.spec.sensors.inertial import GroundTruth, Imu
 from seatrial.spec.sensors.water import Pressure
 
-TRUTH = "_truth"
-"""What the name of a `ground_truth` sensor ends in, after that of the sensor that it joins."""
-
 IMU_COLUMNS = (
     *(f"a_{axis} [m s^-2]" for axis in "xyz"),
     *(f"w_{axis} [rad s^-1]" for axis in "xyz"),
@@ -43,7 +41,7 @@ def fly(
     """Run the scenario of vehicles with these names."""
     rates = sorted({f.described.rate for f in fitted})
     recorder = MemoryRecorder()
-    plan = plan_of(with_sensors(scenario, partial(_truths, rates=rates)), site=site)
+    plan = plan_of(with_sensors(scenario, partial(truths_beside, rates=rates)), site=site)
     ending = running.run(plan, [recorder])
     for name, end in ending.summary.vehicles.items():
         if end.ended_at + 1e-9 < scenario.duration:
@@ -58,7 +56,7 @@ def fly(
     seen = []
     for camera, one in zip(cameras, fitted, strict=True):
         truths = {
-            name: _motion(flown.samples(name, _rate_name(camera.rate)), camera.frames + 1)
+            name: _motion(flown.samples(name, _truth_of(camera.rate)), camera.frames + 1)
             for name in names
         }
         others, itself = None, sees_itself(one.described, one.carrier)
@@ -71,12 +69,13 @@ def fly(
     return Flight(scenario.name, scenario.seed, tuple(names), tuple(samples), tuple(seen))
 
 
-def _rate_name(rate: float) -> str:
-    """Of the sensor that tells the truth about a vehicle as often as a camera takes pictures."""
-    return f"at_{rate:.6g}_hz".replace(".", "_") + TRUTH
+def _truth_of(what: str | float) -> str:
+    """Name of the sensor that tells the truth beside another, by its name, or as often as a camera
+    takes pictures, by its rate: as short as names must be, and none that a person would choose."""
+    return f"truth_{hashlib.sha256(repr(what).encode()).hexdigest()[:16]}"
 
 
-def _truths(participant: Participant, rates: list[float]) -> tuple[AnySensor, ...]:
+def truths_beside(participant: Participant, rates: list[float]) -> tuple[AnySensor, ...]:
     """The sensors of a vehicle with the truth beside them, and without its cameras."""
     kept: list[AnySensor] = [s for s in participant.fitted if not isinstance(s, spec.Camera)]
     beside: list[AnySensor] = []
@@ -86,10 +85,10 @@ def _truths(participant: Participant, rates: list[float]) -> tuple[AnySensor, ..
             turning = isinstance(sensor, Imu) and sensor.earth_rate
             beside.append(
                 GroundTruth(
-                    type="ground_truth", name=sensor.name + TRUTH, earth_rate=turning, **place
+                    type="ground_truth", name=_truth_of(sensor.name), earth_rate=turning, **place
                 )
             )
-    beside += [GroundTruth(type="ground_truth", name=_rate_name(r), rate=r) for r in rates]
+    beside += [GroundTruth(type="ground_truth", name=_truth_of(r), rate=r) for r in rates]
     return (*kept, *beside)
 
 
@@ -108,7 +107,7 @@ def _samples(vehicle: int, name: str, flown: Recording) -> list[Samples]:
         kind = {"imu": "imu", "pressure": "depth"}.get(sensor.type)
         if kind is None:
             continue
-        truth = flown.samples(name, sensor.name + TRUTH)
+        truth = flown.samples(name, _truth_of(sensor.name))
         exact = np.asarray(truth.values, np.float64)
         measured = flown.samples(name, sensor.name)
         values = np.asarray(measured.values, np.float64)

@@ -83,7 +83,9 @@ float to_sea(vec3 origin, vec3 direction) {
 #endif
   whole = max(whole, 1e-3);
 #else
-  whole = direction.z * depth < 0.0 ? -depth / direction.z : NEVER;
+  // Who is at the very level of it is above it.
+  bool meets = depth > 0.0 ? direction.z < 0.0 : direction.z > 0.0;
+  whole = meets ? max(-depth / direction.z, 1e-3) : NEVER;
 #endif
   return whole > REACH ? NEVER : whole;
 }
