@@ -13,9 +13,11 @@ from seatrial.compile.vehicles.hull_forces import radiation, solve_hull
 from seatrial.core.step import derivative
 from seatrial.core.types import State
 from seatrial.errors import SpecError
+from seatrial.geometry.mesh import Mesh
 from seatrial.hull.potential.edges import cut_at_edges
 from seatrial.hull.potential.lid import INSET, lid_panels
 from seatrial.hull.potential.memory import kernel, recall_memory
+from seatrial.hull.potential.panelling import MOST, panelled
 from seatrial.hull.potential.solver import TURN, panels, solve
 from seatrial.hull.shape import forms
 from seatrial.hull.shape.hydrostatics import hydrostatics, waterline
@@ -350,6 +352,15 @@ def test_a_lid_fills_the_waterplane_whatever_the_panels_are():
         assert 0.97 * (1.0 - 2.0 * INSET) ** 2 < area.sum() / whole < 1.0 - 2.0 * INSET
         assert area.max() < 1.01 * size**2
     assert len(lid_panels(waterline(mesh, 2.0), 0.2)) == 0  # the sphere under water has none
+
+
+def test_a_body_that_is_nearly_under_water_has_no_more_panels_than_others():
+    """Half of a mesh was taken to be in the air: 1,474 panels took five times as long, and a
+    trimaran with 1,503 was refused."""
+    ball, torpedo = forms.icosphere(1.0, 5), forms.torpedo(6.0, 0.6, 0.3, 0.3, 0.05)
+    for body, sunk in ((ball, 0.0), (ball, 0.9), (torpedo, 0.25)):
+        fine = Mesh(body.vertices + np.array([0.0, 0.0, sunk]), body.faces)
+        assert 500 < len(panels(panelled(fine, "body"), 0.0).faces) <= 1.5 * MOST
 
 
 def test_panels_are_smaller_at_sharp_edges_alone():

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import trimesh
 from rich.console import Console
+from scipy.interpolate import CubicSpline
 from typer.testing import CliRunner
 
 import craft
@@ -20,6 +21,7 @@ from seatrial.compile.vehicles.hull_forces import hull_mesh
 from seatrial.compile.vehicles.shapes import recorded_shapes
 from seatrial.engine.frames import Scene
 from seatrial.errors import SpecError
+from seatrial.geometry.mesh import Mesh, merged
 from seatrial.hull.examination import Load, examine
 from seatrial.hull.potential import panelling, solver
 from seatrial.hull.shape import forms
@@ -140,8 +142,7 @@ def test_a_keel_rolls_about_a_point_of_its_own(tmp_path, monkeypatch):
         tmp_path / "spar.stl", 1280.0, RHO, up="z", forward="x", gravity=(0.0, 0.0, -1.5)
     )
     frequency = found.natural(3)[0]
-    added = np.array([[np.interp(frequency, found.solution.omega, found.solution.added_mass[:, i, j])
-                       for j in range(6)] for i in range(6)])  # fmt: skip
+    added = CubicSpline(found.solution.omega, found.solution.added_mass)(frequency)
     squares = np.linalg.eigvals(np.linalg.solve(found.mass_matrix + added, found.stiffness)).real
     assert np.abs(np.sqrt(np.maximum(squares, 0.0)) / frequency - 1.0).min() < 0.01
     assert 2.0 * math.pi / frequency == pytest.approx(6.1, rel=0.05)
@@ -154,6 +155,27 @@ def test_a_keel_rolls_about_a_point_of_its_own(tmp_path, monkeypatch):
     assert np.abs(np.sqrt(np.maximum(squares, 0.0)) / frequency - 1.0).min() < 0.02
     # of the draught of 4.46 m its section drag takes that of its keel, all along
     assert vessel.hydrodynamics.crossflow.draught == pytest.approx(found.draught, rel=1e-3)
+
+
+def test_a_proa_is_pressed_down_without_heel(tmp_path, monkeypatch):
+    """Its float aside is lighter than its hull. With the origin halfway between their outer sides
+    its stiffness rolled it when it heaved: in long waves three times as much as its triangles."""
+    monkeypatch.setattr(solver, "FREQUENCIES", 3)
+    monkeypatch.setattr(panelling, "FEWEST", 40)
+    monkeypatch.setattr(panelling, "MOST", 150)
+    hull, aside = TEN["wigley"], forms.wigley(2.0, 0.2, 0.1, 0.15, 0.3)
+    proa = merged([hull, Mesh(aside.vertices + np.array([0.0, 1.2, 0.0]), aside.faces)])
+    found = examine(write(tmp_path / "proa.stl", proa), 180.0, RHO)
+    assert found.figures.flotation[1] == pytest.approx(0.0, abs=1e-9)
+    trimesh.Trimesh(*found.mesh, process=False).export(tmp_path / "a.stl")
+    (tmp_path / "a.yaml").write_text(vehicle_yaml(found, "proa", "a.stl"))
+    written = st.load(str(tmp_path / "a.yaml"), Vehicle)
+    for hydrostatics in ("linear", "mesh"):
+        own = written.hull.model_copy(update={"hydrostatics": hydrostatics})
+        model = craft.compiled(written.model_copy(update={"hull": own}))
+        push = craft.wrench(model, craft.calm(), craft.state(model, position=(0, 0, 0.01)))
+        assert push[2] == pytest.approx(-RHO * craft.G * found.figures.waterplane_area * 0.01, 0.01)
+        assert abs(push[3]) < 0.01 * found.beam * abs(push[2])
 
 
 def test_a_hull_that_is_wider_below_its_waterline_runs_on_its_triangles(tmp_path, monkeypatch):

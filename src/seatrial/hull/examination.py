@@ -53,7 +53,8 @@ class Load(NamedTuple):
 
 @dataclass(frozen=True)
 class Examination:
-    """A hull afloat and all that follows from it; body axes, origin amidships on the waterline."""
+    """A hull afloat and all that follows from it; body axes, origin amidships on the waterline and,
+    athwart, at the centre of flotation, where a hull that is pressed down does not heel."""
 
     name: str
     notes: tuple[str, ...]
@@ -227,7 +228,8 @@ def examine(
     segments = waterline(level, -floating.depth)
     outline = segments.reshape(-1, 2)
     amidships = 0.5 * (outline.min(axis=0) + outline.max(axis=0))
-    shift = np.array([-amidships[0], -amidships[1], floating.depth])
+    middle_plane = floating.hydrostatics.flotation[1]
+    shift = np.array([-amidships[0], -middle_plane, floating.depth])
     level = Mesh(level.vertices + shift, level.faces)
     centre = floating.rotation @ centre + shift
     places = places @ floating.rotation.T + shift
@@ -235,7 +237,7 @@ def examine(
     length, beam = (float(v) for v in np.ptp(outline, axis=0))
     angles = np.radians(np.arange(0.0, 91.0, 5.0))
     stations = INSIDE * length * np.linspace(-0.5, 0.5, STATIONS)
-    sides = segments[:, :, 1] - amidships[1]
+    sides = segments[:, :, 1] - middle_plane
     twin = bool(np.all(sides[:, 0] * sides[:, 1] > 0.0))  # no part of it crosses the centre plane
     notes = list(read.notes)
     if max(abs(floating.heel), abs(floating.trim)) > math.radians(0.5):

@@ -8,8 +8,9 @@ from seatrial.hull.examination import FORM_FACTOR, Examination
 from seatrial.hull.shape.hydrostatics import waterline
 
 FORCES, MOTIONS = "XYZKMN", "uvwpqr"
-COUPLED = 1e-3
-"""Least added mass between two motions that is written, as a share of √(A_ii A_jj)."""
+COUPLED = 0.02
+"""Least added mass between two motions that is written, as a share of √(A_ii A_jj): that of panels
+which are no mirror images is up to as much."""
 
 
 def vehicle_yaml(found: Examination, name: str, mesh_file: str) -> str:
