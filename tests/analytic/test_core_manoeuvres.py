@@ -9,7 +9,7 @@ import pytest
 
 import craft
 from seatrial.engine.command.commanders import MEMORY, Given, Manoeuvre, Timetable, command
-from seatrial.engine.output.indices import indices
+from seatrial.engine.output.indices import against_the_helm, indices
 
 DT = 0.1
 L = 5.0
@@ -53,6 +53,19 @@ def test_turning_circle_of_known_radius_gives_its_indices(side, course):
     assert found["time_to_180_deg"] == pytest.approx(2 * quarter, rel=1e-9)
     assert found["steady_diameter_over_length"] == pytest.approx(2 * radius / L, rel=1e-9)
     assert found["speed_in_turn_over_approach"] == pytest.approx(2.0 / 2.5)
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+@pytest.mark.parametrize("course", [0.0, 3.0])
+def test_a_turn_against_the_helm_is_told(side, course):
+    """A wrong sign in `manoeuvring.helm` gave the indices of a turn to the other side."""
+    time, _, euler, _ = circle(side, course)
+    parameters = {"approach": 10.0, "helm": math.radians(20.0)}
+    told = against_the_helm(parameters | {"helm": -side * parameters["helm"]}, time, euler)
+    assert [event.time for event in told] == pytest.approx([10.0 + math.radians(20) / 0.1], abs=DT)
+    assert ("turned to starboard by helm to port" in told[0].text) == (side > 0)
+    assert against_the_helm(parameters | {"helm": side * parameters["helm"]}, time, euler) == []
+    assert against_the_helm({"approach": 10.0}, time, euler) == []  # a crash stop has no helm
 
 
 def test_turn_that_stops_short_has_no_tactical_diameter():

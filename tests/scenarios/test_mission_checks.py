@@ -177,6 +177,14 @@ DOUBTED = {
         {"task": NORTH, "extra": "avoidance: {}"},
         r":\d+: vehicles\[0\].avoidance: `craft` sees nobody.*`obstacles`.*type: ais",
     ),
+    "more helm than a rudder has": (
+        {
+            "vehicle": "remus100_mss",
+            "extra": "start: {position: [0, 0, 5]}\n"
+            "    manoeuvre: {type: turning_circle, helm_deg: 80}",
+        },
+        r":10: vehicles\[0\].manoeuvre.helm: `rudder` goes no farther.*at most .*which are",
+    ),
     "a boat under water": (
         {"extra": "start: {position: [0, 0, 15]}"},
         r"`craft` begins 15 m below the surface",
@@ -279,6 +287,12 @@ DOUBTED = {
             "the corners of the area lie on one line",
         ),
         ({"task": "{do: goto, places: [[200, 10]]}"}, r"\[200, 10\] is no place"),
+        ({"extra": "controller: hands.Weave"}, r":9: vehicles\[0\].controller.*`hands:Weave`"),
+        ({"extra": "controller: hands.py"}, r":9: vehicles\[0\].controller.*`hands:Class`"),
+        (
+            {"extra": "commands: {left: [[10, 5], [0, 3]]}"},
+            r":9: vehicles\[0\].commands: times of `left` in `commands` must.*increase",
+        ),
         ({"duration": 0.05}, r"`frame_period` \(0.1 s\) is longer than `duration` \(0.05 s\)"),
         (
             {"extra": "sensors: [{type: gnss, name: gnss, rate: 2.0e-6}]"},

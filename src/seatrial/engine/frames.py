@@ -298,7 +298,8 @@ def _alone(one: Measurements) -> Measurements:
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened on the way: a leg ended, or a failsafe came or went."""
+    """Something that happened on the way: a leg ended, a failsafe came or went, something was
+    touched, or the helm worked the wrong way."""
 
     time: float
     """Of the first frame that shows it, s."""
@@ -306,9 +307,9 @@ class Event:
     """For people, for example `goto 2 reached` or `failsafe battery: return`."""
     outcome: str
     """A word of `OUTCOMES`, or `unknown` when the leg began and ended between two frames;
-    `failsafe` and `failsafe over` of a failsafe."""
+    `failsafe` and `failsafe over` of a failsafe; `touched`; `helm`."""
     leg: int
-    """Number of the leg, counted from 0."""
+    """Number of the leg, counted from 0; -1 of what belongs to none."""
 
 
 INDEX_UNITS = {

@@ -33,7 +33,10 @@ Commands = dict[str, Number | Timetable]
 
 def _check_class(reference: str) -> str:
     if not re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*", reference):
-        raise ValueError("name a class in a module, written `module:Class`")
+        names = re.findall(r"[^\W\d]\w*", reference.removesuffix(".py"))
+        guess = ":".join((".".join(names[:-1]), names[-1])) if len(names) > 1 else ""
+        guess = guess or f"{''.join(names) or 'module'}:Class"
+        raise ValueError(f"name a class in a module, written `module:Class`, for example `{guess}`")
     return reference
 
 
@@ -270,8 +273,8 @@ class Participant(Spec):
                 times = [row[0] for row in rows]
                 if times != sorted(set(times)) or times[0] < 0:
                     raise ValueError(
-                        f"times of `commands.{channel}` must start at 0 or later and increase, "
-                        f"found {times}"
+                        f"times of `{channel}` in `commands` must start at 0 or later and "
+                        f"increase, found {times}"
                     )
         return self
 

@@ -116,13 +116,42 @@ def doubts_about(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _orders(scenario: Scenario, index: int) -> Iterator[Problem]:
-    """Orders of a timetable that the actuators cut off at their limits."""
+    """Orders of a timetable, or a helm, that the actuators cut off at their limits."""
+    yield from _helm(scenario, index)
     commands = scenario.vehicles[index].commands
     orders = {
         key: [value for _, value in rows] if isinstance(rows, tuple) else [rows]
         for key, rows in commands.items()
     }
-    return _beyond(scenario, index, ("commands",), orders)
+    yield from _beyond(scenario, index, ("commands",), orders)
+
+
+def _helm(scenario: Scenario, index: int) -> Iterator[Problem]:
+    """More helm than a rudder has; what also drives ahead may be cut off in a turn."""
+    vehicle, manoeuvre = scenario.vehicles[index].vehicle, scenario.vehicles[index].manoeuvre
+    asked = abs(getattr(manoeuvre, "helm", 0.0))
+    if vehicle.manoeuvring is None or asked == 0.0:
+        return
+    actuators = expand(vehicle.actuators)
+    limits = limits_of(actuators)
+    for channel in channels_of(actuators):
+        named = {key: channel.split(key) for key in vehicle.manoeuvring.ahead}
+        if channel.name not in limits or any(factor is not None for factor in named.values()):
+            continue
+        turned = sum(
+            value * factor
+            for key, value in vehicle.manoeuvring.helm.items()
+            if (factor := channel.split(key)) is not None
+        )
+        most = min(map(abs, limits[channel.name])) / abs(turned) if turned else math.inf
+        if asked > most * (1.0 + 1e-6):
+            yield scenario.problem(
+                ("vehicles", index, "manoeuvre", "helm"),
+                f"`{channel.name}` goes no farther than its limits",
+                value=asked,
+                expected=f"at most {most:.3g} rad, which are {math.degrees(most):.3g}°",
+                mend="order less helm, or change the limits of the actuator",
+            )
 
 
 def _starts(scenario: Scenario, index: int) -> Iterator[Problem]:

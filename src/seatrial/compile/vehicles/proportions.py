@@ -40,6 +40,8 @@ RADII = "a hull has about 0.35 of its beam in roll, a quarter of its length in p
 
 _MOTIONS = {"X": "u", "Y": "v", "Z": "w", "K": "p", "M": "q", "N": "r"}
 _RADIO = ("gnss", "uwb")
+_SWINGS = {"Z": "heave", "K": "roll", "M": "pitch", "N": "yaw"}
+"""Forces without which a craft afloat swings on for ever, or turns on."""
 
 
 def doubts_about_vehicle(vehicle: Vehicle) -> Iterator[Problem]:
@@ -50,6 +52,7 @@ def doubts_about_vehicle(vehicle: Vehicle) -> Iterator[Problem]:
     yield from _fins(vehicle)
     yield from _thrusts(vehicle)
     if isinstance(vehicle.buoyancy, SurfaceBuoyancy):
+        yield from _damping(vehicle)
         yield from _blocks(vehicle, vehicle.buoyancy)
         yield from _antennas(vehicle, vehicle.buoyancy)
         yield from _propellers(vehicle, vehicle.buoyancy)
@@ -111,6 +114,34 @@ def _coefficients(vehicle: Vehicle) -> Iterator[Problem]:
                     mend=f"write `{force}_{motion}_a{motion}: {given[name]:g}`: many papers print "
                     f"{force}_{motion}|{motion}| so",
                 )
+
+
+def _damping(vehicle: Vehicle) -> Iterator[Problem]:
+    """Motions of a craft afloat that nothing damps: it rolls on in a calm, and over in a sea."""
+    water = vehicle.hydrodynamics
+    if vehicle.hull is not None or not water.coefficients:  # a hull may damp by itself
+        return
+    for force, motion in _SWINGS.items():
+        letter = _MOTIONS[force]
+        terms = [
+            name[2:].split("_")
+            for table in (water.coefficients, water.dimensional_coefficients)
+            for name in table
+            if name.startswith(f"{force}_") and not name.endswith("d")
+        ]
+        strips = water.crossflow
+        stripped = strips is not None and (
+            force == "N" or (force in "ZM" and strips.vertical_plane)
+        )
+        if not stripped and not any(letter in part for parts in terms for part in parts):
+            yield vehicle.problem(
+                ("hydrodynamics", "coefficients"),
+                f"nothing damps its {motion}",
+                expected=f"a coefficient of {letter}: `{force}_{letter}`, or "
+                f"`{force}_{letter}_a{letter}`, below 0",
+                mend="a boat left alone stops rolling after a few swings: a tenth of critical "
+                "damping is a good guess",
+            )
 
 
 def _surge(vehicle: Vehicle) -> Iterator[Problem]:

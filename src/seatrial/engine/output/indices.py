@@ -7,7 +7,10 @@ import math
 
 import numpy as np
 
-from seatrial.engine.frames import Array
+from seatrial.engine.frames import Array, Event
+
+CLEARLY = math.radians(20.0)
+"""A turn that no wave makes."""
 
 
 def indices(
@@ -38,6 +41,21 @@ def indices(
     if kind == "pull_out":
         return _pull_out(run, motion, parameters["turn"])
     return _crash_stop(run, track, turn, motion)
+
+
+def against_the_helm(parameters: dict[str, float], time: Array, euler: Array) -> list[Event]:
+    """Whether she turned the other way than the helm said, told at the time when it showed.
+
+    Indices of such a run are those of another manoeuvre, or there are none.
+    """
+    helm, start = parameters.get("helm", 0.0), int(np.searchsorted(time, parameters["approach"]))
+    turn = np.unwrap(euler[:, 2])[start:]
+    turned = np.flatnonzero(np.abs(turn - turn[:1]) > CLEARLY)
+    if helm == 0.0 or len(turned) == 0 or (turn[turned[0]] - turn[0]) * helm > 0.0:
+        return []
+    way, said = ("port", "starboard") if helm > 0.0 else ("starboard", "port")
+    text = f"turned to {way} by helm to {said}: the vehicle's `manoeuvring.helm` has a wrong sign"
+    return [Event(float(time[start + turned[0]]), text, "helm", -1)]
 
 
 def _relative(position: Array, heading: Array, start: int) -> Array:

@@ -27,7 +27,7 @@ from seatrial.engine.frames import (
     euler_angles,
     ground_speed,
 )
-from seatrial.engine.output.indices import indices
+from seatrial.engine.output.indices import against_the_helm, indices
 from seatrial.engine.output.touched import Touches
 from seatrial.signals import ACTIONS, FAILSAFES
 
@@ -257,18 +257,21 @@ class Tally:
         for i, name in enumerate(self.names):
             info = infos[name]
             figures: dict[str, float] = {}
+            wrong_way: list[Event] = []
             if name in self.tracks:
                 track = self.tracks[name]
                 kind, parameters = manoeuvres[name]
+                time, euler = np.concatenate(track.time), np.concatenate(track.euler)
                 figures = indices(
                     kind,
                     parameters,
-                    np.concatenate(track.time),
+                    time,
                     np.concatenate(track.position),
-                    np.concatenate(track.euler),
+                    euler,
                     np.concatenate(track.velocity),
                     info.length,
                 )
+                wrong_way = against_the_helm(parameters, time, euler)
             if info.legs:
                 figures |= self._voyage.figures(i, info.legs)
             if info.estimated:
@@ -291,7 +294,11 @@ class Tally:
                 indices=figures,
                 events=tuple(
                     sorted(
-                        (*self._voyage.events(i, info.legs), *self._touches.events(i)),
+                        (
+                            *self._voyage.events(i, info.legs),
+                            *self._touches.events(i),
+                            *wrong_way,
+                        ),
                         key=lambda event: event.time,
                     )
                 ),
