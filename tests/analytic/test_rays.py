@@ -12,6 +12,7 @@ from seatrial.geometry.bodies import Body, Timetable
 from seatrial.geometry.grid import facet, height_grid
 from seatrial.geometry.materials import MATERIAL_NAMES, MATERIALS, material_column
 from seatrial.geometry.rays import BOTTOM, RayScene
+from seatrial.geometry.triangles import Triangles
 from seatrial.signals import PayloadInfo
 from seatrial.validation import ray_timing
 
@@ -241,6 +242,41 @@ def test_a_bottom_in_tiles_is_the_same_bottom(rough, monkeypatch):
     np.testing.assert_array_equal(tiled.ray, whole.ray)
     np.testing.assert_array_equal(tiled.body, whole.body)
     np.testing.assert_allclose(tiled.distance, whole.distance, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("groups", [1, 5])
+@pytest.mark.parametrize(("mapped", "depth"), [(True, 2.0), (True, 18.1), (False, 2.0)])
+def test_rays_too_short_to_meet_anything_are_left_out_and_nothing_else(
+    rough, mapped, depth, groups, monkeypatch
+):
+    """Whatever is met without a limit is met up to one behind it, and nothing up to one before it;
+    a rock lies nearer than most rays go."""
+    rng = np.random.default_rng(14)
+    rock = Body("rock", "sphere", radius=2.0, position=np.array([35.0, 30.0, depth]))
+    pile = Body("pile", "cylinder", radius=2.0, height=60.0, position=np.array([20.0, 15.0, 0.0]))
+    scene = RayScene([rock, pile], rough if mapped else None)
+    middle = np.array([30.0, 30.0, depth])
+    origins = middle + rng.uniform(-0.2, 0.2, (groups, 3))
+    directions = random_directions(rng, 30_000).astype(np.float32)
+    short = rng.uniform(1.0, 3.2, 30_000)
+    reach = np.where(rng.random(30_000) < 0.9, short, 40.0).astype(np.float32)
+    cast: list[int] = []
+    first = Triangles.first
+
+    def counted(self, origins, directions, reach, some=None):
+        cast.append(len(directions) if some is None else len(some))
+        return first(self, origins, directions, reach, some)
+
+    monkeypatch.setattr(Triangles, "first", counted)
+    told = scene.cast(origins, directions, reach=reach)
+    # From under the shallowest place of the bottom any ray may meet it.
+    assert (cast[0] < 25_000) == (not mapped or depth < 10.0)
+    whole = scene.cast(origins, directions)
+    there = whole.distance <= reach[whole.ray]
+    assert 200 < there.sum() < len(there)
+    np.testing.assert_array_equal(told.ray, whole.ray[there])
+    np.testing.assert_array_equal(told.distance, whole.distance[there])
+    np.testing.assert_array_equal(told.body, whole.body[there])
 
 
 def test_rays_do_not_depend_on_those_beside_them(rough):

@@ -28,7 +28,9 @@ Rows = NDArray[np.int64]
 Floats = NDArray[np.floating[Any]]
 
 MARGIN = 0.01
-"""Above the shallowest place of a bottom, m: a ray that ends higher does not meet it."""
+"""Above the shallowest place of a bottom and around a body, m: a ray that ends before misses it."""
+LEAST_LEFT_OUT = 0.25
+"""Share of rays that meet nothing from which on it is worth while to leave them out."""
 
 
 class Solid(NamedTuple):
@@ -60,8 +62,10 @@ class _Surfaces(NamedTuple):
         whole = meshes.merged([solid.shape for solid in solids])
         return cls(Triangles(whole, centre), owner, material)
 
-    def hits(self, origins: Array, directions: Floats, reach: float | Floats) -> Hits:
-        met = self.triangles.meet(origins, directions, reach)
+    def hits(
+        self, origins: Array, directions: Floats, reach: float | Floats, some: Rows | None = None
+    ) -> Hits:
+        met = self.triangles.meet(origins, directions, reach, some)
         return Hits(*met[:4], met.of_face(self.owner), met.of_face(self.material))
 
 
@@ -74,6 +78,10 @@ class Still:
         self._floor = floor
         self._nodes = None if grid is None else extended(grid)
         self._shallowest = np.inf if self._nodes is None else self._nodes[2].min() - MARGIN
+        corners = [solid.shape.vertices for solid in bodies]
+        self._low, self._high = (
+            np.array([f(some, axis=0) for some in corners]).reshape(-1, 3) for f in (np.min, np.max)
+        )
         self._centre: Array | None = None
         self._structures: dict[str, _Surfaces | None] = {}
         self._lock = Lock()
@@ -106,7 +114,8 @@ class Still:
         surfaces = self._structure("all" if down else "bodies")
         if surfaces is None:
             return
-        met = surfaces.hits(origins, directions, reach)
+        some = self._reaching(down, origins, directions, reach)
+        met = surfaces.hits(origins, directions, reach, some)
         yield met
         rays = self._leaving(origins, directions, reach) if down else met.ray[:0]
         beyond = self._structure("beyond") if len(rays) else None
@@ -131,6 +140,28 @@ class Still:
             with np.errstate(invalid="ignore"):  # level, without end: not a number, which may
                 fall = (fall * reach.reshape(samples, -1)).max(axis=1)
         return np.asarray(~(lowest + np.maximum(fall, 0.0) < self._shallowest))
+
+    def _reaching(
+        self, down: bool, origins: Array, directions: Floats, reach: float | Floats
+    ) -> Rows | None:
+        """Which rays may meet something; None where that is most of them.
+
+        A ray that ends above the bottom, and nearer than the nearest body is, meets nothing: what a
+        sonar near the surface sends up, and what a lidar sends down into the water.
+        """
+        low, high = origins.min(axis=0), origins.max(axis=0)
+        room = np.float32(self._shallowest - high[2] if down else np.inf)
+        if isinstance(reach, float | int) or room <= 0.0:
+            return None
+        apart = np.maximum(self._low - high, low - self._high)
+        clear = np.linalg.norm(np.maximum(apart, 0.0), axis=1).min(initial=np.inf) - MARGIN
+        nothing = reach < np.float32(clear)
+        if down:
+            with np.errstate(invalid="ignore"):  # level, without end: not a number, which may
+                nothing &= directions[:, 2] * reach < room
+        if np.count_nonzero(nothing) < LEAST_LEFT_OUT * len(nothing):
+            return None
+        return np.flatnonzero(~nothing)
 
     def _leaving(self, origins: Array, directions: Floats, reach: float | Floats) -> Rows:
         """Which rays begin or end beyond the edges of the map, and may get down to the bottom."""

@@ -21,6 +21,7 @@ from seatrial.geometry.mesh import Mesh
 Array = NDArray[np.float64]
 Floats = NDArray[np.floating[Any]]
 Whole = NDArray[np.int32]
+Rows = NDArray[np.int64]
 
 
 GRAZING = 1e-12
@@ -92,21 +93,40 @@ class Triangles:
         # The structure is built with the first ray, which must not happen in two threads at once.
         self._scene.run(np.zeros((1, 3), np.float32), np.ones((1, 3), np.float32))
 
-    def meet(self, origins: Array, directions: Floats, reach: float | Floats) -> Met:
+    def first(
+        self, origins: Array, directions: Floats, reach: float | Floats, some: Rows | None = None
+    ) -> tuple[Rows, Whole]:
+        """Which rays meet a triangle, and the first that each of them meets; rays as `meet` takes
+        them."""
+        local = (origins - self.centre).astype(np.float32)
+        each = len(directions) // len(local)
+        if len(local) == 1:
+            start = np.broadcast_to(local, directions.shape)  # nothing is copied
+        elif some is None:
+            start = np.broadcast_to(local.T[..., None], (3, len(local), each)).reshape(3, -1).T
+        else:
+            start = np.repeat(local.T, shares(some, len(local), each), axis=1).T
+        single = np.asarray(directions, np.float32)
+        limit = reach if isinstance(reach, float) else np.asarray(reach, np.float32)
+        if some is not None:
+            start, single = start[: len(some)], single.T.take(some, axis=1).T
+            limit = limit if isinstance(limit, float) else limit.take(some)
+        found: Whole = self._scene.run(start, single, limit)
+        met = np.flatnonzero(found >= 0)
+        return met if some is None else some.take(met), found.take(met)
+
+    def meet(
+        self, origins: Array, directions: Floats, reach: float | Floats, some: Rows | None = None
+    ) -> Met:
         """First triangles within `reach` of rays along unit vectors (R, 3), from outside or inside.
 
         Rays begin at `origins` (G, 3), from each of them R / G that follow each other. A `reach` by
-        ray is an array (R,).
+        ray is an array (R,). Rays but for `some` are known to meet nothing.
         """
         count = len(directions)
         each = count // len(origins)
         local: Array = origins - self.centre
-        start = np.broadcast_to(local.T.astype(np.float32)[..., None], (3, len(origins), each))
-        single = np.asarray(directions, np.float32)
-        limit = reach if isinstance(reach, float) else np.asarray(reach, np.float32)
-        found: Whole = self._scene.run(start.reshape(3, count).T, single, limit)
-        ray = np.flatnonzero(found >= 0)
-        face = found.take(ray)
+        ray, face = self.first(origins, directions, reach, some)
         place, length = ray, None
         if each > 1:
             new = np.ones(len(ray), np.bool_)
