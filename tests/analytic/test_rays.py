@@ -399,4 +399,4 @@ def test_the_bench_times_every_sensor_beside_embree(monkeypatch):
     for row in rows.values():
         assert 2.0 * row["rays_per_s"] == pytest.approx(row["rays"] * row["real_time_factor"])
         assert row["share_of_raw"] == pytest.approx(row["rays_per_s"] / row["raw_rays_per_s"])
-        assert row["share_of_ended"] > 0.0
+        assert min(row["share_of_ended"], row["share_in_processor_time"]) > 0.0

@@ -40,8 +40,10 @@ def show_rays(as_json: bool) -> None:
 
     _show(
         ray_rows(),
-        f"{'sensor':>24}  rays/s of all cores  of raw Embree  with the same ends  × real time",
+        f"{'sensor':>24}  rays/s of all cores  of raw Embree  with the same ends"
+        "  in processor time  × real time",
         "{sensor:>24}{rays_per_s:>21,.0f}{share_of_raw:>15.0%}{share_of_ended:>20.0%}"
+        "{share_in_processor_time:>19.0%}"
         "{real_time_factor:>13,.2f}",
         as_json,
     )

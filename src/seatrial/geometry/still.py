@@ -28,7 +28,7 @@ Rows = NDArray[np.int64]
 Floats = NDArray[np.floating[Any]]
 
 MARGIN = 0.01
-"""Above the shallowest place of a bottom and around a body, m: who ends before it does not meet it."""
+"""Above the shallowest place of a bottom and around a body, m: a ray that ends before misses it."""
 LEAST_LEFT_OUT = 0.25
 """Share of rays that meet nothing from which on it is worth while to leave them out."""
 

@@ -2,7 +2,8 @@
 
 Samples are expanded as a run does it: large ones one by one, small ones some at once, on all cores.
 Embree gets the rays in the same portions, once to the range of the sensor and once as short as the
-sensor makes them, where it knows that the water ends them.
+sensor makes them, where it knows that the water ends them. Processor times, of one portion after
+another, tell something on a busy machine as well.
 """
 
 import dataclasses
@@ -10,6 +11,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -164,6 +166,8 @@ def _row(name: str, stretch: Stretch, pool: Executor) -> Row:
     what = (stretch.jobs, stretch.raw, stretch.ended)
     turns = [[timed(jobs, pool) for jobs in what] for _ in range(REPEATS)]
     wall, raw, ended = (min(times) for times in zip(*turns, strict=True))
+    alone = [[spent(jobs) for jobs in (stretch.jobs, stretch.raw)] for _ in range(REPEATS)]
+    ours, embree = (sum(map(min, zip(*times, strict=True))) for times in zip(*alone, strict=True))
     return {
         "sensor": name,
         "rays": stretch.rays,
@@ -171,6 +175,7 @@ def _row(name: str, stretch: Stretch, pool: Executor) -> Row:
         "raw_rays_per_s": stretch.rays / raw,
         "share_of_raw": raw / wall,
         "share_of_ended": ended / wall,
+        "share_in_processor_time": embree / ours,
         "real_time_factor": SECONDS / wall,
     }
 
@@ -212,3 +217,12 @@ def timed(jobs: list[Callable[[], Any]], pool: Executor) -> float:
     began = time.perf_counter()
     list(pool.map(lambda job: job(), jobs))
     return time.perf_counter() - began
+
+
+def spent(jobs: list[Callable[[], Any]]) -> list[float]:
+    """Processor time of all threads, s, for each of the jobs, one after the other."""
+    found = [time.process_time()]
+    for job in jobs:
+        job()
+        found.append(time.process_time())
+    return [after - before for before, after in pairwise(found)]
