@@ -125,7 +125,11 @@ def _damping(vehicle: Vehicle) -> Iterator[Problem]:
         letter = _MOTIONS[force]
         terms = [
             name[2:].split("_")
-            for table in (water.coefficients, water.dimensional_coefficients)
+            for table in (
+                water.coefficients,
+                water.dimensional_coefficients,
+                water.radiation_damping,
+            )
             for name in table
             if name.startswith(f"{force}_") and not name.endswith("d")
         ]
