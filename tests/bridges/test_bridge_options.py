@@ -32,6 +32,8 @@ def typed(monkeypatch, capsys, *arguments):
         (["--nmea", "pty:", "--out", "run.txt"], "run.txt"),
         (["--rosbridge", "0", "--drive", "otter"], "only a run in lock-step waits"),
         (["--rosbridge", "0", "--lock-step", "--drive", "ghost"], "there is no vehicle `ghost`"),
+        (["--nmea", "pty:", "--profile", "vrx"], "--ros2, --rosbridge or --foxglove"),
+        (["--profile", "panism"], "--ros2, --rosbridge or --foxglove"),
         (["--nmea2000", "pty:", "--lock-step"], "none of these bridges steers"),
         (["--nmea", "udp://127.0.0.1:9", "--lock-step"], "none of these bridges steers"),
         (["--nmea", "tcp://no-such-host.invalid:10110"], "no-such-host.invalid:10110"),

@@ -1,5 +1,6 @@
 """Exported units, run by FMPy, which knows nothing of seatrial."""
 
+import shutil
 import sys
 import zipfile
 from types import ModuleType
@@ -13,6 +14,10 @@ import seatrial as st
 from seatrial.errors import SpecError
 from seatrial.fmu.export import export_fmu
 from seatrial.fmu.vessel import Vessel
+from seatrial.geometry.mesh import sphere
+from seatrial.ros.description import stl
+from seatrial.spec.hull import Hull
+from seatrial.spec.loading import dump
 
 ORDERS = {"left": 12.0, "right": 7.0}
 SEEN = ["position.north", "position.east", "attitude.yaw", "velocity.u", "velocity.r"]
@@ -43,6 +48,39 @@ def test_a_unit_is_written_where_another_of_its_name_was_run(tmp_path, monkeypat
     """FMPy loads units into its own process, where their modules stay."""
     monkeypatch.setitem(sys.modules, "otter_fmi2", ModuleType("otter_fmi2"))
     assert export_fmu("otter", "calm", tmp_path / "otter.fmu", 2).exists()
+
+
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_a_unit_has_the_meshes_of_its_descriptions_inside(fmi, tmp_path):
+    """Its world's wreck and its hull were looked for where the unit was used."""
+    home = tmp_path / "author"
+    (home / "models").mkdir(parents=True)
+    (home / "models" / "ball.stl").write_bytes(stl(sphere(1.0)))
+    otter = dump(st.load("otter", st.Vehicle).model_copy(update={"hull": Hull(file="x.stl")}))
+    (home / "boat.yaml").write_text(otter.replace("x.stl", "models/ball.stl"))
+    (home / "sea.yaml").write_text(
+        "kind: world\nname: sea\nbodies:\n"
+        "  - {name: wreck, mesh: {file: models/ball.stl}, position: [30, 0, 5]}\n"
+    )
+    out = tmp_path / "boat.fmu"
+    export_fmu(home / "boat.yaml", home / "sea.yaml", out, fmi)
+    shutil.rmtree(home)
+    with zipfile.ZipFile(out) as inside:
+        inside.extractall(tmp_path / "unit")
+    vessel = Vessel(tmp_path / "unit" / "resources")
+    assert vessel.state.status == "running"
+    described = st.load(tmp_path / "unit" / "resources" / "scenario.yaml", st.Scenario)
+    named = described.vehicles[0].vehicle.hull.file, described.world.bodies[0].mesh.file
+    assert sorted(named) == ["files/0/ball.stl", "files/1/ball.stl"]
+
+
+def test_a_unit_whose_mesh_is_missing_is_not_written(tmp_path):
+    (tmp_path / "sea.yaml").write_text(
+        "kind: world\nname: sea\nbodies:\n"
+        "  - {name: wreck, mesh: {file: lost.stl}, position: [30, 0, 5]}\n"
+    )
+    with pytest.raises(SpecError, match=r"sea\.yaml:4.*lost\.stl"):
+        export_fmu("otter", tmp_path / "sea.yaml", tmp_path / "otter.fmu", 2)
 
 
 def test_a_unit_moves_as_a_run_does(unit):

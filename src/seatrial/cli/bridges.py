@@ -143,6 +143,16 @@ class Asked:
                     mend="add it, or leave out --drive",
                 )
             )
+        speaks = self.ros2 or self.rosbridge is not None or self.foxglove is not None
+        if self.profile != "seatrial" and not speaks:
+            raise SpecError(
+                Problem(
+                    "only bridges with ROS's topics have names for them",
+                    value=f"--profile {self.profile}",
+                    expected="--ros2, --rosbridge or --foxglove beside it",
+                    mend="add one of them, or leave out --profile",
+                )
+            )
         made: list[Bridge] = []
         for place in self.nmea or ():
             from seatrial.bridges.nmea.bridge import NmeaBridge

@@ -9,11 +9,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from seatrial.errors import Problem, SpecError
+from seatrial.fmu.files import brought_along
 from seatrial.fmu.vessel import SCENARIO
 from seatrial.spec.loading import dump, load
 from seatrial.spec.scenario import Participant, Scenario, usual_start
 from seatrial.spec.vehicle import Vehicle
 from seatrial.spec.world import World
+
+FOLDER = "files"
+"""Of a unit's resources, with the meshes and maps of its descriptions."""
 
 _SCRIPT = '''"""{title}; made by seatrial {version}."""
 
@@ -94,13 +98,13 @@ def export_fmu(
         words = {"title": title, "version": __version__, "package": package, "name": name}
         number = {2: "Real", 3: "Float64"}[fmi]
         script.write_text(_SCRIPT.format(**words, fmi=fmi, number=number))
-        resource = Path(folder) / SCENARIO
-        resource.write_text(dump(scenario))
+        resource, files = Path(folder) / SCENARIO, Path(folder) / FOLDER
+        resource.write_text(dump(brought_along(scenario, files)))
         before = list(sys.path)
         sys.modules.pop(script.stem, None)  # of a unit of this name that the process has run
         try:
             built: Path = builder.FmuBuilder.build_FMU(
-                script, dest=folder, project_files=[resource]
+                script, dest=folder, project_files=[f for f in (resource, files) if f.exists()]
             )
             out.parent.mkdir(parents=True, exist_ok=True)
             out.write_bytes(Path(built).read_bytes())

@@ -48,7 +48,7 @@ class House(Protocol):
         """A service that a client calls; raises MessageError."""
 
 
-class Answered(MessageError):
+class AnsweredError(MessageError):
     """A call that was refused: its client waits for an answer, and has had it."""
 
 
@@ -119,7 +119,7 @@ class RosbridgeSession(Session):
                 raise MessageError("a message is an object")
             identity = _identity(asked)
             self._do(asked, identity)
-        except Answered as error:
+        except AnsweredError as error:
             return str(error)
         except MessageError as error:
             self.answer({"op": "status", "level": "error", "msg": str(error), "id": identity})
@@ -199,7 +199,7 @@ class RosbridgeSession(Session):
             self._house.call(service, arguments, answer)
         except MessageError as error:
             answer(False, str(error))
-            raise Answered(str(error)) from None
+            raise AnsweredError(str(error)) from None
 
     def _fragment(self, asked: dict[str, Any]) -> None:
         identity, data = _text(asked, "id"), _text(asked, "data")
