@@ -33,7 +33,7 @@ _STATE = (
 def write(data: Dataset, out: Path) -> int:
     """All vehicles; returns the number of pictures."""
     count = 0
-    carriers = sorted({carried.vehicle for carried in (*data.sensors, *data.cameras)})
+    carriers = sorted({s.vehicle for s in data.sensors} | {c.vehicle for c in data.cameras})
     bodies = {s.vehicle for s in data.sensors if s.kind == "imu"}
     for vehicle in carriers:
         if vehicle not in bodies:
