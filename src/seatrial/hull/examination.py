@@ -148,8 +148,11 @@ class Examination:
         slow = self.solution.added_mass[0]
         own = np.diag(slow).copy()
         own[2:5] = [self.natural(i)[1] for i in (2, 3, 4)]
-        share = np.sqrt(np.maximum(own, 0.0) / np.maximum(np.diag(slow), 1e-300))
-        matrix = slow * np.outer(share, share)
+        sizes = np.sqrt(np.maximum([np.diag(slow), own], 0.0))
+        then, now = (np.outer(size, size) for size in sizes)
+        # of a round hull, which rolls without moving water, nothing but rounding is left
+        share = np.divide(slow, then, out=np.zeros((6, 6)), where=then > 1e-12 * then.max())
+        matrix: Array = np.clip(share, -1.0, 1.0) * now
         np.fill_diagonal(matrix, own)
         return matrix
 
