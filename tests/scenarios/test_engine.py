@@ -229,6 +229,24 @@ def test_a_vehicle_ends_at_the_same_instant_stepped_or_run(case, ends):
     assert found == ends
 
 
+@pytest.mark.parametrize(
+    ("case", "ended"), [("grounding", "diver"), ("capsizing", "a"), ("colliding", "a")]
+)
+def test_a_vehicle_that_has_ended_lies_still(case, ended):
+    """It stayed where it was and was told to make the way that it had made before: to those who
+    read the recording, who heard its AIS, and who ran into it."""
+    plan = compile_scenario(CASES[case]())
+    memory = MemoryRecorder()
+    end = run(plan, [memory]).summary.vehicles[ended].ended_at
+    frames = memory.recording().dataset.sel(vehicle=ended)
+    over = frames.sel(time=slice(end + 1e-6, None))
+    assert over.sizes["time"] > 2
+    assert float(frames.speed.sel(time=end)) > 0.0
+    np.testing.assert_array_equal(over.position, over.position[[0] * over.sizes["time"]])
+    for name in ("velocity", "angular_velocity", "acceleration", "angular_acceleration"):
+        np.testing.assert_array_equal(over[name], 0.0, err_msg=name)
+
+
 def test_a_grounded_vehicle_stops_within_a_control_period_whatever_the_frames():
     """Judged every control period: with frames every 0.5 s it is not carried on to the next."""
     rare = compile_scenario(grounding())

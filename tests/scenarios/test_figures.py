@@ -10,7 +10,7 @@ import record_frames as rf
 from matplotlib.figure import Figure
 
 from seatrial.api import Run
-from seatrial.engine.frames import ActuatorInfo, frames_of
+from seatrial.engine.frames import ActuatorInfo, Event, frames_of
 from seatrial.engine.scene import Body, Scene, Timetable
 from seatrial.errors import RecordingError
 from seatrial.figures import plot as figures_plot
@@ -177,6 +177,23 @@ def test_no_legend_lies_on_data_or_leaves_the_figure(width, both):
                 assert axes._left_title.get_window_extent().x1 <= whole.x1
     (thrusters,) = (a for t, a in axes_of(figure(rov)).items() if "Actuators, rov" in t)
     assert len(thrusters.get_legend().get_texts()) == 9  # all eight, and the command
+
+
+@pytest.mark.parametrize("width", ["88mm", None])
+def test_no_event_leaves_its_panel(width):
+    """Where a hull touched the bottom is a long sentence, and ran out of the figure."""
+    boat = run_of(rf.BOAT)
+    told = "touched the bottom at 1009.3 m north, 30.0 m east, 6.0 m down: 196 N s, 17100 N at most"
+    event = Event(42.0, f"{told}, and once more with all its might", "touched", -1)
+    ended = dataclasses.replace(boat.summary.vehicles["otter"], events=(event,))
+    summary = dataclasses.replace(boat.summary, vehicles={"otter": ended})
+    page = figure(dataclasses.replace(boat, summary=summary), width=width, panels=["timeline"])
+    page.canvas.draw()
+    (axes,) = axes_of(page).values()
+    (words,) = (t for t in axes.texts if t.get_text().startswith("touched"))
+    box, room = words.get_window_extent(), axes.get_window_extent()
+    assert room.x0 - 1.0 <= box.x0
+    assert box.x1 <= page.bbox.x1
 
 
 def test_page_has_no_panels_of_flat_zeros_unless_asked():

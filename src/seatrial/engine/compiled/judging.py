@@ -1,5 +1,6 @@
 """Whose run has ended, and why: judged after every control period, whoever drives the engine."""
 
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import jax
@@ -59,7 +60,8 @@ def judge(
     period: float,
     traffic: Traffic | None = None,
 ) -> tuple[AnyCarry, jax.Array]:
-    """Keep vehicles that diverged at their last good state, and those that ended where they are.
+    """Keep vehicles that diverged at their last good state, and those that ended where they are, at
+    rest.
 
     Also returns which vehicles moved in this control period, (N,).
     """
@@ -88,7 +90,10 @@ def judge(
         upset = jnp.where(down < 0.0, upset + jnp.where(moved, period, 0.0), 0.0)
         over = upset > CAPSIZED_AFTER - 1e-9
         status = jnp.where(moved & over, CAPSIZED, status)
-    return kept._replace(status=status.astype(jnp.int32), upset=upset), moved
+    # Others see and touch her still: one that stays where she is makes no way.
+    still = (status != RUNNING) & (status != DIVERGED)
+    state = replace(kept.state, velocity=jnp.where(still, 0.0, kept.state.velocity))
+    return kept._replace(state=state, status=status.astype(jnp.int32), upset=upset), moved
 
 
 def _collided(limits: Limits, touch: tuple[Touch, ...], traffic: Traffic | None) -> jax.Array:

@@ -296,7 +296,7 @@ def observed(
             state=carry.state,
             t=start * schedule.time_step,
             orders=orders,
-            rates=rates,
+            rates=jnp.where(carry.status == judging.RUNNING, rates, 0.0),
             faults=jnp.zeros((0, group.count), bool)
             if carry.faults is None
             else jnp.isfinite(carry.faults.since),

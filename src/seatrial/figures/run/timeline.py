@@ -44,6 +44,7 @@ def draw_timeline(
     letter = _LETTER / width * float(time[-1] - time[0])
     rows = _bars(vehicle, data)
     row = 0
+    axes.plot(time[[0, -1]], [0, 0], lw=0.0)  # the whole run, also where little happened
     if vehicle.legs and "leg" in data:
         _draw_legs(axes, row, vehicle, data["leg"].values, time, letter)
         row += 1
@@ -154,13 +155,18 @@ def _draw_events(
 ) -> int:
     """A line for each, and its words in the next of some rows that is free there; how many."""
     free = [-np.inf] * _EVENT_ROWS
+    room = int((whole[1] - whole[0]) / letter) if letter else 0
     for event in events:
         at = event.time / time_scale
         axes.axvline(at, color=INK, lw=0.8, ls=":", zorder=3)
-        width = letter * len(event.text)
+        text = event.text if len(event.text) <= room else f"{event.text[: max(room - 1, 0)]}…"
+        width = letter * len(text)
         start = max(whole[0], min(at + 0.5 * letter, whole[1] - width))
         place = next((i for i, until in enumerate(free) if start >= until), None)
         if place is not None:
-            axes.text(start, row + place, event.text, fontsize=7, color=INK, va="center", zorder=4)
+            words = axes.text(
+                start, row + place, text, fontsize=7, color=INK, va="center", zorder=4
+            )
+            words.set_in_layout(False)  # the panel is not made narrow for them
             free[place] = start + width + letter
     return sum(until > -np.inf for until in free)
