@@ -63,8 +63,8 @@ HELD: list[socket.socket] = []
 """Peers that came and say nothing."""
 
 
-def stream(port: int, attack: str) -> None:
-    """On a port of TCP; whoever is put out is content."""
+def stream(port: int, attack: str, held: int = 8) -> None:
+    """On a port of TCP; whoever is put out is content. `held` come and say nothing."""
     try:
         with socket.create_connection(("127.0.0.1", port), 10) as line:
             if attack == "garbage":
@@ -76,7 +76,7 @@ def stream(port: int, attack: str) -> None:
             elif attack == "flood":
                 line.sendall(b"$GPGGA,nothing*00\r\n" * 50_000)
             elif attack == "half-open":
-                HELD.extend(socket.create_connection(("127.0.0.1", port), 10) for _ in range(8))
+                HELD.extend(socket.create_connection(("127.0.0.1", port), 10) for _ in range(held))
             else:
                 for _ in range(40):
                     line.sendall(b"$")
@@ -109,7 +109,7 @@ def websocket(path: str) -> Callable[[int, str], None]:
 
     def go(port: int, attack: str) -> None:
         if attack in ("garbage", "half-open", "slow"):
-            stream(port, attack)
+            stream(port, attack, held=300)
         address = f"ws://127.0.0.1:{port}/{path}"
         try:
             with connect(address, subprotocols=protocols, open_timeout=20) as line:
