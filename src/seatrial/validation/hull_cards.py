@@ -1,7 +1,8 @@
 """`seatrial study hull-cards`: published numbers of library vehicles beside those of their hulls.
 
 A card per vehicle: hydrostatics by an exact cut of its hull, added mass by a boundary-element
-solution at the ends of the frequency axis, and what its file says, with why they differ.
+solution at the ends of the frequency axis, damping by the waves that the hull makes at its natural
+frequencies (with slow added mass), and what its file says, with why they differ.
 """
 
 from pathlib import Path
@@ -12,7 +13,9 @@ import numpy as np
 from seatrial.compile.surroundings.world import build_ocean
 from seatrial.compile.vehicles.hull_forces import hull_mesh, panelled_hull
 from seatrial.compile.vehicles.vehicle import compile_vehicle
+from seatrial.conventions import GRAVITY
 from seatrial.core.forces.restoring import SurfaceRestoring
+from seatrial.core.types import Model
 from seatrial.hull.potential.solver import frequencies, panels, solve
 from seatrial.hull.shape.hydrostatics import hydrostatics
 from seatrial.ocean import Ocean
@@ -24,6 +27,8 @@ from seatrial.validation.findings import Findings, Table, Watch
 
 VEHICLES = ("otter", "wamv", "sookshma")
 MOTIONS = ("X_ud", "Y_vd", "Z_wd", "K_pd", "M_qd", "N_rd")
+DAMPED = {"Z_w": 2, "K_p": 3, "M_q": 4}
+"""Linear damping of motions that something rights."""
 
 WHY = {
     "otter": {
@@ -42,6 +47,9 @@ WHY = {
         "M_qd": "a rule of thumb, 0.8 of the moment of inertia, between the hull in slow and fast "
         "pitch",
         "N_rd": "a rule of thumb, 1.7 of the moment of inertia, which meets the hull in slow yaw",
+        "Z_w": "a damping ratio of 0.3 by the source; waves alone make a little more",
+        "K_p": "a damping ratio of 0.2 by the source; waves alone make as much",
+        "M_q": "a damping ratio of 0.4 by the source, of which waves make a quarter",
     },
     "wamv": {
         "draught": "rounded ends carry less than the cylinders of VRX, so the hull sinks deeper",
@@ -50,6 +58,9 @@ WHY = {
         "GM_T": "a smaller waterplane has less second moment",
         "GM_L": "pointed ends have less second moment than boxes",
         **dict.fromkeys(MOTIONS, "VRX sets all added masses to zero"),
+        "Z_w": "VRX names no source; waves make less than half of it",
+        "K_p": "VRX names no source; waves alone make more",
+        "M_q": "VRX names no source; waves alone make twice as much",
     },
     "sookshma": {
         "draught": "the form has the published block coefficient; flat panels in its curves hold "
@@ -63,6 +74,9 @@ WHY = {
             MOTIONS[1:],
             "the source solved for slow motion of a hull with a transom; the form is fine aft",
         ),
+        "Z_w": "a damping ratio of 0.3, estimated for this library; waves make half of it",
+        "K_p": "a damping ratio of 0.1, estimated for this library; waves make a quarter of it",
+        "M_q": "a damping ratio of 0.3, estimated for this library; waves make a third of it",
     },
 }
 """Why the published number is not the hull's."""
@@ -130,12 +144,39 @@ def _card(name: str, ocean: Ocean) -> tuple[list[Table], dict[str, dict[str, flo
         text.append([f"{key} / {unit}", _n(-own), _n(-slow), _n(-fast)])
         reasons.append([key, why[key]])
         values[key] = {"published": -own, "hull": -slow, "hull_infinite_frequency": -fast}
+    righting = np.array([density * GRAVITY * found.waterplane_area, *(
+        vehicle.inertia.mass * GRAVITY * (radius - below) for radius in (transverse, longitudinal)
+    )])  # fmt: skip
+    inertia = np.asarray(model.inertia.rigid_body) + solved.added_mass[0]
+    natural = np.sqrt(righting / np.diag(inertia)[2:5])
+    order = np.argsort(natural)
+    waves = solve(panelled, level, density, None, name, omega=natural[order])
+    for place, (key, i) in zip(np.argsort(order), DAMPED.items(), strict=True):
+        frequency, own = float(natural[i - 2]), _linear(model, i)
+        radiated = float(waves.damping[place, i, i])
+        unit = "kg/s" if i == 2 else "kg m²/s"
+        text.append([f"{key} / {unit}", _n(own), f"{_n(-radiated)} ({frequency:.3g} rad/s)", ""])
+        reasons.append([key, why[key]])
+        values[key] = {"published": own, "hull": -radiated, "frequency_rad_s": frequency}
     title = f"{name}: published beside the hull ({solved.source})"
     headings = ["number", "published", "hull, slow", "hull, fast (ω → ∞)"]
     return [
         Table(title, headings, text),
         Table(f"{name}: why they differ", ["number", "because"], reasons),
     ], values
+
+
+def _linear(model: Model, motion: int) -> float:
+    """Coefficient of the velocity of a motion in its own force."""
+    if model.coefficients is None:
+        return 0.0
+    terms = zip(model.coefficients.terms, model.coefficients.values, strict=True)
+    own = (motion, (motion,), (), ())
+    return sum(
+        float(value)
+        for term, value in terms
+        if (term.dof, term.velocities, term.absolutes, term.actuators) == own
+    )
 
 
 def _n(value: float) -> str:
