@@ -52,6 +52,13 @@ REFUSED = {
         {"task": "{do: hold, position: [5, 0]}", "world": STRONG},
         r"hold 1.*current of 3.5 m/s",
     ),
+    "the current carries past the berth": (
+        {
+            "task": "{do: dock, position: [40, 0], heading: 0}",
+            "world": STRONG.replace("180", "0"),
+        },
+        r"`dock` cannot be reached: the current of 3.5 m/s.*at most 3.1 m/s",
+    ),
     "below the bottom": (
         {"task": DIVE.format(depth=35), "vehicle": "remus100", "world": SHALLOW, "depth": 5},
         r"at 35 m, where the water is 30 m deep",
@@ -236,6 +243,22 @@ DOUBTED = {
             "duration": 100,
         },
         r"grows by about 31 m a minute, to 51 m after 100 s.*passes after 59 s",
+    ),
+    "a compass that deviates": (
+        {
+            "vehicle": "remus100",
+            "world": SHALLOW,
+            "extra": """sensors:
+      - {type: imu, name: imu, rate: 50, errors: adis16448}
+      - {type: compass, name: compass, rate: 10}
+      - {type: pressure, name: depth, rate: 10}
+      - {type: dvl, name: dvl, rate: 5}
+    start: {position: [0, 0, 10], speed: 1.5}
+    mission: [{do: goto, waypoints: [[3000, 0, 10]], speed: 1.5}]""",
+            "duration": 2000,
+        },
+        # The compass by 1.02°, the log by its mounting and scale.
+        r"0.018 of the way is wrong by the DVL and the heading.*to 5[0-9] m after 2000 s",
     ),
     "a waypoint beyond the horizon": (
         {"task": NORTH.replace("100", "100000")},

@@ -14,7 +14,7 @@ MEMORY = 10.0
 errors. One that stays for so long is not averaged away: it counts with the white noise that would
 leave as much after this time."""
 
-LEAST = {"position": 0.005, "depth": 0.001, "velocity": 0.003, "angle": 1e-4, "field": 1e-7}
+LEAST = {"position": 0.005, "depth": 0.001, "velocity": 0.001, "angle": 1e-4, "field": 1e-7}
 """Deviations below which no sensor is believed: an IMU errs in ways that a filter has no state for,
 and a sensor without errors would be rejected for them. m, m/s, rad, T."""
 

@@ -16,6 +16,7 @@ from seatrial.programs import outcome
 from seatrial.sensors.machinery.battery import Battery
 from seatrial.signals import SensorInfo
 from seatrial.spec.navigation import Navigation
+from seatrial.spec.sensors.position import Ahrs, Compass
 
 HOURS = 3600.0
 """Time of a mission from which on it is compared with the run's, s."""
@@ -147,7 +148,7 @@ def _growth(
     for sensor in (s for s in case.participant.fitted if s.type == "dvl"):
         named = any(info.name == sensor.name for info in used)
         if named and bottom - depth <= sensor.maximum_altitude:
-            wrong = math.hypot(sensor.scale, sensor.misalignment, _heading(used))
+            wrong = math.hypot(sensor.scale, sensor.misalignment, _heading(case, used))
             share = f"{wrong:.2g} of the way is wrong by the DVL and the heading, so that"
             return math.hypot(wrong * speed, sensor.bias), share
     unknown = 0.0 if described.dynamics is None else described.dynamics.deviation
@@ -155,11 +156,17 @@ def _growth(
     return flow, f"the current is known to {described.current:g} m/s at first, so that"
 
 
-def _heading(used: list[SensorInfo]) -> float:
-    """Standard deviation of the heading by the best of the sensors that tell it, rad."""
-    found = [
-        s.facts["attitude_deviation"][2] if s.type == "ahrs" else s.deviation[0]
-        for s in used
-        if s.type in ("ahrs", "compass")
-    ]
+def _heading(case: MissionCase, used: list[SensorInfo]) -> float:
+    """Standard deviation of the heading by the best of the sensors that tell it, rad: of a
+    reference what drifts, of a compass its noise and what is left of its deviation."""
+    names = {info.name for info in used}
+    found = []
+    for sensor in (s for s in case.participant.fitted if s.name in names):
+        full, noisy = sensor.fidelity == "full", sensor.fidelity != "ideal"
+        if isinstance(sensor, Ahrs):
+            found.append(math.hypot(noisy * sensor.heading_error, full * sensor.heading_bias))
+        elif isinstance(sensor, Compass):
+            constant, *others = sensor.deviation
+            stays = math.hypot(sensor.residual, constant, math.hypot(*others) / math.sqrt(2.0))
+            found.append(math.hypot(noisy * sensor.noise, full * stays))
     return min(found, default=math.radians(2.0))

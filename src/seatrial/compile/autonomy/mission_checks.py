@@ -21,7 +21,7 @@ from seatrial.geometry.terrain import terrain_of
 from seatrial.gnc.control.autopilot import Autopilot
 from seatrial.gnc.control.loops import Dive
 from seatrial.gnc.guidance.fence import signed_distance
-from seatrial.gnc.mission import HOLD, SURFACE, VELOCITY
+from seatrial.gnc.mission import DOCK, HOLD, SURFACE, VELOCITY
 from seatrial.ocean.seabed import Seabed
 from seatrial.spec import mission as spec
 from seatrial.spec.scenario import Scenario
@@ -244,7 +244,8 @@ class _Check(MissionCase):
             made = -1.0 if across >= top else along + math.sqrt(top * top - across * across)
             expected = f"a current that {self.vehicle.name} can stem: at most {top:.2g} m/s"
             mend = "choose a weaker current, or another vehicle"
-            if (stays and speed >= top) or (not stays and made <= 0.0):
+            stops = stays or leg.kind == DOCK  # a current that takes it there takes it on
+            if (stops and speed >= top) or (not stays and made <= 0.0):
                 message = f"cannot be reached: the current of {speed:.2g} m/s is too strong"
                 raise SpecError(self.of(leg, message, expected, mend))
             needed = math.hypot(leg.speed - along, across)
