@@ -152,12 +152,17 @@ def test_who_is_gone_makes_room_for_others(services):
     wait_for(lambda: late.prefix in services._peers)
 
 
-def test_an_endpoint_that_is_gone_is_forgotten_and_the_next_one_is_heard(services):
-    """Nobody asked for its end again and again, and who makes a client for each call goes on."""
+def joined(services):
+    """A peer, and what is known of it."""
     peer = Peer(services)
     peer.join()
     wait_for(lambda: services._peers)
-    known = services._peers[peer.prefix]
+    return peer, services._peers[peer.prefix]
+
+
+def test_an_endpoint_that_is_gone_is_forgotten_and_the_next_one_is_heard(services):
+    """Nobody asked for its end again and again, and who makes a client for each call goes on."""
+    peer, known = joined(services)
     for i in range(300):
         entity = struct.pack(">I", 0x1103 + 0x100 * i)
         peer.endpoint(b"\0\0\x03\xc2", entity, "rq/xRequest", 2 * i + 1)
@@ -171,10 +176,7 @@ def test_an_endpoint_that_is_gone_is_forgotten_and_the_next_one_is_heard(service
 
 
 def test_a_peer_of_endless_endpoints_takes_no_endless_memory(services):
-    peer = Peer(services)
-    peer.join()
-    wait_for(lambda: services._peers)
-    known = services._peers[peer.prefix]
+    peer, known = joined(services)
     for i in range(400):
         entity = struct.pack(">I", 0x1104 + 0x100 * i)
         peer.endpoint(b"\0\0\x04\xc2", entity, "rr/xReply", i + 1)
