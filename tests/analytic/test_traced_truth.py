@@ -15,7 +15,7 @@ from seatrial.ocean import Ocean
 from seatrial.render.appearance import BLACK, WHITE
 from seatrial.render.lens import Distortion
 from seatrial.render.live.draw import draw
-from seatrial.render.picture import BOTTOM, FIRST_BODY, Lens, Light, Shot, Stage
+from seatrial.render.picture import BOTTOM, FIRST_BODY, SURFACE, Lens, Light, Shot, Stage
 from seatrial.render.sky import Sky
 from seatrial.render.traced.backend import mitsuba
 from seatrial.render.traced.settings import Bounces, Tracing
@@ -213,6 +213,22 @@ def test_the_albedo_of_a_board_is_that_of_its_print():
         left, right = drawn["albedo"][:, :3], drawn["albedo"][:, 5:]
         np.testing.assert_allclose(left, WHITE, rtol=0.02)
         np.testing.assert_allclose(right, BLACK, rtol=0.02)
+
+
+@pytest.mark.parametrize(("down", "pitch"), [(-2.0, -0.3), (3.0, 0.4)])
+def test_the_albedo_is_that_of_what_is_met_first_also_where_it_is_the_sea(down, pitch):
+    """A pile through the surface, over a bottom that lies in sight without it: above the water and
+    below, traced as live, the surface is black, and not what lies behind it."""
+    pile = Body("pile", "cylinder", radius=0.6, height=9.0, position=np.array([7.0, 0.5, 0.5]))
+    stage = Stage(RayScene([pile], 5.0), Ocean(water=None), Sky(0.6, 0.0), medium("II"))
+    shot = Shot(np.array([0.0, 0.0, down]), turned(0.0, pitch), 0.0, Lens(32, 24, 25.0))
+    live = draw(stage, shot, ("albedo", "instance"))
+    traced = Tracer(stage).render(shot, passes=("albedo", "instance"))
+    for drawn in (live, traced):
+        sea, seen = drawn["instance"] == SURFACE, drawn["instance"] == FIRST_BODY
+        assert min(sea.sum(), seen.sum()) > 20
+        assert drawn["albedo"][sea].max() == 0.0
+        assert np.median(drawn["albedo"][seen]) > 0.05
 
 
 @pytest.mark.parametrize("distortion", [(-0.25, 0.06, 0.0, 0.01, -0.02), (0.2, 0, 0, 0, 0)])
