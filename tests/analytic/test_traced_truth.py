@@ -194,6 +194,27 @@ def test_what_moves_flows_by_its_speed_and_what_stands_does_not():
     assert flow[seen == FIRST_BODY + 1] == pytest.approx(0.0, abs=1e-4)
 
 
+def test_what_leaves_the_sight_of_a_lens_flows_out_of_the_picture_or_nowhere():
+    """A camera that turns by 40° between two frames: what the first shows at its left edge is then
+    74° off the axis, where Brown's polynomial has come back into the picture. What is shown there
+    again, pixels of the second frame know: their rays meet what flowed to them."""
+    stage = reef()
+    lens = Lens(48, 36, 40.0, Distortion(k1=-0.25))
+    first, second = camera(lens=lens), camera(yaw=math.radians(40.0), lens=lens)
+    truth = Truth(stage, first)
+    rows, columns = np.mgrid[0:36, 0:48]
+    landed = truth.flow(second) + np.stack([columns, rows], axis=2)
+    known = np.isfinite(landed[..., 0])
+    assert 100 < known.sum() < np.isfinite(truth.points[:, 0]).sum()
+    inside = known & np.all((landed > 0.0) & (landed < [47.0, 35.0]), axis=2)
+    assert inside.sum() > 100
+    turned_to = (truth.points.reshape(36, 48, 3)[inside] - second.position) @ View(second).axes
+    pixel = np.rint(landed[inside]).astype(int)
+    looks = second.lens.rays.reshape(36, 48, 3)[pixel[:, 1], pixel[:, 0]]
+    cosine = np.sum(looks * turned_to, axis=1) / np.linalg.norm(turned_to, axis=1)
+    assert np.degrees(np.arccos(np.minimum(cosine, 1.0))).max() < 3.0
+
+
 def test_the_albedo_of_a_board_is_that_of_its_print():
     """Half black, half white, whatever the light: in the live and in the traced picture."""
     cells = np.array([[1.0, 0.0]])

@@ -6,7 +6,8 @@ opening or noise. `picture` says what the passes are; beside them
     shadow     (H, W) float32, share of the light of lamps and sun that reaches what is met, of
                what would without anything in between; 0 where none would
     flow       (H, W, 2) float32, columns and rows by which what is met moves until another shot;
-               NaN where nothing is met or it is behind the camera then
+               NaN where nothing is met, or what then is behind the camera or farther off its axis
+               than its lens shows
 """
 
 from dataclasses import dataclass
@@ -176,6 +177,7 @@ class Truth:
         lens = following.lens
         with np.errstate(divide="ignore", invalid="ignore"):
             seen = lens.distortion.apply(y / x, z / x)
+            ahead &= np.hypot(y, z) < lens.distortion.reach() * x
         columns = lens.focal_length * seen[0] + 0.5 * (lens.width - 1)
         rows = lens.focal_length * seen[1] + 0.5 * (lens.height - 1)
         row, column = np.divmod(np.arange(len(moved)), self.view.width)
