@@ -252,6 +252,20 @@ def test_the_albedo_is_that_of_what_is_met_first_also_where_it_is_the_sea(down, 
         assert np.median(drawn["albedo"][seen]) > 0.05
 
 
+def test_from_high_above_live_and_traced_see_the_sea_end_where_it_ends():
+    """At 400 m the surface is met as far as 20 km, 2 pixels below the horizon; what lies between
+    is nothing, and no bottom."""
+    stage = Stage(RayScene([], 5.0), Ocean(water=None), Sky(0.6, 0.0), medium("II"))
+    shot = Shot(np.array([0.0, 0.0, -400.0]), turned(0.0, 0.0), 0.0, Lens(8, 48, 100.0))
+    names = ("albedo", "instance", "depth")
+    live, traced = draw(stage, shot, names), Tracer(stage).render(shot, passes=names)
+    assert np.array_equal(live["instance"], traced["instance"])
+    assert 20 < (live["instance"][:, 0] == SURFACE).sum() < 24
+    np.testing.assert_allclose(traced["depth"], live["depth"], rtol=1e-4)
+    for drawn in (live, traced):
+        assert drawn["albedo"].max() == 0.0
+
+
 @pytest.mark.parametrize("distortion", [(-0.25, 0.06, 0.0, 0.01, -0.02), (0.2, 0, 0, 0, 0)])
 def test_a_lens_that_distorts_bends_what_is_traced_as_it_bends_the_rest(distortion):
     """A checker in the air by its albedo, evenly lit and by a lamp, beside the live picture by the

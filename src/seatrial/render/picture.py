@@ -38,6 +38,8 @@ NOTHING, SURFACE, BOTTOM, FIRST_BODY = 0, 1, 2, 3
 """Numbers of instances; those of bodies count on from the last."""
 
 
+REACH = 20_000.0
+"""How far a camera sees, m."""
 LETTERS = {
     "A": "colour",
     "B": "uniform",

@@ -27,6 +27,7 @@ from seatrial.render.picture import BOTTOM as FLOOR
 from seatrial.render.picture import (
     FIRST_BODY,
     NOTHING,
+    REACH,
     SURFACE,
     Passes,
     Shot,
@@ -41,8 +42,6 @@ Array = NDArray[np.float64]
 Single = NDArray[np.float32]
 Rows = NDArray[np.int64]
 
-REACH = 20_000.0
-"""How far a camera sees, m."""
 TOGETHER = 1 << 16
 """Pixels that are drawn together: long loops, and arrays that stay in the cache."""
 GRAZING = 0.8

@@ -21,6 +21,7 @@ from seatrial.render.picture import (
     BOTTOM,
     FIRST_BODY,
     NOTHING,
+    REACH,
     SURFACE,
     Passes,
     Shot,
@@ -33,8 +34,6 @@ from seatrial.render.traced.view import View
 
 Array = NDArray[np.float64]
 
-REACH = 5_000.0
-"""How far a camera looks, m."""
 OFF = 1e-3
 """By which a ray of light starts off a surface, m."""
 
