@@ -37,4 +37,4 @@ def denoised(picture: Picture, how: Denoise) -> Picture:
     if not mean > 0.0:
         return picture
     found = oidn.denoise(np.ascontiguousarray(picture / mean, np.float32), hdr=True)
-    return np.maximum(mean * np.asarray(found, np.float32), 0.0)
+    return np.asarray(np.maximum(mean * np.asarray(found), 0.0), np.float32)
