@@ -10,6 +10,11 @@ A sequence in portions of eight minutes, the same command again until nothing is
 python benchmarks/pictures.py --width 1280 --height 720 --samples 375 --frames 200 \\
     --sequence build/sequence --limit 480
 
+Frames spread over it, every eighth of 200, and what they are reported for:
+
+python benchmarks/pictures.py --width 1280 --height 720 --samples 375 --frames 200 --every 8 \\
+    --sequence build/sequence --commit $(git rev-parse HEAD) > benchmarks/results/NAME.json
+
 A pipeline with flanges, blocks and boulders on a rolling bottom of 320,000 triangles, in the fjord
 of Zwilgmeyer (2021, docs/datasets.md) at night, by two lamps, with marine snow and the thin lens of
 table 5.3 there; a camera passes by at 0.5 m/s, ten frames a second. All passes A to G are drawn.
@@ -187,7 +192,8 @@ def timed(given: argparse.Namespace) -> dict[str, object]:
     settings = Tracing(given.samples, Bounces(given.depth), "oidn" if given.denoise else "none")
     begun, colour = time.perf_counter(), None
     known = Times(given.sequence, vars(given))
-    wanted = [k for k in range(given.frames + (given.sequence is None)) if k not in known.frames]
+    asked = range(0, given.frames + (given.sequence is None), given.every)
+    wanted = [k for k in asked if k not in known.frames]
     for number, frame in enumerate(wanted):
         spent.clear()
         start = time.perf_counter()
@@ -203,6 +209,7 @@ def timed(given: argparse.Namespace) -> dict[str, object]:
     rows = [row for row in known.rows if not row["first"]] or known.rows
     usual, traced = (float(np.median([row[k] for row in rows])) for k in ("s", "tracing_s"))
     return {
+        "commit": given.commit,
         "backend": tracer.backend.said,
         "width": given.width,
         "height": given.height,
@@ -212,7 +219,8 @@ def timed(given: argparse.Namespace) -> dict[str, object]:
         "passes": passes,
         "frames": len(rows),
         "portions": len(firsts),
-        "missing": given.frames - len(known.rows) if given.sequence is not None else 0,
+        "every": given.every,
+        "missing": len(set(asked) - known.frames) if given.sequence is not None else 0,
         "first_frame_s": round(max(firsts), 2),
         "frame_s": round(usual, 3),
         "slowest_frame_s": round(max(row["s"] for row in rows), 3),
@@ -266,6 +274,7 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=32)
     parser.add_argument("--depth", type=int, default=16)
     parser.add_argument("--frames", type=int, default=3)
+    parser.add_argument("--every", type=int, default=1, help="draw each of so many frames only")
     parser.add_argument("--denoise", action="store_true")
     parser.add_argument("--passes", help="names with commas between; A to G if left out")
     parser.add_argument("--picture", help="where to write the last frame, PNG")
@@ -275,6 +284,7 @@ def main() -> None:
     parser.add_argument(
         "--sequence", type=Path, help="folder for the frames; what is there is not drawn again"
     )
+    parser.add_argument("--commit", help="of the code, for the result")
     parser.add_argument("--limit", type=float, help="s after which no further frame is begun")
     given = parser.parse_args()
     if given.sheet is not None:

@@ -148,6 +148,24 @@ def test_snells_window_is_as_wide_as_the_index_says():
     assert edges[0] == pytest.approx(-edges[1], abs=1.0)
 
 
+def test_what_stands_out_of_the_water_is_seen_from_below_however_it_is_described():
+    """A post from 7 m below the surface to 3 m above it: as a box, as one laid down and set upright
+    again, and as a mesh whose axes begin at its foot."""
+    post = box((3.0, 0.0, 2.0), (0.4, 0.4, 10.0))
+    laid = replace(box((3.0, 0.0, 2.0), (10.0, 0.4, 0.4)), attitude=pitched(90.0))
+    mesh = post.mesh()
+    foot, faces = np.array([3.0, 0.0, 7.0]), mesh.faces.astype(float)
+    footed = Body("post", "mesh", position=foot, vertices=mesh.vertices - [0, 0, 5], faces=faces)
+    above, *others = (
+        picture((0.0, 0.0, 3.0), pitched(75.0), [body]) for body in (post, laid, footed)
+    )
+    nothing = picture((0.0, 0.0, 3.0), pitched(75.0))
+    seen = np.abs(above - nothing).max(axis=2) > 0.02
+    assert seen.mean() > 0.02
+    for other in others:
+        assert (np.abs(other - above).max(axis=2) > 0.02)[seen].mean() < 0.1
+
+
 def test_something_in_the_sun_throws_a_shadow():
     table = box((10.0, 0.0, -3.0), (4.0, 4.0, 0.2))
     ground = box((10.0, 0.0, -0.5), (30.0, 30.0, 0.5), colour=np.full(3, 0.5))

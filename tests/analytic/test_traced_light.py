@@ -132,6 +132,21 @@ def test_parts_of_a_denoised_picture_add_up_to_it():
     assert np.all(whole - direct - indirect > -1e-6 * whole.max())
 
 
+@pytest.mark.parametrize("scale", [1e-6, 1e-10])
+def test_the_denoiser_draws_no_light_into_the_dark(scale):
+    """Something lit in the corner of a dark picture: what is so many times fainter comes out so
+    many times fainter, without light elsewhere; and nothing where there is no light at all."""
+    pytest.importorskip("mitsuba_oidn", reason="Open Image Denoise comes with the extra `pictures`")
+    random = np.random.default_rng(1)
+    noisy = np.zeros((72, 96, 3), np.float32)
+    noisy[5:12, 5:12] = random.gamma(4.0, 0.25, (7, 7, 3))
+    bright, faint = denoised(noisy, "oidn"), denoised(np.float32(scale) * noisy, "oidn") / scale
+    assert bright[5:12, 5:12].mean() == pytest.approx(1.0, rel=0.2)
+    assert faint == pytest.approx(bright, rel=1e-3, abs=1e-5)
+    assert bright[40:].max() < 1e-3
+    assert not denoised(np.zeros_like(noisy), "oidn").any()
+
+
 def test_a_lamp_lights_a_wall_by_the_inverse_square():
     """Without water (its coefficients next to nothing) the radiance on the axis is
     albedo / π · I / r², in units in which 133 klx count as π."""

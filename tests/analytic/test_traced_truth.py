@@ -15,7 +15,7 @@ from seatrial.ocean import Ocean
 from seatrial.render.appearance import BLACK, WHITE
 from seatrial.render.lens import Distortion
 from seatrial.render.live.draw import draw
-from seatrial.render.picture import BOTTOM, FIRST_BODY, Lens, Light, Shot, Stage
+from seatrial.render.picture import BOTTOM, FIRST_BODY, SURFACE, Lens, Light, Shot, Stage
 from seatrial.render.sky import Sky
 from seatrial.render.traced.backend import mitsuba
 from seatrial.render.traced.settings import Bounces, Tracing
@@ -194,6 +194,27 @@ def test_what_moves_flows_by_its_speed_and_what_stands_does_not():
     assert flow[seen == FIRST_BODY + 1] == pytest.approx(0.0, abs=1e-4)
 
 
+def test_what_leaves_the_sight_of_a_lens_flows_out_of_the_picture_or_nowhere():
+    """A camera that turns by 40° between two frames: what the first shows at its left edge is then
+    74° off the axis, where Brown's polynomial has come back into the picture. What is shown there
+    again, pixels of the second frame know: their rays meet what flowed to them."""
+    stage = reef()
+    lens = Lens(48, 36, 40.0, Distortion(k1=-0.25))
+    first, second = camera(lens=lens), camera(yaw=math.radians(40.0), lens=lens)
+    truth = Truth(stage, first)
+    rows, columns = np.mgrid[0:36, 0:48]
+    landed = truth.flow(second) + np.stack([columns, rows], axis=2)
+    known = np.isfinite(landed[..., 0])
+    assert 100 < known.sum() < np.isfinite(truth.points[:, 0]).sum()
+    inside = known & np.all((landed > 0.0) & (landed < [47.0, 35.0]), axis=2)
+    assert inside.sum() > 100
+    turned_to = (truth.points.reshape(36, 48, 3)[inside] - second.position) @ View(second).axes
+    pixel = np.rint(landed[inside]).astype(int)
+    looks = second.lens.rays.reshape(36, 48, 3)[pixel[:, 1], pixel[:, 0]]
+    cosine = np.sum(looks * turned_to, axis=1) / np.linalg.norm(turned_to, axis=1)
+    assert np.degrees(np.arccos(np.minimum(cosine, 1.0))).max() < 3.0
+
+
 def test_the_albedo_of_a_board_is_that_of_its_print():
     """Half black, half white, whatever the light: in the live and in the traced picture."""
     cells = np.array([[1.0, 0.0]])
@@ -213,6 +234,36 @@ def test_the_albedo_of_a_board_is_that_of_its_print():
         left, right = drawn["albedo"][:, :3], drawn["albedo"][:, 5:]
         np.testing.assert_allclose(left, WHITE, rtol=0.02)
         np.testing.assert_allclose(right, BLACK, rtol=0.02)
+
+
+@pytest.mark.parametrize(("down", "pitch"), [(-2.0, -0.3), (3.0, 0.4)])
+def test_the_albedo_is_that_of_what_is_met_first_also_where_it_is_the_sea(down, pitch):
+    """A pile through the surface, over a bottom that lies in sight without it: above the water and
+    below, traced as live, the surface is black, and not what lies behind it."""
+    pile = Body("pile", "cylinder", radius=0.6, height=9.0, position=np.array([7.0, 0.5, 0.5]))
+    stage = Stage(RayScene([pile], 5.0), Ocean(water=None), Sky(0.6, 0.0), medium("II"))
+    shot = Shot(np.array([0.0, 0.0, down]), turned(0.0, pitch), 0.0, Lens(32, 24, 25.0))
+    live = draw(stage, shot, ("albedo", "instance"))
+    traced = Tracer(stage).render(shot, passes=("albedo", "instance"))
+    for drawn in (live, traced):
+        sea, seen = drawn["instance"] == SURFACE, drawn["instance"] == FIRST_BODY
+        assert min(sea.sum(), seen.sum()) > 20
+        assert drawn["albedo"][sea].max() == 0.0
+        assert np.median(drawn["albedo"][seen]) > 0.05
+
+
+def test_from_high_above_live_and_traced_see_the_sea_end_where_it_ends():
+    """At 400 m the surface is met as far as 20 km, 2 pixels below the horizon; what lies between
+    is nothing, and no bottom."""
+    stage = Stage(RayScene([], 5.0), Ocean(water=None), Sky(0.6, 0.0), medium("II"))
+    shot = Shot(np.array([0.0, 0.0, -400.0]), turned(0.0, 0.0), 0.0, Lens(8, 48, 100.0))
+    names = ("albedo", "instance", "depth")
+    live, traced = draw(stage, shot, names), Tracer(stage).render(shot, passes=names)
+    assert np.array_equal(live["instance"], traced["instance"])
+    assert 20 < (live["instance"][:, 0] == SURFACE).sum() < 24
+    np.testing.assert_allclose(traced["depth"], live["depth"], rtol=1e-4)
+    for drawn in (live, traced):
+        assert drawn["albedo"].max() == 0.0
 
 
 @pytest.mark.parametrize("distortion", [(-0.25, 0.06, 0.0, 0.01, -0.02), (0.2, 0, 0, 0, 0)])

@@ -2,10 +2,12 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
+from ruamel.yaml import YAML
 
 from seatrial.dataset import exports
 from seatrial.dataset.detection.making import make_detection_sets
@@ -88,6 +90,11 @@ def test_coco_and_yolo(made, tmp_path):
     label = (tmp_path / "yolo/labels/seq02_veh0_camL0_A-00000000.txt").read_text().split()
     assert float(label[1]) == pytest.approx((left + right) / 2 / 64, abs=1e-5)
     assert float(label[4]) == pytest.approx((bottom - top) / 48, abs=1e-5)
+    # Found from wherever a training is started: readers look beside the file for what has no path.
+    told = YAML(typ="safe").load(tmp_path / "yolo/data.yaml")
+    root = Path(told.get("path") or tmp_path / "yolo")
+    assert (root / told["train"]).resolve() == tmp_path / "yolo/images"
+    assert list(told["names"].values()) == list(names.values())
 
 
 def test_pycocotools_reads_the_masks(made, tmp_path):

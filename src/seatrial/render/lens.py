@@ -35,6 +35,14 @@ class Distortion(NamedTuple):
             y * radial + self.p1 * (square + 2.0 * y * y) + 2.0 * self.p2 * x * y,
         )
 
+    def reach(self) -> float:
+        """Radius over the depth at which the image of a lens folds back, ∞ where it never does:
+        d(r (1 + k1 r² + k2 r⁴ + k3 r⁶))/dr = 0. Of what lies farther out it shows nothing."""
+        slope = [7.0 * self.k3, 5.0 * self.k2, 3.0 * self.k1, 1.0]
+        squares = np.roots(np.trim_zeros(slope, "f"))
+        folds = squares[np.isreal(squares) & (squares.real > 0.0)].real
+        return float(np.sqrt(folds.min(initial=np.inf)))
+
     def undo(self, seen_x: Array, seen_y: Array) -> tuple[Array, Array] | None:
         """(x, y) of points that are seen at a place; None where the lens shows no such points.
 

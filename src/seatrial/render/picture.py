@@ -10,7 +10,8 @@ an instant), and returns passes by name: arrays of the picture's rows and column
     normals    (H, W, 3) float32, of what is met, unit, NED, towards the camera; 0 for nothing
     instance   (H, W) uint16: 0 nothing, 1 the surface of the water, 2 the bottom, 3 + i body i
     category   (H, W) uint8: place in `categories(stage.rays)`
-    albedo     (H, W, 3) float32, colour of what is met without light and water
+    albedo     (H, W, 3) float32, colour of what is met without light and water; 0 for the surface
+               of the water, and for nothing
 
 A camera looks along its x axis, with the columns of the picture towards y and its rows towards z,
 as every sensor's axes are.
@@ -37,6 +38,8 @@ NOTHING, SURFACE, BOTTOM, FIRST_BODY = 0, 1, 2, 3
 """Numbers of instances; those of bodies count on from the last."""
 
 
+REACH = 20_000.0
+"""How far a camera sees, m."""
 LETTERS = {
     "A": "colour",
     "B": "uniform",

@@ -26,6 +26,7 @@ def write(data: Dataset, out: Path) -> int:
             (out / "labels" / f"{picture.stem}.txt").write_text("".join(rows), encoding="utf-8")
             count += 1
     names = "".join(f"  {i}: {name}\n" for i, name in enumerate(known))
-    text = f"path: .\ntrain: images\nval: images\nnames:\n{names}"
+    # Without `path`, readers look beside this file; with `path: .` where they were started.
+    text = f"train: images\nval: images\nnames:\n{names}"
     (out / "data.yaml").write_text(text, encoding="utf-8")
     return count

@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 from seatrial.geometry.bodies import rotation_matrix
 from seatrial.geometry.rays import Hits
 from seatrial.render.live.between import Between, reach_from_above, reach_of_mirror
-from seatrial.render.live.solids import Shader
+from seatrial.render.live.solids import DRY, Shader
 from seatrial.render.live.surface import Surface, surface_at
 from seatrial.render.optics import glint, mirrored, reflectance, refracted
 from seatrial.render.picture import BOTTOM as FLOOR
 from seatrial.render.picture import (
     FIRST_BODY,
     NOTHING,
+    REACH,
     SURFACE,
     Passes,
     Shot,
@@ -41,16 +42,12 @@ Array = NDArray[np.float64]
 Single = NDArray[np.float32]
 Rows = NDArray[np.int64]
 
-REACH = 20_000.0
-"""How far a camera sees, m."""
 TOGETHER = 1 << 16
 """Pixels that are drawn together: long loops, and arrays that stay in the cache."""
 GRAZING = 0.8
 """Reflectance of the surface above which nothing is looked for behind it."""
 MIRRORED = 150.0
 """How far from it bodies are seen in the surface, m."""
-DRY = 200.0
-"""The same of bodies above the water that are seen from below it, m."""
 TRUTHS = {"depth", "instance", "normals"}
 """Passes for which the surface is met where it is, not about there."""
 BESIDE = 3
@@ -297,24 +294,6 @@ class _View:
         found[:, clear] = self._through_water(place, way, reach)
         return found
 
-    @cached_property
-    def _anything_dry(self) -> bool:
-        """Whether a body stands out of the water within what is seen from below it."""
-        here = self.shot.position[:2]
-        for body in self.stage.rays.bodies:
-            if body.shape == "vehicle":
-                if self.shot.others is not None:
-                    return True
-                continue
-            middle, _ = body.pose(self.shot.time)
-            size = max(body.radius, math.hypot(body.length, body.beam), 1.0)
-            if body.outline is not None or body.vertices is not None:
-                size = 50.0
-            high = middle[2] - max(body.height, body.radius, 1.0)
-            if high < 0.0 and float(np.hypot(*(middle[:2] - here))) < DRY + size:
-                return True
-        return False
-
     # In the water.
 
     def _through_water(self, place: Single, way: Single, reach: float) -> Single:
@@ -398,7 +377,7 @@ class _View:
         shine = np.exp(-apart / wide) / (np.float32(math.pi) * wide)
         for band in range(3):
             colour[band] += np.float32(sky.sun_irradiance[band]) * shine
-        if self._anything_dry:
+        if self.shader.anything_dry:
             start = place + np.float32(5e-3) * direction
             hits = self.stage.rays.cast(
                 start.T.astype(np.float64), direction.T, self.shot.time, self.shot.others, DRY

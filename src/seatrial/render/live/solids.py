@@ -40,6 +40,8 @@ SHADOWS = 1.5
 """Optical depth of scattering down to which shadows are seen under water."""
 SHADOW = 300.0
 """How far away something may stand that casts a shadow, m."""
+DRY = 200.0
+"""How far from below the water bodies above it are seen, m."""
 PARTS = 2
 """Of a pixel along each side, in which the pattern of a board is averaged."""
 
@@ -64,6 +66,25 @@ class Shader:
         if self.bodies or bottom is None:
             return self.bodies
         return not isinstance(bottom, float | int) or float(bottom) < reach
+
+    @cached_property
+    def anything_dry(self) -> bool:
+        """Whether a body stands out of the water within what is seen from below it."""
+        here = self.shot.position[:2]
+        for body in self.stage.rays.bodies:
+            if body.shape == "vehicle":
+                if self.shot.others is not None:
+                    return True
+                continue
+            middle, _ = body.pose(self.shot.time)
+            size = body.radius + math.hypot(body.length, body.beam, body.height)
+            if body.vertices is not None:  # around wherever its axes begin, and however it leans
+                size = float(np.linalg.norm(body.vertices, axis=1).max())
+            wide = 50.0 if body.outline is not None else size
+            away = float(np.hypot(*(middle[:2] - here)))
+            if middle[2] < max(size, 1.0) and away < DRY + wide:
+                return True
+        return False
 
     @cached_property
     def sunny(self) -> bool:

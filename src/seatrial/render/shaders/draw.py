@@ -25,10 +25,10 @@ from seatrial.render.live.between import (
     reach_from_above,
     reach_of_mirror,
 )
-from seatrial.render.live.draw import DRY, REACH, TRUTHS
-from seatrial.render.live.solids import SHADOW, Shader
+from seatrial.render.live.draw import TRUTHS
+from seatrial.render.live.solids import DRY, SHADOW, Shader
 from seatrial.render.live.surface import HALVES, LEVEL, TILE, Surface, surface_at
-from seatrial.render.picture import Passes, Shot, Stage, category_of_instance
+from seatrial.render.picture import REACH, Passes, Shot, Stage, category_of_instance
 from seatrial.render.shaders.card import Card, Sheet, card_of
 from seatrial.render.shaders.context import on_card
 from seatrial.render.shaders.frame import WHOLE, bands_of, frame_of, three_of

@@ -10,7 +10,7 @@ from seatrial.geometry import tiles
 from seatrial.render import appearance
 from seatrial.render import sky as air
 from seatrial.render.live import between, draw, solids, surface
-from seatrial.render.picture import BOTTOM, FIRST_BODY, NOTHING, SURFACE
+from seatrial.render.picture import BOTTOM, FIRST_BODY, NOTHING, REACH, SURFACE
 from seatrial.render.shaders import bodies
 from seatrial.render.shaders.uniforms import block
 from seatrial.render.water import INDEX
@@ -54,11 +54,11 @@ CONSTANTS: dict[str, float | int] = {
     "FIRST_BODY": FIRST_BODY,
     "INDEX": INDEX,
     "NEAREST": NEAREST,
-    "FARTHEST": 2.0 * draw.REACH,
-    "REACH": draw.REACH,
+    "FARTHEST": 2.0 * REACH,
+    "REACH": REACH,
     "GRAZING": draw.GRAZING,
     "MIRROR_REACH": draw.MIRRORED,
-    "DRY_REACH": draw.DRY,
+    "DRY_REACH": solids.DRY,
     "NODES": float(surface.NODES),
     "FINE": surface.HALVES[0],
     "COARSE": surface.HALVES[1],

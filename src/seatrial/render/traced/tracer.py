@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.render.picture import Passes, Shot, Stage
+from seatrial.render.picture import NOTHING, SURFACE, Passes, Shot, Stage
 from seatrial.render.traced import plain
 from seatrial.render.traced.backend import Backend, backend
 from seatrial.render.traced.denoise import Picture, denoised
@@ -95,6 +95,10 @@ class Tracer:
             found["uniform"] = np.asarray(split.surface + split.clear)
         if "albedo" in passes:
             found["albedo"] = plain.albedo(dry, view, EVEN_SAMPLES, self._number(frame))
+            # The sea, which is met there, has no colour of its own; nor where it is too far away.
+            away = view.rays[:, 2] < 0.0 if view.under_water else view.rays[:, 2] > 0.0
+            sea = (truth.instance == SURFACE) | ((truth.instance == NOTHING) & away)
+            found["albedo"][sea.reshape(view.height, view.width)] = 0.0
         return found
 
     def _drawn(

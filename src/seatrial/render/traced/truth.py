@@ -6,7 +6,8 @@ opening or noise. `picture` says what the passes are; beside them
     shadow     (H, W) float32, share of the light of lamps and sun that reaches what is met, of
                what would without anything in between; 0 where none would
     flow       (H, W, 2) float32, columns and rows by which what is met moves until another shot;
-               NaN where nothing is met or it is behind the camera then
+               NaN where nothing is met, or what then is behind the camera or farther off its axis
+               than its lens shows
 """
 
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from seatrial.render.picture import (
     BOTTOM,
     FIRST_BODY,
     NOTHING,
+    REACH,
     SURFACE,
     Passes,
     Shot,
@@ -32,8 +34,6 @@ from seatrial.render.traced.view import View
 
 Array = NDArray[np.float64]
 
-REACH = 5_000.0
-"""How far a camera looks, m."""
 OFF = 1e-3
 """By which a ray of light starts off a surface, m."""
 
@@ -176,6 +176,7 @@ class Truth:
         lens = following.lens
         with np.errstate(divide="ignore", invalid="ignore"):
             seen = lens.distortion.apply(y / x, z / x)
+            ahead &= np.hypot(y, z) < lens.distortion.reach() * x
         columns = lens.focal_length * seen[0] + 0.5 * (lens.width - 1)
         rows = lens.focal_length * seen[1] + 0.5 * (lens.height - 1)
         row, column = np.divmod(np.arange(len(moved)), self.view.width)
