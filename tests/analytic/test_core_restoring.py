@@ -332,6 +332,31 @@ def test_stiffness_of_a_floating_craft_is_that_of_waterplane_and_metacentres(des
     assert np.abs(found - expected).max() < 1e-9 * np.abs(expected[expected != 0]).min()
 
 
+@pytest.mark.parametrize("described", FLOATING.values(), ids=FLOATING.keys())
+def test_still_water_holds_a_leaning_craft_without_turning_it_and_without_work(described):
+    """Weight and buoyancy are vertical, so that they have no moment about the vertical: with one of
+    ρg∇ (GM_L − GM_T) sin φ sin θ, roll and pitch together turned a boat in oblique waves. And what
+    they do on a way around is nothing."""
+    density = described.hydrodynamics.reference_density
+    ocean = craft.ocean_of(water={"profile": "constant", "density": density})
+    model = craft.compiled(described, ocean)
+    angle = np.linspace(0.0, 2.0 * np.pi, 721)
+    roll, pitch = 0.4 * np.cos(angle), 0.3 * np.sin(angle + 0.5)
+    turn = np.array([craft.euler_matrix(*e) for e in zip(roll, pitch, angle, strict=True)])
+    place = -(turn @ np.array(model.restoring.flotation)).T  # it stays at its mark
+    at = craft.state(model, place, (roll, pitch, angle), np.zeros((6, 721)))
+    with jax.enable_x64(True):
+        around = surroundings(model, ocean, at, jnp.float64(0.0))
+        load = np.array(hydrostatics_of(model, around))
+    assert np.abs(load[:3]).max() < 1e-9 * float(model.restoring.mass) * G
+    level = np.einsum("nij,jn->in", turn, load[3:])
+    assert np.abs(level[2]).max() < 1e-9 * np.abs(level[:2]).max()
+    step = np.einsum("nij,nik->jkn", turn[:-1], turn[1:])  # from each attitude to the next
+    angles = 0.5 * np.stack([step[k, j] - step[j, k] for j, k in ((1, 2), (2, 0), (0, 1))])
+    work = -0.5 * (load[3:, :-1] + load[3:, 1:]) * angles
+    assert abs(work.sum()) < 1e-4 * np.abs(work).sum()
+
+
 @pytest.mark.parametrize("share", [0.2, 0.05, 0.01])
 def test_moment_about_the_centre_of_gravity_of_an_emerging_craft_goes_with_its_buoyancy(share):
     # With the weight at the centre of flotation the moment would be W (x_F − x_G) in the air.

@@ -106,6 +106,7 @@ DOUBTED = [
     ("X_ud: -2.0", "X_ud: 2.0", "lighter than its mass|write `X_ud: -2`"),
     ("    K_p: -20.0\n", "", "nothing damps its roll|`K_p`, or `K_p_ap`, below 0"),
     ("    N_r: -12.0\n    N_r_ar: -20.0\n", "", "nothing damps its yaw"),
+    ("    N_r: -12.0\n    N_r_ar: -20.0\n", "    N_right: -0.1\n", "nothing damps its yaw"),
     ("X_u_au: -16.0", "X_uu: -16.0", "whichever way it moves|write `X_u_au: -16`"),
     ("[-0.7, -0.25, 0.1]", "[-70, -25, 10]", "`left` sits far outside|at most 3.2 m"),
     ("[-0.3, 0.0, -0.5]", "[-0.3, 0.0, 0.5]", "antenna of `gnss` is 0.5 m under|0.0, -0.5]"),

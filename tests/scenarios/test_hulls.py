@@ -130,6 +130,26 @@ def test_the_mesh_that_is_read_is_never_written_over(tmp_path, monkeypatch):
         assert message in str(called.exception)
 
 
+@pytest.mark.parametrize("name", ["boat.yaml", "boat_hull.stl", "boat.png"])
+def test_what_is_there_already_is_written_over_only_when_asked_to(tmp_path, monkeypatch, name):
+    """Engine and sensors that were written into the vehicle's file were lost without a word."""
+    monkeypatch.setattr(solver, "FREQUENCIES", 3)
+    monkeypatch.setattr(panelling, "FEWEST", 40)
+    monkeypatch.setattr(panelling, "MOST", 80)
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "boat.stl", TEN["barge"])
+    (tmp_path / name).write_text("mine")
+    asked = ["hull", "boat.stl", "--mass", "4100", "--out", "boat.yaml"]
+    called = CliRunner().invoke(app, asked)
+    assert isinstance(called.exception, SpecError)
+    assert f"{name}: exists already" in str(called.exception)
+    assert "--overwrite" in str(called.exception)
+    assert (tmp_path / name).read_text() == "mine"
+    called = CliRunner().invoke(app, [*asked, "--overwrite"])
+    assert called.exit_code == 0, called.output
+    assert (tmp_path / name).stat().st_size > 1000
+
+
 def test_a_keel_rolls_about_a_point_of_its_own(tmp_path, monkeypatch):
     """A spar of 4.5 m whose weight and added mass lie far below the waterline: sway follows its
     roll. Alone about the waterline it would take 10.5 s instead of 6.1."""

@@ -267,12 +267,19 @@ def hull(
             "and unit; may be given several times. The rest is an even shell.",
         ),
     ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the files to write if they exist.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Float a mesh, solve for its waves, and write a vehicle whose every number has its source."""
     from seatrial.cli.hull import show_hull
 
-    show_hull(file, mass, out, density, units, up, forward, centre_of_gravity, load or [], as_json)
+    show_hull(
+        *(file, mass, out, density, units, up, forward, centre_of_gravity, load or []),
+        overwrite=overwrite,
+        as_json=as_json,
+    )
 
 
 @app.command("list")

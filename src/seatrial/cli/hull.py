@@ -34,6 +34,7 @@ def show_hull(
     forward: str | None,
     gravity: str | None,
     loads: list[str],
+    overwrite: bool,
     as_json: bool,
 ) -> None:
     """Examine a hull, write its vehicle, its mesh and its page, and print what was found."""
@@ -54,7 +55,7 @@ def show_hull(
             )
         )
     if out is not None:
-        _check_out(file, out)
+        _check_out(file, out, overwrite)
     with working(f"solving {file.name}", quiet=as_json) as share:
         found = examine(
             file,
@@ -110,8 +111,9 @@ def _written(out: Path) -> list[Path]:
     return [out, out.with_name(f"{out.stem}_hull.stl"), out.with_suffix(".png")]
 
 
-def _check_out(file: Path, out: Path) -> None:
-    """Refuse what cannot be written before a minute is spent on it, and the mesh that is read."""
+def _check_out(file: Path, out: Path, overwrite: bool) -> None:
+    """Refuse what cannot be written before a minute is spent on it, the mesh that is read, and what
+    is there already: who has an engine and sensors to a vehicle wrote them into its file."""
     if out.suffix.lower() not in (".yaml", ".yml"):
         raise SpecError(
             Problem(
@@ -130,8 +132,9 @@ def _check_out(file: Path, out: Path) -> None:
                 mend="make it",
             )
         )
-    for path in _written(out):
-        if path.exists() and file.exists() and path.samefile(file):
+    there = [path for path in _written(out) if path.exists()]
+    for path in there:
+        if file.exists() and path.samefile(file):
             raise SpecError(
                 Problem(
                     f"{path}: the mesh that is read would be written over",
@@ -139,6 +142,14 @@ def _check_out(file: Path, out: Path) -> None:
                     mend="give another --out",
                 )
             )
+    if there and not overwrite:
+        raise SpecError(
+            Problem(
+                f"{there[0]}: exists already",
+                expected="a new name",
+                mend="choose another one with --out, or say --overwrite",
+            )
+        )
 
 
 def _write(found: Examination, out: Path) -> list[Path]:

@@ -4,6 +4,8 @@ forgotten, a coefficient under the name that another notation gives it."""
 import math
 from collections.abc import Iterator
 
+from seatrial.compile.vehicles.actuators import channels_of, expand, symbols_of
+from seatrial.compile.vehicles.coefficients import FORCES, VELOCITIES, readings
 from seatrial.compile.vehicles.limits import STREAMLINED, largest_thrust
 from seatrial.conventions import GRAVITY
 from seatrial.errors import Path, Problem
@@ -38,10 +40,9 @@ per minute taken for those per second make it 3600 times as much."""
 
 RADII = "a hull has about 0.35 of its beam in roll, a quarter of its length in pitch and yaw"
 
-_MOTIONS = {"X": "u", "Y": "v", "Z": "w", "K": "p", "M": "q", "N": "r"}
 _RADIO = ("gnss", "uwb")
-_SWINGS = {"Z": "heave", "K": "roll", "M": "pitch", "N": "yaw"}
-"""Forces without which a craft afloat swings on for ever, or turns on."""
+_SWINGS = {2: "heave", 3: "roll", 4: "pitch", 5: "yaw"}
+"""Motions without whose damping a craft afloat swings on for ever, or turns on."""
 
 
 def doubts_about_vehicle(vehicle: Vehicle) -> Iterator[Problem]:
@@ -94,7 +95,7 @@ def _coefficients(vehicle: Vehicle) -> Iterator[Problem]:
     water = vehicle.hydrodynamics
     for table in ("coefficients", "dimensional_coefficients", "radiation_damping"):
         given: dict[str, float] = getattr(water, table)
-        for force, motion in _MOTIONS.items():
+        for force, motion in zip(FORCES, VELOCITIES, strict=True):
             name = f"{force}_{motion}d"
             if given.get(name, 0.0) > 0.0:
                 yield vehicle.problem(
@@ -121,23 +122,26 @@ def _damping(vehicle: Vehicle) -> Iterator[Problem]:
     water = vehicle.hydrodynamics
     if vehicle.hull is not None or not water.coefficients:  # a hull may damp by itself
         return
-    for force, motion in _SWINGS.items():
-        letter = _MOTIONS[force]
-        terms = [
-            name[2:].split("_")
-            for table in (
-                water.coefficients,
-                water.dimensional_coefficients,
-                water.radiation_damping,
-            )
-            for name in table
-            if name.startswith(f"{force}_") and not name.endswith("d")
-        ]
-        strips = water.crossflow
+    fitted = expand(vehicle.actuators)
+    symbols = symbols_of(fitted, channels_of(fitted))
+    damped = {
+        (factors.dof, velocity)
+        for table in (
+            water.coefficients,
+            water.dimensional_coefficients,
+            water.radiation_damping,
+        )
+        for name in table
+        for factors in readings(name, symbols)
+        for velocity in factors.velocities + factors.absolutes
+    }
+    strips = water.crossflow
+    for i, motion in _SWINGS.items():
+        force, letter = FORCES[i], VELOCITIES[i]
         stripped = strips is not None and (
             force == "N" or (force in "ZM" and strips.vertical_plane)
         )
-        if not stripped and not any(letter in part for parts in terms for part in parts):
+        if not stripped and (i, i) not in damped:
             yield vehicle.problem(
                 ("hydrodynamics", "coefficients"),
                 f"nothing damps its {motion}",

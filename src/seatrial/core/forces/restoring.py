@@ -121,9 +121,15 @@ def surface(
 ) -> Wrench:
     """Weight at the centre of gravity and the buoyancy of a wall-sided hull; Fossen (2021) 4.2.
 
-    Afloat at its mark a craft has K = −ρ g ∇ GM_T sin φ cos θ and M = −ρ g ∇ GM_L sin θ: the
-    buoyancy at rest acts under the centre of gravity, since there is no trim, and at the
-    metacentres when it leans. What the craft displaces more or less acts at the centre of
+    The buoyancy at rest acts under the centre of gravity, since there is no trim, and at the
+    metacentres when the craft leans. Afloat at its mark, with d the unit vector down in body axes,
+    its energy is ρ g ∇ [½ (GM_L − GM_T) d_x² − GM_T d_z], and the moment d × ∂/∂d of it is
+
+        K = −ρ g ∇ GM_T d_y,   M = ρ g ∇ d_x [GM_T + (GM_L − GM_T) d_z],
+        N = −ρ g ∇ (GM_L − GM_T) d_x d_y,
+
+    for small angles K = −ρ g ∇ GM_T φ and M = −ρ g ∇ GM_L θ. N is what keeps it level: buoyancy
+    turns nothing about the vertical. What the craft displaces more or less acts at the centre of
     flotation. Weight and buoyancy at rest cancel in reference water; in denser water the craft
     rises until they do again.
 
@@ -138,11 +144,13 @@ def surface(
     dry = scale(weight * (1.0 - wet), subtract(gravity, flotation))
     moment = cross(add(scale(excess, flotation), dry), down)
     stiffness = density * GRAVITY * model.volume * wet
+    as_round = stiffness * model.gm_transverse
+    longer = stiffness * (model.gm_longitudinal - model.gm_transverse) * down[0]
     return Wrench(
         *scale(excess, down),
-        moment[0] - stiffness * model.gm_transverse * down[1],
-        moment[1] + stiffness * model.gm_longitudinal * down[0],
-        moment[2],
+        moment[0] - as_round * down[1],
+        moment[1] + as_round * down[0] + longer * down[2],
+        moment[2] - longer * down[1],
     )
 
 
