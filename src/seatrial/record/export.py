@@ -100,11 +100,9 @@ def export(
         )
     beside = run.path.with_name(f"{run.path.stem}{FORMATS[to]}")
     target = beside if out is None else Path(out)
-    _check_target(run.path, target)
-    _check_name(target, to, beside)
-    files = _list_tables(run, target) if to == "csv" else [target]
-    for file in files:
+    for file in _list_tables(run, target) if to == "csv" else [target]:
         _check_target(run.path, file)
+    _check_name(target, to, beside)
     try:
         write = {"csv": _write_csv, "netcdf": _write_netcdf, "foxglove": write_foxglove}[to]
         return write(run, target, progress or (lambda share: None))
