@@ -18,6 +18,7 @@ from seatrial.errors import Problem, SpecError
 from seatrial.record.choose import recorder
 from seatrial.record.many import RunsTable
 from seatrial.record.memory import MemoryRecorder
+from seatrial.record.place import as_path
 from seatrial.record.reader import Recording, read
 from seatrial.spec.scenario import Scenario
 
@@ -138,7 +139,7 @@ def run_many(
         )
     plans = (plan_of(one, None, duration, compiled) for one in chosen)
     facts = {"seed": [one.seed for one in chosen], **varied}
-    table = RunsTable(len(chosen), None if out is None else Path(out))
+    table = RunsTable(len(chosen), None if out is None else as_path(out))
     sinks = [[table.sink(run)] for run in range(len(chosen))]
     endings = batching.run_batch(plans, sinks, progress)
     return table.dataset([ending.summary for ending in endings], facts)
@@ -168,5 +169,5 @@ def run(
     memory = MemoryRecorder()
     sink: Sink = memory if out is None else recorder(out, len(plan.header.vehicles))
     ending = running.run(plan, [sink], progress, steering)
-    kept = memory if out is None else Path(out)
+    kept = memory if out is None else as_path(out)
     return Run(plan.header, ending.summary, ending.wall_time, kept, ending.failure)

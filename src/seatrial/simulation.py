@@ -19,6 +19,7 @@ from seatrial.engine.plan import Plan
 from seatrial.errors import Problem, SpecError
 from seatrial.record.choose import recorder
 from seatrial.record.memory import MemoryRecorder
+from seatrial.record.place import as_path
 from seatrial.signals import Command, Measurements
 from seatrial.spec.scenario import Scenario
 
@@ -138,7 +139,7 @@ class _Log:
 
     def __init__(self, plan: Plan, opening: list[Measured], out: str | Path | None) -> None:
         self._plan, self._wall_time = plan, 0.0
-        self._kept: MemoryRecorder | Path = MemoryRecorder() if out is None else Path(out)
+        self._kept: MemoryRecorder | Path = MemoryRecorder() if out is None else as_path(out)
         sink: Sink = (
             self._kept
             if isinstance(self._kept, MemoryRecorder)

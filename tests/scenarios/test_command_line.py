@@ -17,6 +17,7 @@ from rosbags.typesys import Stores, get_typestore
 
 import seatrial as st
 from malformed import malformed_documents
+from seatrial.cli.progress import working
 
 SEATRIAL = Path(sys.executable).parent / "seatrial"
 
@@ -338,6 +339,15 @@ def test_commands_that_take_long_show_a_bar_on_a_terminal_and_nowhere_else(
                 patched.setattr(sys, "stderr", screen)
                 json.loads(seatrial(*words, "--json")[1])
             assert screen.getvalue() == ""
+
+
+def test_a_bar_writes_names_with_brackets_as_they_are(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    with working("checking runs[/old]/[bold]boat.yaml") as tell:
+        tell(1.0)
+    assert "runs[/old]/[bold]boat.yaml" in screen.getvalue()
 
 
 @pytest.mark.parametrize(

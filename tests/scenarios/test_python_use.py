@@ -75,11 +75,81 @@ def test_a_scenario_is_written_in_python_as_in_yaml():
         ({"duration": "long"}, "^duration: text where a number belongs"),
         ({"vehicles": ["otter"]}, r"^vehicles\[0\]: text(?s:.)*write `{vehicle: otter}`"),
         ({"duration": {1}}, "^duration: an object of the class `set` where a number belongs"),
+        (
+            {"vehicles": {"otter"}},
+            "^vehicles: .* of the class `set` where a list belongs",
+        ),
+        ({"vehicles": ({} for _ in "ab")}, "^vehicles: .* class `generator` where a list belongs"),
+        ({"vehicles": [{"vehicle": "otter", 3: 4}]}, r"^vehicles\[0\].3: unknown key `3`"),
     ],
 )
 def test_a_mistake_in_python_is_told_as_one_in_yaml(given, words):
     with pytest.raises(st.SpecError, match=words):
         st.Scenario(**{"vehicles": [{"vehicle": "otter"}]} | given)
+
+
+def test_a_changed_copy_is_checked_like_the_whole_and_written_like_it():
+    trial = st.load("otter-zigzag", st.Scenario)
+    changed = trial.model_copy(update={"world": "sea-state-4", "duration_min": 1, "seed": 5})
+    assert (changed.world, changed.duration) == (st.load("sea-state-4"), 60.0)
+    assert trial.seed != changed.seed
+    (otter,) = trial.vehicles
+    assert otter.model_copy(update={"start": {"heading_deg": 90}}).start.heading == np.pi / 2
+
+
+@pytest.mark.parametrize(
+    ("update", "words"),
+    [
+        ({"seed": "x"}, "^seed: text where a whole number belongs"),
+        ({"durations": 3}, "^durations: unknown key(?s:.)*did you mean `duration`"),
+        ({"duration": -1.0}, "^duration: out of range"),
+        ({"vehicles": []}, "^vehicles: holds 0 entries"),
+        ({"duration": 60.0, "duration_min": 1}, "give either `duration` or `duration_min`"),
+    ],
+)
+def test_a_copy_that_cannot_be_is_refused(update, words):
+    with pytest.raises(st.SpecError, match=words):
+        st.load("otter-zigzag", st.Scenario).model_copy(update=update)
+
+
+def test_a_description_that_is_set_says_how_to_change_it():
+    trial = st.load("otter-zigzag", st.Scenario)
+    with pytest.raises(st.SpecError, match=r"^seed: (?s:.)*`model_copy\(update={'seed': 5}\)`"):
+        trial.seed = 5
+    assert trial.seed != 5
+
+
+@pytest.mark.parametrize(
+    ("what", "words"),
+    [
+        (None, "nothing names no scenario"),
+        ({"vehicles": []}, r"a mapping names no scenario(?s:.)*`st.Scenario\(\*\*…\)`"),
+        (["otter-zigzag"], "a list names no scenario"),
+        (b"otter", "class `bytes` names no scenario"),
+        (st.Vehicle, "names no scenario"),
+        ("n" * 5000, "File name too long|called `nnn"),
+    ],
+)
+def test_what_names_no_scenario_is_refused_in_a_few_lines(what, words):
+    with pytest.raises(st.SpecError, match=words) as refused:
+        st.run(what)
+    assert len(str(refused.value)) < 12_000
+
+
+def test_a_vehicle_is_no_scenario():
+    words = r"^a vehicle is no scenario(?s:.)*st.Scenario\(vehicles=\[{'vehicle': …}\]\)"
+    with pytest.raises(st.SpecError, match=words) as refused:
+        st.run(st.load("otter"))
+    assert len(str(refused.value)) < 400
+
+
+@pytest.mark.parametrize("path", [None, 5, "a\0.mcap", ["a.mcap"]])
+def test_what_is_no_path_of_a_recording_is_refused(path):
+    with pytest.raises(st.RecordingError, match="no path of a recording"):
+        st.read(path)
+    if path is not None:
+        with pytest.raises(st.RecordingError, match="no path of a recording"):
+            st.run("otter-zigzag", duration=1.0, out=path)
 
 
 def test_numbers_of_numpy_and_paths_are_taken_as_numbers_and_names(tmp_path):

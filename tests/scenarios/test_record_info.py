@@ -70,3 +70,13 @@ def test_info_of_a_cut_recording_says_so_on_one_screen(seatrial, tmp_path, monke
     assert "…" not in out
     assert json.loads(seatrial("info", path, "--json")[1])["status"] is None
     assert seatrial("info", tmp_path / "none.mcap")[0] == 2
+
+
+def test_a_path_with_brackets_is_printed_as_it_is(seatrial, tmp_path):
+    folder = tmp_path / "runs[" / "old]"  # `[/old]` would end a style in the markup of rich
+    folder.mkdir(parents=True)
+    path = folder / "a [bold]run.mcap"
+    write(McapRecorder(path))
+    code, out, err = seatrial("info", path)
+    assert code == 0, err
+    assert f"{path}: " in out

@@ -30,15 +30,13 @@ def show_allan(
 
 
 def _print(noise: ImuNoise) -> None:
-    from rich.console import Console
 
-    from seatrial.cli.tables import number, show_table
+    from seatrial.cli.tables import number, show_table, terminal
 
-    console = Console()
+    console = terminal()
     console.print(
         f"{noise.vehicle}/{noise.info.name}: {noise.duration / HOUR:.3g} h at "
         f"{noise.info.rate:g} Hz, axes pooled",
-        highlight=False,
     )
     if noise.moved:
         console.print(MOVED, style="yellow")

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from seatrial.cli.progress import working
-from seatrial.cli.tables import fixed, show_table
+from seatrial.cli.tables import fixed, show_table, terminal
 from seatrial.record.contents import describe
 from seatrial.record.reader import read
 from seatrial.record.recovery import recover
@@ -31,14 +31,11 @@ def show_info(path: Path, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(found, indent=2, allow_nan=False))
         return
-    console = Console()
-
-    def say(text: str) -> None:
-        console.print(text, highlight=False, markup=False)
-
+    console = terminal()
+    say = console.print
     say(f"{found['scenario']} · seed {found['seed']} · seatrial {found['version']}")
     whole = "complete" if found["complete"] else "cut short: killed, or not at its end yet"
-    console.print(f"{path}: {_bytes(found['bytes'])}, {whole}", highlight=False, soft_wrap=True)
+    console.print(f"{path}: {_bytes(found['bytes'])}, {whole}", soft_wrap=True)
     ended = found["status"] or "stops"
     asked = f" of {found['duration_asked_s']:g} s asked for"
     short = asked if found["duration_s"] < found["duration_asked_s"] else ""
@@ -131,9 +128,7 @@ def _show_sensors(console: Console, rows: list[list[dict[str, Any]]]) -> None:
         headings = ("vehicle", "sensor", "type", "rate\nHz", "samples")
         show_table(console, "", headings, lines[:_MOST_SENSORS], names=3)
     if len(lines) > _MOST_SENSORS:
-        console.print(
-            f" and {len(lines) - _MOST_SENSORS} more sensors, with --json", highlight=False
-        )
+        console.print(f" and {len(lines) - _MOST_SENSORS} more sensors, with --json")
 
 
 def _bytes(size: int) -> str:

@@ -22,21 +22,19 @@ def show_cache(as_json: bool) -> None:
         }
         typer.echo(json.dumps(document, indent=2))
         return
-    from rich.console import Console
 
-    from seatrial.cli.tables import show_table
+    from seatrial.cli.tables import show_table, terminal
 
-    console = Console()
+    console = terminal()
     refusal = cache.refusal()
     if refusal is not None:
-        console.print(f"nothing is kept: {refusal}", highlight=False, soft_wrap=True)
+        console.print(f"nothing is kept: {refusal}", soft_wrap=True)
     cells = [[kind, name, f"{n}", f"{size / 1e6:.2f}"] for (kind, name), (n, size) in found.items()]
     if cells:
         show_table(console, "", ("kept", "of", "entries", "size\nMB"), cells, names=2)
     count, size = (sum(column) for column in zip((0, 0), *found.values(), strict=True))
     console.print(
         f"{count} entries, {size / 1e6:.1f} of {cache.limit() / 1e6:.0f} MB, in {cache.folder()}",
-        highlight=False,
         soft_wrap=True,
     )
 

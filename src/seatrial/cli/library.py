@@ -20,10 +20,11 @@ def show_library(as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(entries, indent=2))
         return
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console()
+    from seatrial.cli.tables import terminal
+
+    console = terminal()
     for kind, found in entries.items():
         table = Table(title=f"{kind}s", title_justify="left", show_header=False, box=None)
         table.add_column(no_wrap=True, style="bold")

@@ -45,9 +45,8 @@ def show_navigation(
 
 
 def _print(report: dict[str, Any]) -> None:
-    from rich.console import Console
 
-    from seatrial.cli.tables import fixed, show_table
+    from seatrial.cli.tables import fixed, show_table, terminal
 
     typer.echo(f"{report['vehicle']}: {report['distance_m']:.1f} m in {report['duration_s']:.1f} s")
     share = report["horizontal_error_end_share"]
@@ -61,7 +60,7 @@ def _print(report: dict[str, Any]) -> None:
     ]
     if share is not None:
         rows.insert(2, ["the same over the distance [%]", f"{100.0 * share:.2f}"])
-    console = Console()
+    console = terminal()
     show_table(console, "", ("", "found"), rows)
     measured = [
         [

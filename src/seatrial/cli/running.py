@@ -69,7 +69,7 @@ def run_with_progress(
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.completed:.0f} of {task.total:.0f} s simulated"),
         TimeElapsedColumn(),
@@ -131,11 +131,9 @@ def show_run(run: Run, out: Path | None, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(without_nan(as_dict(run)), indent=2, allow_nan=False))
         return
-    from rich.console import Console
+    from seatrial.cli.tables import show_table, terminal
 
-    from seatrial.cli.tables import show_table
-
-    console = Console()
+    console = terminal()
     header = run.header
     crowd = len(header.vehicles) > _MOST_ROWS
     headings = ("vehicles", "") if crowd else ("vehicle", "status")
@@ -149,14 +147,13 @@ def show_run(run: Run, out: Path | None, as_json: bool) -> None:
     if not crowd:
         for name, vehicle in run.summary.vehicles.items():
             for line in (*_list_events(vehicle.events), *_list_indices(vehicle.indices)):
-                console.print(f"{name}: {line}", highlight=False)
+                console.print(f"{name}: {line}")
     console.print(
         f"{run.status} after {run.summary.duration:g} s, "
         f"{run.real_time_factor:,.0f} times real time",
-        highlight=False,
     )
     if out is not None:
-        console.print(f"recording: {out}", highlight=False, soft_wrap=True)
+        console.print(f"recording: {out}", soft_wrap=True)
 
 
 def _list_events(events: tuple[Event, ...]) -> list[str]:

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from seatrial.cli.tables import show_table
+from seatrial.cli.tables import show_table, terminal
 from seatrial.errors import Problem, SpecError
 from seatrial.validation.claims import lines
 from seatrial.validation.findings import Findings
@@ -79,8 +79,8 @@ class _Watch:
 
 
 def _print(found: Findings) -> None:
-    console = Console()
+    console = terminal()
     for title, headings, rows in found.tables:
         show_table(console, title, headings, rows)
     for line in lines(found.claims):
-        console.print(line, highlight=False)
+        console.print(line)

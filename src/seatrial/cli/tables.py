@@ -13,6 +13,11 @@ _LONGEST_NAME = 30
 """Columns that a name is given at least; a longer one is folded where room is short."""
 
 
+def terminal() -> Console:
+    """Where tables and sentences are printed: brackets in paths and names are no markup."""
+    return Console(markup=False, highlight=False)
+
+
 def show_table(
     console: Console,
     title: str,
@@ -46,7 +51,7 @@ def show_table(
                 table.add_column(Text(headings[i]), justify="right", no_wrap=True)
         for row in rows:
             table.add_row(*(Text(cell) for cell in (*row[:names], *(row[i] for i in part))))
-        console.print(table, highlight=False)
+        console.print(table)
 
 
 def number(value: float, digits: int = 3) -> str:

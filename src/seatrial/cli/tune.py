@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from seatrial.cli.progress import working
-from seatrial.cli.tables import number
+from seatrial.cli.tables import number, show_table, terminal
 from seatrial.compile.autonomy.tuning import design
 from seatrial.design.tuning import Tuning
 from seatrial.errors import Problem, SpecError
@@ -48,18 +48,13 @@ def show_tuning(
     if as_json:
         typer.echo(json.dumps(_document(tuning), indent=2))
         raise typer.Exit(1 if tuning.failures else 0)
-    from rich.console import Console
-
-    from seatrial.cli.tables import show_table
-
-    console = Console()
+    console = terminal()
     trim = tuning.trim
     forces = ", ".join(number(w) if abs(w) > 1e-6 else "0" for w in trim.wrench)
     console.print(
-        f"[bold]{tuning.vehicle}[/bold] at {number(trim.speed)} m/s: pitch "
-        f"{_degrees(trim.pitch)}°, roll {_degrees(trim.roll)}°, wrench \\[{forces}] N and "
+        f"{tuning.vehicle} at {number(trim.speed)} m/s: pitch "
+        f"{_degrees(trim.pitch)}°, roll {_degrees(trim.roll)}°, wrench [{forces}] N and "
         f"N\u00a0m; control every {tuning.period:g} s",
-        highlight=False,
     )
     rows = []
     for loop in tuning.loops:
@@ -77,13 +72,13 @@ def show_tuning(
             ]
         )
     show_table(console, "", _HEADINGS, rows)
-    console.print(_UNITS, highlight=False)
+    console.print(_UNITS)
     speeds = ", ".join(number(float(v)) for v in tuning.autopilot.speeds)
     poles = ", ".join(f"{number(growth)} 1/s ({m})" for m, growth in _slowest(tuning).items())
-    console.print(f"Gains for {speeds} m/s; slowest poles {poles}.", highlight=False)
+    console.print(f"Gains for {speeds} m/s; slowest poles {poles}.")
     for reason in tuning.failures:
-        console.print(f"[bold red]falls short[/bold red]: {reason}")
-    console.print(f"Verdict: {_verdict(tuning)}", highlight=False)
+        console.print(f"falls short: {reason}", style="red")
+    console.print(f"Verdict: {_verdict(tuning)}")
     if tuning.failures:
         raise typer.Exit(1)
 

@@ -17,6 +17,12 @@ from seatrial.spec.sensors.contacts import Ais, Radar
 
 DType = np.dtype[Any]
 
+_OWN = {
+    *("name", "start", "commands", "manoeuvre", "mission", "controller"),
+    *("count", "formation", "spacing"),
+}
+"""What tells vehicles of one kind apart, or is put into arrays per vehicle."""
+
 
 class Kinds:
     """The different vehicles of a scenario, each compiled once, and the seas they need."""
@@ -68,22 +74,10 @@ class Kinds:
                 return i
         return None
 
-    def _alike(self, participant: spec.Participant) -> tuple[DType, bool, spec.Participant]:
-        """Equal for vehicles that share a model, sensors, faults and a pilot.
-
-        Only what tells vehicles of one kind apart, or is put into arrays per vehicle, is blanked.
-        """
-        own = {
-            "name": "any",
-            "start": spec.Start(),
-            "commands": {},
-            "manoeuvre": None,
-            "mission": (),
-        }
-        own |= {"manoeuvre": None, "controller": None}
-        swarm = {"count": 1, "formation": "grid", "spacing": 1.0}
-        blank = participant.model_copy(update=own | swarm)
-        return self.dtype(participant), bool(participant.mission), blank
+    def _alike(self, participant: spec.Participant) -> tuple[DType, bool, dict[str, Any]]:
+        """Equal for vehicles that share a model, sensors, faults and a pilot."""
+        shared = {name: value for name, value in participant if name not in _OWN}
+        return self.dtype(participant), bool(participant.mission), shared
 
     def _compile(self, participant: spec.Participant, index: int, rays: RayScene) -> "Kind":
         dtype = self.dtype(participant)

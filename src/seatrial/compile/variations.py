@@ -26,12 +26,7 @@ def with_overrides(
         changes["duration"] = duration
     if faults:
         changes["vehicles"] = _with_faults(scenario, faults)
-    if not changes:
-        return scenario
-    fields = {name: getattr(scenario, name) for name in type(scenario).model_fields}
-    changed = Scenario(**fields | changes)
-    changed._source = scenario._source
-    return changed
+    return scenario.model_copy(update=changes) if changes else scenario
 
 
 def _with_faults(scenario: Scenario, faults: Sequence[str]) -> tuple[Participant, ...]:
@@ -111,7 +106,6 @@ def _changed(scenario: Scenario, path: str, value: Any) -> Scenario:
         value = value.item()
     changed = _with(scenario, steps, value, path)
     assert isinstance(changed, Scenario)
-    changed._source = scenario._source
     return changed
 
 
@@ -123,15 +117,11 @@ def _with(place: Any, steps: list[str], value: Any, path: str) -> Any:
         return value
     step, *rest = steps
     if isinstance(place, Spec):
-        spec = type(place)
-        fields = {name: getattr(place, name) for name in spec.model_fields}
-        if step in fields:
-            return spec(**fields | {step: _with(fields[step], rest, value, path)})
-        unit = spec._split_unit(step)
-        if unit is not None and not rest:
-            del fields[unit[0]]
-            return spec(**fields | {step: value})
-        known = spec.accepted_keys()
+        known = place.accepted_keys()
+        if step in type(place).model_fields:
+            return place.model_copy(update={step: _with(getattr(place, step), rest, value, path)})
+        if step in known and not rest:
+            return place.model_copy(update={step: value})
     elif isinstance(place, dict) and step in place:
         return place | {step: _with(place[step], rest, value, path)}
     elif isinstance(place, tuple) and step.isdigit() and int(step) < len(place):

@@ -21,6 +21,7 @@ from seatrial.figures.run.track import draw_track
 from seatrial.figures.style import INK, MUTED, STYLE
 from seatrial.figures.swarm_page import SwarmPage, count_per_kind
 from seatrial.figures.table import draw_table
+from seatrial.record.place import as_path
 from seatrial.record.reader import Recording, read
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def plot(
     that is done.
     """
     written(recordings, out, progress=progress, **view)
-    return Path(out)
+    return as_path(out)
 
 
 def written(
@@ -85,7 +86,7 @@ def written(
 ) -> "Page | None":
     """The same, and the page that was drawn for it; a film has none."""
     view = checked(view)
-    out, speed = Path(out), view.get("speed")
+    out, speed = as_path(out), view.get("speed")
     if out.suffix.lstrip(".").lower() in FILMS:
         wrong = [key for key in ("panels", "width", "height") if view.get(key)]
         if wrong:
@@ -112,7 +113,7 @@ def written(
 
 def check_format(out: str | Path, formats: tuple[str, ...] = FORMATS) -> str:
     """The format that the name of a picture asks for, or a refusal."""
-    out = Path(out)
+    out = as_path(out)
     suffix = out.suffix.lstrip(".").lower()
     if suffix not in formats:
         raise RecordingError(
@@ -131,7 +132,7 @@ def check_format(out: str | Path, formats: tuple[str, ...] = FORMATS) -> str:
 
 def save(page: "Page", out: str | Path) -> Path:
     """Write any page, the same bytes every time."""
-    out = Path(out)
+    out = as_path(out)
     suffix = check_format(out)
     try:
         with _style():

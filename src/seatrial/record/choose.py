@@ -7,6 +7,7 @@ from seatrial.engine.frames import Sink
 from seatrial.errors import RecordingError
 from seatrial.record.lock import open_alone
 from seatrial.record.mcap.writer import McapRecorder
+from seatrial.record.place import as_path
 from seatrial.record.swarm.store import ZarrRecorder
 
 MOST_IN_MCAP = 100
@@ -19,7 +20,7 @@ def recorder(path: str | Path, vehicles: int) -> Sink:
     A place that cannot be used is refused here, before a program is compiled, and not when it has
     run: one without a folder, one where nothing can be written, one that another run records to.
     """
-    path = Path(path)
+    path = as_path(path)
     if not path.parent.is_dir():
         raise RecordingError(
             f"{path}: there is no folder {path.parent}\n"

@@ -15,6 +15,7 @@ from seatrial.errors import RecordingError
 from seatrial.record.dataset import FAULT
 from seatrial.record.foxglove import write_foxglove
 from seatrial.record.lazy import LazyArray
+from seatrial.record.place import as_path
 from seatrial.record.reader import Recording, read
 from seatrial.record.samples import label_samples, payload_dimensions
 from seatrial.ros.layout import Array
@@ -99,12 +100,10 @@ def export(
             f"  to mend:  seatrial export {run.path} --to netcdf, or open it with xarray"
         )
     beside = run.path.with_name(f"{run.path.stem}{FORMATS[to]}")
-    target = beside if out is None else Path(out)
-    _check_target(run.path, target)
-    _check_name(target, to, beside)
-    files = _list_tables(run, target) if to == "csv" else [target]
-    for file in files:
+    target = beside if out is None else as_path(out)
+    for file in _list_tables(run, target) if to == "csv" else [target]:
         _check_target(run.path, file)
+    _check_name(target, to, beside)
     try:
         write = {"csv": _write_csv, "netcdf": _write_netcdf, "foxglove": write_foxglove}[to]
         return write(run, target, progress or (lambda share: None))

@@ -16,6 +16,7 @@ from seatrial.record.lazy import LazyArray
 from seatrial.record.mcap import description
 from seatrial.record.mcap.file import McapFile, open_file
 from seatrial.record.mcap.messages import McapSource
+from seatrial.record.place import as_path
 from seatrial.record.samples import label_samples
 from seatrial.record.source import Source, Span, no_samples, within
 from seatrial.record.swarm.reading import read_store
@@ -141,7 +142,7 @@ def read(path: str | Path) -> Recording:
     >>> st.read("run.mcap").dataset.position.dims
     ('time', 'vehicle', 'axis')
     """
-    path = Path(path)
+    path = as_path(path)
     if path.is_dir() or path.suffix == ".zarr":
         return Recording(path, *read_store(path))
     file = open_file(path)

@@ -7,15 +7,15 @@ import itertools
 import math
 import sys
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 
 from seatrial.conventions import UNIT_SUFFIXES
-from seatrial.errors import Path, Problem, SpecError
+from seatrial.errors import Path, Problem, SpecError, shorten
 
 if TYPE_CHECKING:
     from pydantic._internal._model_construction import ModelMetaclass
@@ -118,6 +118,31 @@ class Spec(BaseModel, metaclass=_Described):
 
     __hash__ = None  # type: ignore[assignment]  # descriptions hold dictionaries
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Descriptions stay as they were checked; only the house marks where they came from."""
+        if not name.startswith("_"):
+            mend = f"make a changed copy: `model_copy(update={{{name!r}: {shorten(value)}}})`"
+            raise SpecError(Problem("a description stays as it was made", (name,), mend=mend))
+        super().__setattr__(name, value)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy in which some keys are others, written as in YAML and checked like the whole."""
+        if not update:
+            return super().model_copy(deep=deep)
+        fields = {name: getattr(self, name) for name in self.model_fields_set}
+        for key in [key for key in update if key not in type(self).model_fields]:
+            name, _ = self._split_unit(key) or ("", 1.0)
+            if not name:
+                from seatrial.spec.wording import did_you_mean  # which needs this module
+
+                mend = did_you_mean(str(key), self.accepted_keys())
+                raise SpecError(Problem(f"unknown key `{key}`", (str(key),), mend=mend))
+            if name not in update:
+                fields.pop(name, None)
+        copied = type(self)(**fields | dict(update))
+        copied._source = self._source
+        return copied
+
     def error(self, path: Path, message: str, **details: Any) -> SpecError:
         """Build an error that points at `path` within this description."""
         return SpecError(self.problem(path, message, **details))
@@ -143,7 +168,9 @@ class Spec(BaseModel, metaclass=_Described):
         if not isinstance(data, dict):
             return data
         converted = dict(data)
-        for key in data:
+        for key, value in data.items():
+            if isinstance(value, set | frozenset | Iterator):
+                cls._refuse_without_order(key, value)
             split = cls._split_unit(key) if key not in cls.model_fields else None
             if split is None:
                 continue
@@ -152,6 +179,16 @@ class Spec(BaseModel, metaclass=_Described):
                 raise ValueError(f"give either `{name}` or `{key}`, not both")
             converted[name] = scale(converted.pop(key), factor)
         return converted
+
+    @classmethod
+    def _refuse_without_order(cls, key: Any, value: object) -> None:
+        """What a program gives for a list is one: pydantic would take a set in any order."""
+        from seatrial.spec.wording import declared, what_is  # which needs this module
+
+        if key in cls.model_fields and any(
+            option.base is tuple for option in declared(cls.model_fields[key])
+        ):
+            raise ValueError(f"`{key}` is {what_is(value)} where a list belongs")
 
     @classmethod
     def _split_unit(cls, key: Any) -> tuple[str, float] | None:

@@ -8,6 +8,7 @@ import io
 import sys
 import typing
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Any, TypeVar, overload
@@ -28,7 +29,7 @@ from seatrial.spec.scenario import Scenario
 from seatrial.spec.sensors.inertial import ImuErrors
 from seatrial.spec.sensors.optical import LidarModel
 from seatrial.spec.vehicle import Vehicle
-from seatrial.spec.wording import Declared, declared, did_you_mean, literals
+from seatrial.spec.wording import Declared, declared, did_you_mean, literals, what_is
 from seatrial.spec.world import World
 
 AnySpec = TypeVar("AnySpec", bound=Spec)
@@ -58,6 +59,8 @@ def load(reference: str | FilePath, kind: type[Spec] | None = None) -> Spec:
     if isinstance(kind, str):
         message = f"a kind of description is a class, not {kind!r}"
         raise SpecError(Problem(message, mend=f"write `st.load({str(reference)!r}, st.Vehicle)`"))
+    if not isinstance(reference, str | FilePath):
+        raise _no_name(reference, kind)
     path = _find(reference, FilePath(), kind)
     found = kept.find(path, kind)
     if found is not None:
@@ -87,10 +90,32 @@ def _find(reference: str | FilePath, folder: FilePath, kind: type[Spec] | None) 
     try:
         return library_file(text, None if kind is None else kind_name(kind))
     except SpecError as error:
-        if not (folder / f"{text}.yaml").is_file():
+        beside = False
+        with suppress(OSError, ValueError):  # too long for a name, or NUL in it: that is no file
+            beside = (folder / f"{text}.yaml").is_file()
+        if not beside:
             raise
         mend = f"write `{text}.yaml` for the file of that name"
         raise SpecError(replace(error.problems[0], mend=mend)) from None
+
+
+def _no_name(given: object, kind: type[Spec] | None) -> SpecError:
+    """Refuse what a program gave in the place of a name or a path."""
+    wanted = "description" if kind is None else kind_name(kind)
+    whole = "" if kind is None else f"st.{kind.__name__}"
+    if isinstance(given, Spec):
+        mend = "`st.Scenario(vehicles=[{'vehicle': …}])`" if kind is Scenario else ""
+        found = type(given).__name__.lower()
+        return SpecError(Problem(f"a {found} is no {wanted}", mend=mend and f"write {mend}"))
+    mend = f"write `{whole}(**…)`" if whole and isinstance(given, dict) else ""
+    return SpecError(
+        Problem(
+            f"{what_is(given)} names no {wanted}",
+            value=given,
+            expected="the name of one in the library, or the path of a .yaml file",
+            mend=mend,
+        )
+    )
 
 
 def kind_name(spec: type[Spec]) -> str:
@@ -169,7 +194,7 @@ class _References:
                 key: self.resolve(
                     declared(fields[key]) if key in fields else entry, v, (*path, key)
                 )
-                for key, v in value.items()
+                for key, v in ((str(key), v) for key, v in value.items())
             }
         if isinstance(value, list | tuple):
             entry = [d for o in options if o.base is tuple for d in _parameters(o, 0)]

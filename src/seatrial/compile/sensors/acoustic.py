@@ -152,17 +152,14 @@ def modems_of(scenario: Scenario) -> dict[str, spec.Modem]:
     }
 
 
-def _alike(described: spec.Modem) -> spec.Modem:
-    """Without what may differ between modems of a run."""
-    own: dict[str, Any] = {
-        "name": "any",
-        "slot": None,
-        "latency": 0.0,
-        "jitter": 0.0,
-        "fidelity": "full",
-    }
-    own |= {"position": (0.0, 0.0, 0.0), "roll": 0.0, "pitch": 0.0, "yaw": 0.0}
-    return described.model_copy(update=own)
+_OWN = frozenset(
+    ("name", "slot", "latency", "jitter", "fidelity", "position", "roll", "pitch", "yaw")
+)
+"""What may differ between modems of a run."""
+
+
+def _alike(described: spec.Modem) -> dict[str, Any]:
+    return {name: value for name, value in described if name not in _OWN}
 
 
 def travel_of(ocean: Ocean, dtype: np.dtype[Any]) -> Curve:
