@@ -46,7 +46,7 @@ def build(kind, ocean, bodies=(), rate=1.0, **described):
         return builder(described, context)
 
 
-def views(positions, attitudes=LEVEL, first=0, key=(7, 9), others=None):
+def views(positions, attitudes=LEVEL, first=0, key=(7, 9), others=None, velocity=None, turn=None):
     """Pings from some places."""
     positions = np.atleast_2d(np.asarray(positions, float))
     count = len(positions)
@@ -56,6 +56,8 @@ def views(positions, attitudes=LEVEL, first=0, key=(7, 9), others=None):
         number=first + np.arange(count),
         keys=np.tile(np.array(key, np.uint32), (count, 1)),
         others=others,
+        velocity=None if velocity is None else np.tile(np.asarray(velocity, float), (count, 1)),
+        turn=None if turn is None else np.tile(np.asarray(turn, float), (count, 1)),
     )
 
 

@@ -162,7 +162,29 @@ def test_of_a_sweep_the_second_nearest_echo_of_each_sector_between_the_heights_i
     ahead = [[10.0, 0.1, 0.0], [10.2, 0.1, 0.0], [12.0, 0.1, 0.0]]
     overhead = [[5.0, 0.1, -2.0], [5.0, 0.1, -2.1]]  # 3 m over the origin
     alone = [[-7.0, 0.2, 0.0]]  # a drop of rain
-    told = sightings._nearest(np.array(ahead + overhead + alone).T, eye)
+    places = np.array(ahead + overhead + alone).T
+    late = -0.01 * np.arange(places.shape[1])
+    told, when = sightings._nearest(sightings.Found(places, late), eye)
     rows = np.flatnonzero(np.any(told != 0.0, axis=0))
     assert rows.tolist() == [0]
     np.testing.assert_allclose(told[:, 0], [10.7, 0.1, -1.0])
+    assert when[0] == -0.01
+
+
+def test_echoes_of_a_sweep_lie_where_they_were_heard_however_the_vehicle_turned_meanwhile():
+    """Of a revolution of 2.5 s while it goes ahead at 2 m/s and turns by 0.2 rad/s."""
+    sight, late = level_fan(), np.linspace(-2.5, 0.0, BEAMS)
+    wall = np.stack([20.0 + 0.0 * ANGLES, 10.0 * np.sin(ANGLES)])
+    heading = 0.3 + 0.2 * late
+    # What the pilot reckons with: its course over ground is that of now.
+    start = 2.0 * late * np.array([[math.cos(0.3)], [math.sin(0.3)]])
+    away, c, s = wall - start, np.cos(heading), np.sin(heading)
+    body = np.stack([c * away[0] + s * away[1], c * away[1] - s * away[0], 0.0 * late])
+    now = at(0.0, 0.0, 0.3, (2.0, 0.0, 0.0, 0.0, 0.0, 0.2))
+    stamp, fresh = jnp.array([5.0]), jnp.array([True])
+    before = echoes.begin(sight, 1, jnp.float64)
+    given = jnp.asarray(body[:, :, None]), stamp, fresh, jnp.asarray(late[:, None])
+    known = echoes.take_in(sight, 0, now, jnp.asarray(5.0), before, *given)
+    np.testing.assert_allclose(there(sight, known, 5.0)[0], 20.0, atol=1e-9)
+    skewed = echoes.take_in(sight, 0, now, jnp.asarray(5.0), before, *given[:3])
+    assert np.abs(there(sight, skewed, 5.0)[0] - 20.0).max() > 1.0

@@ -328,22 +328,23 @@ def test_neither_blocks_nor_company_change_a_byte():
 # --- taps ----------------------------------------------------------------------------------------
 
 
-def test_a_tap_tells_motion_and_the_other_vehicles():
+def test_a_tap_tells_its_own_motion_and_that_of_other_vehicles():
     boats = [Body(n, "vehicle", length=4.0, beam=2.0, height=2.0) for n in "abc"]
     built = lidar([*boats, wall()])
     tap = built.sensor
     assert tap.seen == 2
-    assert tap.rows == VIEW + 6 + 2 * 8 + 4
+    assert tap.rows == VIEW + 6 + 2 * 11 + 4
     at = state(
         position=(0.0, 0.0, -1.0), euler=(0.0, 0.0, 0.5 * math.pi), velocity=(2.0, 0, 0, 0, 0, 0.3)
     )
     place = np.array([[5.0, 0.0, 12.0], [0.0, 0.0, 8.0], [0.0, -1.0, -0.5]])
+    speed = np.array([[0.0, 0.0, -3.0], [1.0, 0.0, 2.0], [0.0, 0.0, 0.0]])
     with jax.enable_x64(True):
         level = np.tile([[1.0], [0.0], [0.0], [0.0]], 3)
         traffic = Traffic(
             jnp.asarray(place),
             jnp.asarray(level),
-            *[jnp.zeros((3, 3))],
+            jnp.asarray(speed),
             *[jnp.zeros(3)] * 3,
             jnp.arange(3) + 1,
             jnp.array([1]),
@@ -355,6 +356,7 @@ def test_a_tap_tells_motion_and_the_other_vehicles():
     np.testing.assert_allclose(view.velocity[0], [0.0, 2.0, 0.0], atol=1e-12)
     np.testing.assert_allclose(view.turn[0], [0.0, 0.0, 0.3], atol=1e-12)
     np.testing.assert_allclose(view.others[0, [0, 2], :3], place[:, [0, 2]].T)
+    np.testing.assert_allclose(view.others[0, [0, 2], 7:], speed[:, [0, 2]].T)
     assert np.isnan(view.others[0, 1]).all()
     assert view.number[0] == 7
     assert keep.tolist() == [[1.0, 1.0]]

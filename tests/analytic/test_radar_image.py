@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pinging import ball, block, build, sea, turned, views
-from seatrial.geometry.bodies import Body
+from seatrial.geometry.bodies import Body, Timetable
 from seatrial.sensors.radar.clutter import reflectivity, sea_state, surface_around
 from seatrial.sensors.radar.picture import FINEST, elevations
 from seatrial.sensors.sonar.fan import line_pattern
@@ -119,7 +119,7 @@ def test_the_sea_is_bright_on_the_faces_of_its_waves_and_dark_behind_crests():
     place = np.array([0.0, 0.0, -6.0])
     seen = dense.mean(place, 0.0, 0.0, BREEZE)[0].astype(float)
     middle = np.arange(600) + 0.5
-    sea_there = surface_around(BREEZE.waves, place, np.zeros(1), middle, 0.0)
+    sea_there = surface_around(BREEZE.waves, place[None], np.zeros(1), middle, np.zeros(1))
     elevation, steep = sea_there.elevation[0], sea_there.steepness[0]
     tangent = (elevation - 6.0) / middle
     shadow = np.zeros(600, bool)
@@ -155,6 +155,91 @@ def test_a_radar_under_water_is_silent_and_others_are_seen():
     assert seen.max() > 100.0 * nothing
     assert azimuth in (269, 270, 271)
     assert cell * 2.0 == pytest.approx(99.0, abs=8.0)
+
+
+SWEEP = {"range": 600, "bins": 600, "azimuths": 720, "rate": 0.4}
+TURNING = {**SWEEP, "fidelity": "full", "power": 1e6}
+"""A revolution of 2.5 s."""
+
+
+def strongest(seen, rows=slice(None)):
+    """Bearing from the bow, degrees, and range, m, of the middle of the strongest echo."""
+    part = np.where(seen >= 0.25 * seen[rows].max(), seen, 0.0)
+    only = np.zeros_like(part)
+    only[rows] = part[rows]
+    azimuth, cell = np.nonzero(only)
+    weight = only[azimuth, cell]
+    return np.average(azimuth, weights=weight) * 0.5, np.average(cell + 0.5, weights=weight)
+
+
+def seen_late(degrees):
+    """How long before the end of a revolution the antenna looks along an azimuth, s."""
+    return -2.5 * (719.0 / 720.0 - degrees / 360.0)
+
+
+def test_an_own_turn_and_way_shift_what_stands_still_by_when_it_was_seen():
+    """Balls at three bearings: each lies where plane geometry has it from where the antenna was and
+    headed when it looked that way, which is solved for here."""
+    balls = [ball(*place, -5.0, radius=2.0) for place in ((220, 60), (-50, 250), (-200, -90))]
+    dense = build("radar_image", CALM, balls, **TURNING).dense
+    velocity, turn, heading = np.array([8.0, -3.0, 0.0]), 0.15, math.radians(-20.0)
+    motion = {"velocity": velocity, "turn": (0.0, 0.0, turn)}
+    seen = picture(dense, (0.0, 0.0, -5.0), attitudes=turned(yaw=-20.0), first=4, **motion)
+    for body in balls:
+        bearing = 0.0
+        for _ in range(50):
+            late = seen_late(bearing)
+            away = body.position[:2] - velocity[:2] * late
+            angle = math.atan2(away[1], away[0]) - (heading + turn * late)
+            bearing = math.degrees(angle) % 360.0
+        still = (math.degrees(math.atan2(*body.position[1::-1])) + 20.0) % 360.0
+        assert abs(bearing - still) > 3.0
+        rows = slice(int(2 * bearing) - 12, int(2 * bearing) + 13)
+        azimuth, distance = strongest(seen, rows)
+        assert azimuth == pytest.approx(bearing, abs=0.3)
+        assert distance == pytest.approx(float(np.hypot(*away)) - 2.0, abs=6.0)
+
+
+def test_vessels_are_seen_where_they_were_when_the_antenna_looked_their_way():
+    """One on a timetable and another vehicle of the run, of which the sample tells place and
+    velocity at its end."""
+    lane = Timetable(np.zeros(1), np.array([[200.0, -180.0]]), np.array([[0.0, 10.0]]))
+    ship = Body("ship", "vessel", length=6.0, beam=6.0, height=6.0, motion=lane)
+    fleet = [Body(n, "vehicle", length=6.0, beam=6.0, height=6.0) for n in ("own", "other")]
+    dense = build("radar_image", CALM, [*fleet, ship], **TURNING).dense
+    poses = np.full((1, 2, 10), np.nan)
+    poses[0, 1] = (-300.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 15.0, 0.0)
+    still = {"velocity": np.zeros(3), "turn": np.zeros(3)}
+    # The eleventh sample, at 25 s.
+    seen = picture(dense, (0.0, 0.0, -4.0), first=10, others=poses, **still)
+    for north, east, speed in ((200.0, 70.0, 10.0), (-300.0, 0.0, 15.0)):
+        bearing = 0.0
+        for _ in range(50):
+            then = east + speed * seen_late(bearing)
+            bearing = math.degrees(math.atan2(then, north)) % 360.0
+        rows = slice(int(2 * bearing) - 12, int(2 * bearing) + 13)
+        azimuth, distance = strongest(seen, rows)
+        assert azimuth == pytest.approx(bearing, abs=0.3)
+        assert distance == pytest.approx(math.hypot(north, then) - 3.0, abs=6.0)
+        assert abs(then - east) > 3.0
+
+
+def test_waves_run_on_during_a_revolution():
+    """Each azimuth has the clutter of the instant at which it was looked along."""
+    shape = {**SWEEP, "azimuths": 64, "bins": 100}
+    dense = build("radar_image", BREEZE, **shape, fidelity="full").dense
+    place = np.array([[0.0, 0.0, -6.0]])
+    azimuth, middle = dense._azimuths, dense._middle
+    when = 40.0 + dense.late
+    swept = surface_around(BREEZE.waves, place, azimuth, middle, when)
+    for row in (0, 20, 63):
+        one = slice(row, row + 1)
+        alone = surface_around(BREEZE.waves, place, azimuth[one], middle, when[one])
+        np.testing.assert_allclose(swept.elevation[row], alone.elevation[0], atol=1e-6)
+        np.testing.assert_allclose(swept.steepness[row], alone.steepness[0], atol=1e-6)
+    frozen = surface_around(BREEZE.waves, place, azimuth, middle, np.array([40.0]))
+    assert np.abs(swept.elevation[0] - frozen.elevation[0]).max() > 1.0
+    np.testing.assert_allclose(swept.elevation[-1], frozen.elevation[-1], atol=1e-6)
 
 
 def test_rays_lie_close_about_the_horizon():

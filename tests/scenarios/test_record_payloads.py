@@ -18,7 +18,7 @@ from seatrial.record.reader import read
 from seatrial.record.swarm.store import ZarrRecorder
 from seatrial.ros.layout import TypeStore
 from seatrial.ros.payloads import payload_layout
-from seatrial.signals import FaultInfo, PayloadInfo, SensorInfo
+from seatrial.signals import FaultInfo, Measurements, PayloadInfo, SensorInfo
 
 ANGLES = tuple(np.radians(np.linspace(-60, 60, 16)).tolist())
 
@@ -319,7 +319,11 @@ def test_every_type_of_number_survives_its_message(kind, dtype):
     info = dense("s", PayloadInfo(kind, (5, 3), dtype, "1", fields))
     layout = payload_layout(TypeStore(), info, "a/s")
     array = np.frombuffer(np.random.default_rng(0).bytes(15 * np.dtype(dtype).itemsize), dtype)
-    message = layout.encode(4_000_000_001, array.reshape(5, 3))
+    at = np.array([4.000000001])
+    found = np.ones(1, np.bool_)
+    values, fault = np.empty((1, 0)), np.zeros(1, np.int32)
+    samples = Measurements(at, at, values, found, fault, array.reshape(1, 5, 3))
+    message = layout.encode(samples, 0)
     assert len(message) == layout.size
     assert layout.decode(message).tobytes() == array.tobytes()
     assert layout.decode_stamp(message) == 4_000_000_001

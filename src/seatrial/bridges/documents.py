@@ -2,6 +2,7 @@
 hardware to it."""
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ TIME = 12.5
 _NUMPY = {"<f8": "float64", "<f4": "float32", "i1": "int8"}
 _MOST_BYTES = 512
 """Of an example that are shown."""
+_LONG = 33
+"""Numbers of a list that stand in one row."""
 _TURNING = "rad s-1"
 """Of the velocity of a joint, whatever its sensor counts in."""
 _UNITS = {
@@ -38,6 +41,10 @@ _UNITS = {
     "Dvl": {
         **{"velocity_mode": "1", "velocity": "m s-1", "velocity_covar": "m2 s-2", "altitude": "m"},
         **{"course_gnd": "rad", "speed_gnd": "m s-1", "num_good_beams": "1", "range": "m"},
+    },
+    "SonarDetections": {
+        **{"ping_info.sound_speed": "m s-1", "flags": "1", "two_way_travel_times": "s"},
+        **{"intensities": "dB re 1 uPa", "rx_angles": "rad"},
     },
 }
 """By message and field, as ROS has them."""
@@ -105,8 +112,13 @@ def _topic(store: TypeStore, info: SensorInfo, topic: Topic[Any], samples: Measu
     layout = store.layout(topic.typename, topic.build, topic.slots)
     paths = open_fields(store, topic)
     rows = [] if layout.stamp is None else [(str(layout.stamp), "uint32 × 2", "`stamp`")]
-    for (offset, kind), path in zip(layout.slots, paths, strict=True):
-        rows.append((str(offset), _NUMPY[kind], f"`{path}`"))
+    for _, some in groupby(zip(layout.slots, paths, strict=True), lambda slot: _list(slot[1])):
+        slots = list(some)
+        if len(slots) < _LONG:
+            rows += [(str(at), _NUMPY[kind], f"`{path}`") for (at, kind), path in slots]
+        else:
+            ((at, kind), path), *_, (_, last) = slots
+            rows.append((str(at), f"{_NUMPY[kind]} × {len(slots)}", f"`{path}` to `{last}`"))
     blank = topic.build(MessageFactory(store.types))
     message = layout.encode(np.array([round(TIME * 1e9)]), topic.pack(samples))[0]
     shown = message[:_MOST_BYTES].hex(" ")
@@ -122,6 +134,11 @@ def _topic(store: TypeStore, info: SensorInfo, topic: Topic[Any], samples: Measu
             "```text\n" + "\n".join(lines) + "\n```",
         ]
     )
+
+
+def _list(path: str) -> str:
+    """The field of a path, which is a list where a number follows."""
+    return path.partition("[")[0]
 
 
 def _in_frame(frame: str) -> str:
@@ -167,7 +184,7 @@ def _frames(header: RunHeader, info: SensorInfo, samples: Measurements) -> list[
 
 
 def _example(info: SensorInfo) -> Measurements:
-    values = 0.1 * np.arange(1.0, len(info.components) + 1.0)
+    values, array = 0.1 * np.arange(1.0, len(info.components) + 1.0), info.payload
     if "fix" in info.components:
         values[info.components.index("fix")] = 1.0
     return Measurements(
@@ -176,6 +193,7 @@ def _example(info: SensorInfo) -> Measurements:
         values=values[None],
         valid=np.ones(1, np.bool_),
         fault=np.zeros(1, np.int32),
+        payload=None if array is None else np.zeros((1, *array.shape), array.dtype),
     )
 
 

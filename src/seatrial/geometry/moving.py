@@ -22,6 +22,9 @@ ROUNDING = 1e-6
 PRODUCTS = 1 << 18
 """Of rays with places at once: they stay in the cache, and OpenBLAS in one thread."""
 
+POSE = 7
+"""Numbers of a place and a quaternion."""
+
 Within = tuple[Array, Array, float]
 """Least and greatest coordinates (3,) of where rays begin, and how far the farthest goes."""
 
@@ -63,10 +66,14 @@ class Moving(NamedTuple):
             position = np.concatenate([level, down], axis=2)
         return Present(self, position, matrix)
 
-    def posed(self, rows: Array) -> "Present":
-        """Where a vehicle is, by its poses (K, 7)."""
-        matrix = np.moveaxis(rotation_matrix(rows[:, 3:].T), -1, 0)
-        return Present(self, rows[:, None, :3], matrix)
+    def posed(self, rows: Array, times: Array) -> "Present":
+        """Where a vehicle is at times (K, T), by its poses (K, 7) at the last of them; (K, 10) with
+        the velocity over ground at which it came there."""
+        position, matrix = rows[:, None, :3], np.moveaxis(rotation_matrix(rows[:, 3:7].T), -1, 0)
+        if rows.shape[1] > POSE and times.shape[1] > 1:
+            before = times - times[:, -1:]
+            position = position + before[:, :, None] * rows[:, None, POSE:]
+        return Present(self, position, matrix)
 
 
 class Present(NamedTuple):

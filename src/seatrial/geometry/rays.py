@@ -97,8 +97,9 @@ class RayScene:
         They begin at `origins` (G, 3), NED, from each of them R / G that follow each other. `t` is
         when, s: for all, or (G,), so that what passes during a sweep is seen where it then was.
         `others` (V, 7) are the poses of the vehicles among the bodies, in their order, position and
-        quaternion; a row of NaN, or no `others`, is a vehicle that is not seen. Rays of K samples
-        that follow each other have `t` (K, G / K), and `others` (K, V, 7). Directions are best
+        quaternion; a row of NaN, or no `others`, is a vehicle that is not seen. With the velocities
+        over ground behind them, (V, 10), the poses are those at the last `t`. Rays of K samples
+        that follow each other have `t` (K, G / K), and `others` (K, V, …). Directions are best
         given as the transpose of (3, R) in single precision.
         """
         still = self._build()
@@ -170,7 +171,9 @@ class RayScene:
         if asked not in self._known and len(self._known) >= MOST_KEPT:
             self._known.clear()
         known = self._known.setdefault(asked, {})
-        poses = None if others is None else others.reshape(len(times), len(self.vehicles), 7)
+        poses = None
+        if others is not None:
+            poses = others.reshape(len(times), len(self.vehicles), others.shape[-1])
         low, high, reach = within[0].tolist(), within[1].tolist(), within[2]
         found = []
         for moving in self._moving:
@@ -182,7 +185,7 @@ class RayScene:
             elif not moving.comes_near(low, high, reach):
                 continue
             if place not in known:
-                known[place] = moving.at(times) if rows is None else moving.posed(rows)
+                known[place] = moving.at(times) if rows is None else moving.posed(rows, times)
             found.append(known[place])
         return found
 

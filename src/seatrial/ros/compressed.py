@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.ros.layout import STAMP_BYTES, TypeStore, stamp_octets
-from seatrial.signals import PayloadInfo
+from seatrial.ros.layout import STAMP_BYTES, TypeStore, stamp_octets, to_ns
+from seatrial.signals import Measurements, PayloadInfo
 
 COMPRESSED = "sensor_msgs/msg/CompressedImage"
 
@@ -43,12 +43,13 @@ class CompressedLayout:
             f"{self.info.dtype}"
         )
 
-    def encode(self, time_ns: int, array: NDArray[Any]) -> bytes:
-        """The message of one sample, stamped with the time in ns."""
-        data = packed(self.info, array)
+    def encode(self, samples: Measurements, i: int) -> bytes:
+        """The message of one of some samples."""
+        assert samples.payload is not None
+        data = packed(self.info, samples.payload[i])
         head, tail = self.before[: self.stamp], self.before[self.stamp + STAMP_BYTES :]
         length = struct.pack("<I", len(data))
-        return b"".join((head, stamp_octets(time_ns), tail, length, data))
+        return b"".join((head, stamp_octets(to_ns(samples.time[i])), tail, length, data))
 
     def fits(self, message: bytes) -> bool:
         """Whether these bytes are such a message."""

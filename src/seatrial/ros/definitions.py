@@ -11,6 +11,8 @@ from typing import Any
 SONAR = "marine_acoustic_msgs/msg/RawSonarImage"
 PROJECTED = "marine_acoustic_msgs/msg/ProjectedSonarImage"
 SONAR_DATA = "marine_acoustic_msgs/msg/SonarImageData"
+DETECTIONS = "marine_acoustic_msgs/msg/SonarDetections"
+FLAG = "marine_acoustic_msgs/msg/DetectionFlag"
 PING = "marine_acoustic_msgs/msg/PingInfo"
 ACTUATOR = "interfaces/msg/Actuator"
 TRIGGER_REQUEST = "std_srvs/msg/Trigger_Request"
@@ -104,6 +106,23 @@ float32[4] range_covar
 float32[4] beam_quality
 float32[4] beam_velocity
 float32[4] beam_velocity_covar
+""",
+    FLAG: """
+uint8 DETECT_OK=0
+uint8 DETECT_BAD_SONAR=1
+uint8 DETECT_BAD_FILTER=2
+uint8 DETECT_BAD_USER=4
+uint8 flag
+""",
+    DETECTIONS: """
+std_msgs/Header header
+marine_acoustic_msgs/PingInfo ping_info
+marine_acoustic_msgs/DetectionFlag[] flags
+float32[] two_way_travel_times
+float32[] tx_delays
+float32[] intensities
+float32[] tx_angles
+float32[] rx_angles
 """,
     PROJECTED: """
 std_msgs/Header header

@@ -10,7 +10,7 @@ byte are not recognisable: they are found as the bytes in which two templates di
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -88,6 +88,18 @@ class Layout:
         """Bytes of one message."""
         return len(self.template)
 
+    @cached_property
+    def _runs(self) -> list[tuple[slice, slice, str]]:
+        """Slots of a type that follow each other: which, their bytes, and the type."""
+        runs: list[tuple[slice, slice, str]] = []
+        for i, (offset, kind) in enumerate(self.slots):
+            slots, octets = slice(i, i + 1), slice(offset, offset + np.dtype(kind).itemsize)
+            if runs and runs[-1][1].stop == offset and runs[-1][2] == kind:
+                before = runs.pop()
+                slots, octets = slice(before[0].start, i + 1), slice(before[1].start, octets.stop)
+            runs.append((slots, octets, kind))
+        return runs
+
     def encode(self, time_ns: NDArray[np.int64], values: Array) -> list[bytes]:
         """Messages of (T,) times and (T, slots) values."""
         count = len(time_ns)
@@ -95,24 +107,27 @@ class Layout:
         if self.stamp is not None:
             seconds = np.stack(np.divmod(time_ns, _NANOSECONDS), axis=-1).astype("<u4")
             rows[:, self.stamp : self.stamp + 8] = seconds.view(np.uint8)
-        for i, (offset, kind) in enumerate(self.slots):
-            octets = values[:, i : i + 1].astype(kind).view(np.uint8)
-            rows[:, offset : offset + octets.shape[1]] = octets
+        for slots, octets, kind in self._runs:
+            numbers = np.ascontiguousarray(values[:, slots], kind)
+            rows[:, octets] = numbers.view(np.uint8)
         data = rows.tobytes()
         return [data[i : i + self.size] for i in range(0, count * self.size, self.size)]
 
     def decode(self, messages: list[bytes]) -> Array:
         """(T, slots) values of messages that all have this layout's size."""
         rows = self._rows(messages)
-        columns = [_column(rows, offset, kind) for offset, kind in self.slots]
-        return np.stack(columns, axis=-1) if columns else np.empty((len(messages), 0))
+        values = np.empty((len(messages), len(self.slots)))
+        for slots, octets, kind in self._runs:
+            values[:, slots] = np.ascontiguousarray(rows[:, octets]).view(kind)
+        return values
 
     def decode_stamps(self, messages: list[bytes]) -> NDArray[np.int64]:
         """(T,) stamps of such messages, ns."""
         assert self.stamp is not None, "these messages have no stamp"
         rows = self._rows(messages)
-        seconds, rest = (_column(rows, self.stamp + i, "<u4").astype(np.int64) for i in (0, 4))
-        return seconds * _NANOSECONDS + rest
+        octets = np.ascontiguousarray(rows[:, self.stamp : self.stamp + STAMP_BYTES])
+        seconds, rest = octets.view("<u4").astype(np.int64).T
+        return np.asarray(seconds * _NANOSECONDS + rest)
 
     def _rows(self, messages: list[bytes]) -> NDArray[np.uint8]:
         return np.frombuffer(b"".join(messages), np.uint8).reshape(-1, self.size)
@@ -182,8 +197,17 @@ class TypeStore:
         """Where the open stamp of a message is."""
         return message.index(struct.pack("<II", *_STAMP_PATTERN))
 
+    def short_place(self, message: bytes) -> int:
+        """Where the first open float32 of a message is."""
+        return message.index(struct.pack("<I", _SHORT_PATTERN))
+
     def _serialise(self, typename: str, message: Message) -> bytearray:
         return bytearray(self._store.serialize_cdr(message, typename))
+
+
+def to_ns(seconds: float) -> int:
+    """A time in whole nanoseconds."""
+    return round(float(seconds) * 1e9)
 
 
 def stamp_octets(time_ns: int) -> bytes:
@@ -199,13 +223,6 @@ def _known_types() -> Any:
     store = get_typestore(Stores.ROS2_HUMBLE)
     register(store)
     return store
-
-
-def _column(rows: NDArray[np.uint8], offset: int, kind: str) -> Array:
-    """The number at `offset` of every row."""
-    octets = np.ascontiguousarray(rows[:, offset : offset + np.dtype(kind).itemsize])
-    numbers: Array = octets.view(kind)[:, 0].astype(np.float64)
-    return numbers
 
 
 def _take(data: bytearray, pattern: bytes) -> int:

@@ -24,9 +24,16 @@ from numpy.typing import NDArray
 from seatrial.errors import RecordingError
 from seatrial.ros.compressed import CompressedLayout, compressed_layout, problem_with
 from seatrial.ros.definitions import PING, PROJECTED, SONAR, SONAR_DATA
-from seatrial.ros.layout import STAMP_BYTES, Message, MessageFactory, TypeStore, stamp_octets
+from seatrial.ros.layout import (
+    STAMP_BYTES,
+    Message,
+    MessageFactory,
+    TypeStore,
+    stamp_octets,
+    to_ns,
+)
 from seatrial.ros.topics import VECTOR
-from seatrial.signals import PayloadInfo, SensorInfo
+from seatrial.signals import Measurements, PayloadInfo, SensorInfo
 
 IMAGE = "sensor_msgs/msg/Image"
 CLOUD = "sensor_msgs/msg/PointCloud2"
@@ -84,6 +91,9 @@ class PayloadLayout:
     """What stands between the two halves of the numbers."""
     lasts_ns: int = 0
     """How long before the sample's time the message is stamped."""
+    bearing: tuple[int, int] | None = None
+    """Byte at which the bearing of a head that turns stands, float32, and its place among the
+    sensor's numbers."""
 
     @property
     def size(self) -> int:
@@ -106,16 +116,20 @@ class PayloadLayout:
         """Whether these bytes can be such a message."""
         return len(message) == self.size
 
-    def encode(self, time_ns: int, array: Values) -> bytes:
-        """The message of one sample (*shape), stamped with the time in ns."""
+    def encode(self, samples: Measurements, i: int) -> bytes:
+        """The message of one of some samples."""
+        assert samples.payload is not None
         # The sweep that ends with the run's first instant would have begun before there was time.
-        stamp = stamp_octets(max(time_ns - self.lasts_ns, 0))
-        end = self.stamp + STAMP_BYTES
-        numbers = np.ascontiguousarray(_there(self.info, array), _little(self.info)).tobytes()
-        head, tail = self.before[: self.stamp], self.before[end:]
+        time_ns = max(to_ns(samples.time[i]) - self.lasts_ns, 0)
+        before = bytearray(self.before)
+        before[self.stamp : self.stamp + STAMP_BYTES] = stamp_octets(time_ns)
+        if self.bearing is not None:
+            place, column = self.bearing
+            struct.pack_into("<f", before, place, samples.values[i, column])
+        array = _there(self.info, samples.payload[i])
+        numbers = np.ascontiguousarray(array, _little(self.info)).tobytes()
         half = len(numbers) // 2 if self.between else len(numbers)
-        parts = head, stamp, tail, numbers[:half], self.between, numbers[half:], self.after
-        return b"".join(parts)
+        return b"".join((before, numbers[:half], self.between, numbers[half:], self.after))
 
     def decode(self, message: bytes) -> Values:
         """The sample of a message that has this layout's size."""
@@ -161,9 +175,12 @@ def payload_layout(
     half = start + payload_bytes(info) // 2
     stamp = store.stamp_place(low)
     before = low[:stamp] + bytes(STAMP_BYTES) + low[stamp + STAMP_BYTES : start]
+    bearing = None
+    if _turns(sensor):
+        bearing = store.short_place(low), sensor.components.index("bearing")
     lasts = round(1e9 * sensor.facts.get("sweep_time", (0.0,))[0]) if info.kind == "scan" else 0
     return PayloadLayout(
-        info, TYPES[info.kind], before, stamp, low[end:], low[half : half + gap], lasts
+        info, TYPES[info.kind], before, stamp, low[end:], low[half : half + gap], lasts, bearing
     )
 
 
@@ -267,6 +284,12 @@ def _ping(f: MessageFactory, sensor: SensorInfo) -> Message:
     )
 
 
+def _turns(sensor: SensorInfo) -> bool:
+    """Whether the direction in which a sonar hears changes from sample to sample; recordings of
+    former versions have none in the message."""
+    return "bearing" in sensor.components and "rx_angles" in sensor.facts
+
+
 def _sonar(
     f: MessageFactory, sensor: SensorInfo, info: PayloadInfo, frame: str, numbers: Values
 ) -> Message:
@@ -280,7 +303,7 @@ def _sonar(
         int(_fact(sensor, "sample0")),
         _facts(sensor, "tx_delays"),
         _facts(sensor, "tx_angles"),
-        _facts(sensor, "rx_angles"),
+        np.array([f.short_slot()], np.float32) if _turns(sensor) else _facts(sensor, "rx_angles"),
         f.make(SONAR_DATA, False, _SONAR_TYPES.index(info.dtype), beams, numbers),
     )
 

@@ -150,7 +150,7 @@ class Streams:
         if (vehicle, sensor) in self._payloads and samples.payload is not None:
             name, layout = self._payloads[vehicle, sensor]
             for i in np.flatnonzero(samples.valid):
-                yield name, layout.encode(int(stamps[i]), samples.payload[i])
+                yield name, layout.encode(samples, int(i))
 
 
 def _alone(state: VehicleState) -> VehicleFrames:

@@ -8,7 +8,8 @@ leave the run.
 The rows of a tap are its view and its components. The view is the place of the sensor (NED), the
 quaternion from its axes to the world's, and the number of the sample; of a sensor that sweeps also
 its velocity (NED) and its rate of turn (its own axes); of one that sees other vehicles the nearest
-of them, each with its number in the traffic, its place and its quaternion, and of one that sees the
+of them, each with its number in the traffic, its place and its quaternion, and where they move on
+during a sweep their velocity (NED), and of one that sees the
 vehicle that carries it the same of that. For every component c of the final measurement there are
 the two numbers with which faults have the last word about it: c is
 reported as keep · c + shift. Faults act on them as on the values of any sensor:
@@ -46,6 +47,8 @@ MOTION = 6
 """Rows of velocity and rate of turn."""
 OTHER = 8
 """Rows of another vehicle: its number, place and quaternion."""
+VELOCITY = 3
+"""Rows of its velocity."""
 MOST_SEEN = 32
 """Other vehicles that a tap tells of at most, the nearest."""
 
@@ -65,6 +68,8 @@ class Tap:
     """What it must be in to give anything; nothing in particular when empty."""
     sweeps: bool = static(default=False)
     """Whether its motion during a sample matters."""
+    passing: bool = static(default=False)
+    """Whether the motion of other vehicles during a sample matters."""
     vehicles: int = static(default=1)
     """In the run, where it sees them; 1 where it sees none."""
     itself: bool = static(default=False)
@@ -78,7 +83,12 @@ class Tap:
     @property
     def view(self) -> int:
         """Rows before those of the components."""
-        return VIEW + MOTION * self.sweeps + OTHER * (self.seen + self.itself)
+        return VIEW + MOTION * self.sweeps + self._other * (self.seen + self.itself)
+
+    @property
+    def _other(self) -> int:
+        """Rows of each vehicle that it tells of."""
+        return OTHER + VELOCITY * self.passing
 
     @property
     def rows(self) -> int:
@@ -124,6 +134,7 @@ class Tap:
                 *look.state.position,
                 *look.state.attitude,
             ]
+            view += [jnp.zeros(shape, dtype)] * (VELOCITY * self.passing)
         values = jnp.stack([*view, *untouched])
         return Reading(memory, values.astype(dtype), valid)
 
@@ -138,6 +149,8 @@ class Tap:
         for number in which.T:
             pose = (*position[:, number], *traffic.attitude[:, number])
             rows += [number.astype(position.dtype), *pose]
+            if self.passing:
+                rows += [*traffic.velocity[:, number]]
         return rows
 
     def read(self, taps: NDArray[Any], keys: NDArray[np.uint32]) -> tuple["Views", Array, Array]:
@@ -154,10 +167,11 @@ class Tap:
         return views, keep, shift
 
     def _poses(self, wide: Array) -> Array:
-        """(K, V, 7) poses of all vehicles; NaN for those that are not told of."""
-        poses = np.full((len(wide), self.vehicles, OTHER - 1), np.nan)
-        told = self.seen + self.itself
-        rows = wide[:, self.view - OTHER * told : self.view].reshape(len(wide), told, OTHER)
+        """(K, V, 7) poses of all vehicles, or (K, V, 10) with velocities; NaN for those that are
+        not told of."""
+        told, other = self.seen + self.itself, self._other
+        poses = np.full((len(wide), self.vehicles, other - 1), np.nan)
+        rows = wide[:, self.view - other * told : self.view].reshape(len(wide), told, other)
         which = np.rint(rows[..., 0]).astype(np.int64)
         poses[np.arange(len(wide))[:, None], which] = rows[..., 1:]
         return poses
@@ -179,9 +193,9 @@ class Views(NamedTuple):
     turn: Array | None = None
     """(K, 3) rate of turn about the sensor's axes, rad/s, of one that sweeps."""
     others: Array | None = None
-    """(K, V, 7) place and quaternion of every vehicle of the run, in the order of the traffic; NaN
-    for the own one, unless the sensor sees it, and for those that are too far. None where there is
-    nobody to be seen."""
+    """(K, V, 7) place and quaternion of every vehicle of the run, in the order of the traffic, and
+    (K, V, 10) with its velocity over ground where `Tap.passing`; NaN for the own one, unless the
+    sensor sees it, and for those that are too far. None where there is nobody to be seen."""
 
     def part(self, some: slice | NDArray[np.int64]) -> "Views":
         """Some of them."""

@@ -92,6 +92,7 @@ def tap_of(
     needs: Literal["air", "water", ""],
     sweeps: bool,
     itself: bool = False,
+    passing: bool = False,
 ) -> Tap:
     """What a sensor that looks at the world leaves in the compiled loop."""
     return Tap(
@@ -101,6 +102,7 @@ def tap_of(
         components=components,
         needs=needs,
         sweeps=sweeps,
+        passing=passing,
         vehicles=max(1, len(context.rays.vehicles)),
         itself=itself and bool(context.rays.vehicles),
     )

@@ -41,7 +41,7 @@ def lidar(described: spec.Lidar, context: Context) -> Built:
     )
     deviation = 0.0 if ideal else model.noise
     return Built(
-        tap_of(context, 2, "" if ideal else "air", sweeps=full),
+        tap_of(context, 2, "" if ideal else "air", sweeps=full, passing=full),
         ("nearest", "returns"),
         ("m", "1"),
         (deviation, 0.0),

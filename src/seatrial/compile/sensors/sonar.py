@@ -35,8 +35,7 @@ def imaging_sonar(described: spec.ImagingSonar, context: Context) -> Built:
     dense = _fan_sonar(described, context, (shape,), (FORWARD,), None, "sonar_image")
     facts: Facts = {
         "bearings": tuple(bearings.tolist()),
-        "rx_beamwidths": (described.beamwidth,) * described.beams,
-        "tx_beamwidths": (described.vertical_beamwidth,) * described.beams,
+        **_widths(described.vertical_beamwidth, described.beamwidth, described.beams),
     }
     return _built(described, context, dense, (SPEED,), ("m s-1",), facts)
 
@@ -51,7 +50,12 @@ def mechanical_sonar(described: spec.MechanicalSonar, context: Context) -> Built
         np.zeros(1), described.beamwidth, described.vertical_beamwidth, described.rays, two_way=True
     )
     dense = _fan_sonar(described, context, (shape,), (FORWARD,), sweep, "echogram")
-    facts: Facts = {"step": (step,), "sector": (described.sector,)}
+    facts: Facts = {
+        "step": (step,),
+        "sector": (described.sector,),
+        "rx_angles": (0.0,),  # from the head's axis, whose bearing is told with every ping
+        **_widths(described.vertical_beamwidth, described.beamwidth, 1),
+    }
     return _built(described, context, dense, (SPEED, "bearing"), ("m s-1", "rad"), facts)
 
 
@@ -69,7 +73,7 @@ def side_scan(described: spec.SideScan, context: Context) -> Built:
     dense = _fan_sonar(described, context, (shape, shape), tuple(mounted), None, "echogram")
     facts: Facts = {
         "rx_angles": (-math.pi / 2.0, math.pi / 2.0),
-        "rx_beamwidths": (described.beamwidth,) * 2,
+        **_widths(described.vertical_beamwidth, described.beamwidth, 2),
     }
     return _built(described, context, dense, (SPEED,), ("m s-1",), facts)
 
@@ -78,9 +82,10 @@ def multibeam(described: spec.Multibeam, context: Context) -> Built:
     """A multibeam echo sounder."""
     ideal, full = described.fidelity == "ideal", described.fidelity == "full"
     half = 0.5 * described.swath
+    angles = np.linspace(-half, half, described.beams)
     dense = Multibeam(
         scene=context.rays,
-        angles=np.linspace(-half, half, described.beams),
+        angles=angles,
         along=described.beamwidth_along,
         across=described.beamwidth_across,
         targets=targets(_wind(context)),
@@ -100,13 +105,19 @@ def multibeam(described: spec.Multibeam, context: Context) -> Built:
         "frequency": (described.frequency,),
         "range_noise": (0.0 if ideal else described.range_noise,),
         "angle_noise": (0.0 if ideal else described.angle_noise,),
+        "rx_angles": tuple(angles.tolist()),
+        **_widths(described.beamwidth_along, described.beamwidth_across, described.beams),
     }
-    tap = tap_of(context, 1, "water", sweeps=False)
-    return Built(tap, ("soundings",), ("1",), (0.0,), facts, dense=dense)
+    if dense.sound_speed is not None:
+        facts["told_speed"] = (dense.sound_speed,)
+    tap = tap_of(context, 2, "water", sweeps=False)
+    return Built(tap, ("soundings", SPEED), ("1", "m s-1"), (0.0, 0.0), facts, dense=dense)
 
 
 def radar_image(described: spec.RadarImage, context: Context) -> Built:
     """A marine radar's picture."""
+    full = described.fidelity == "full"
+    late = np.arange(1.0 - described.azimuths, 1.0) * (context.period / described.azimuths)
     wavelength = LIGHT / described.frequency
     gain = 4.0 * math.pi / (described.beamwidth * described.vertical_beamwidth)
     dense = RadarPicture(
@@ -124,14 +135,16 @@ def radar_image(described: spec.RadarImage, context: Context) -> Built:
         bins=described.bins,
         elevation=elevations(described.vertical_beamwidth),
         period=context.period,
+        late=late if full else None,
         exact=described.fidelity == "ideal",
     )
     facts: Facts = {
         "bin_width": (described.range / described.bins,),
         "frequency": (described.frequency,),
         "beamwidth": (described.beamwidth,),
+        "sweep_time": (context.period if full else 0.0,),
     }
-    tap = tap_of(context, 1, "air", sweeps=False)
+    tap = tap_of(context, 1, "air", sweeps=full, passing=full)
     return Built(tap, ("peak",), ("dBm",), (0.0,), facts, dense=dense)
 
 
@@ -186,6 +199,11 @@ def _built(
     tap = tap_of(context, len(components), "water", sweeps=False)
     deviation = (0.0,) * len(components)
     return Built(tap, components, units, deviation, common | facts, dense=dense)
+
+
+def _widths(sent: float, heard: float, beams: int) -> Facts:
+    """Half-power widths of the beams."""
+    return {"tx_beamwidths": (sent,) * beams, "rx_beamwidths": (heard,) * beams}
 
 
 def _column(frequency: float, context: Context) -> Column:

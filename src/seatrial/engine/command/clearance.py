@@ -71,16 +71,18 @@ def _look_around(
     """Take in what ranging sensors have seen, and say what of it is in the way."""
     known, glances = memory.echoes, list(memory.glances)
     assert known is not None
+    late: jax.Array | None
     compiled, outside = iter(range(len(glances))), iter(told)
     for number, eye in enumerate(sight.eyes):
         if eye.beams is None:
             given = next(outside)
-            found, stamp = given.places, given.stamp
+            found, stamp, late = given.places, given.stamp, given.late
             fresh = stamp > known.heard[number]
         else:
             k = next(compiled)
             glances[k], arrival = sample_queue.catch_up(glances[k], t)
             found, stamp, fresh = echoes.places(eye, arrival.values), arrival.stamp, arrival.arrived
+            late = None
         known = jax.lax.cond(
             jnp.any(fresh),
             partial(echoes.take_in, sight, number, believed, t),
@@ -89,6 +91,7 @@ def _look_around(
             found,
             stamp,
             fresh,
+            late,
         )
     there = jnp.isfinite(bound[0])
     way = jnp.where(there, bound - believed.position[:2], 0.0)

@@ -54,6 +54,7 @@ class Sightings:
         self._told = [
             Told(  # NumPy for the program
                 np.zeros((3, SECTORS, counts[eye.fleet]), dtypes[eye.fleet]),  # type: ignore[arg-type]
+                np.zeros((SECTORS, counts[eye.fleet]), dtypes[eye.fleet]),  # type: ignore[arg-type]
                 np.full(counts[eye.fleet], -np.inf),  # type: ignore[arg-type]
             )
             for eye in self._eyes
@@ -68,15 +69,15 @@ class Sightings:
         """Take samples by fleet, and tell the newest that have arrived."""
         for k, (eye, waiting) in enumerate(zip(self._eyes, self._waiting, strict=True)):
             waiting.append(measured[eye.fleet][eye.name])
-            places, stamp = (np.array(part) for part in self._told[k])
+            places, late, stamp = (np.array(part) for part in self._told[k])
             for samples in waiting:
                 here = samples.valid & (samples.arrival <= now + TOLERANCE)
                 for row, vehicle in np.argwhere(here):
                     if samples.time[row] > stamp[vehicle] and samples.payload is not None:
                         found = _echoes(eye, samples.payload[row, vehicle])
-                        places[:, :, vehicle] = _nearest(found, eye)
+                        places[:, :, vehicle], late[:, vehicle] = _nearest(found, eye)
                         stamp[vehicle] = samples.time[row]
-            self._told[k] = Told(places, stamp)  # type: ignore[arg-type]
+            self._told[k] = Told(places, late, stamp)  # type: ignore[arg-type]
             waiting[:] = [s for s in waiting if np.any(s.arrival > now + TOLERANCE)]
 
     def told(self, fleet: int) -> tuple[Told, ...]:
@@ -114,42 +115,55 @@ def _eyes(plan: Plan, number: int) -> list[_Eye]:
     return found
 
 
-def _echoes(eye: _Eye, payload: NDArray[np.float32]) -> Array:
-    """(3, P) places of the echoes of a sample, sensor's axes."""
+class Found(NamedTuple):
+    """Echoes of a sample."""
+
+    place: Array
+    """(3, P) in the sensor's axes as they were then, m."""
+    late: Array
+    """(P,) when they were heard, from the time of the sample on, s; not above 0."""
+
+
+def _echoes(eye: _Eye, payload: NDArray[np.float32]) -> Found:
     sensor = eye.sensor
     if isinstance(sensor, RadarPicture):
         return radar_echoes(sensor, payload)
     if sensor.payload.kind == "cloud":
-        points = payload[:, :3].astype(np.float64)
-        return np.ascontiguousarray(points[np.isfinite(points[:, 0])].T)
+        points = payload[np.isfinite(payload[:, 0])].astype(np.float64)
+        return Found(np.ascontiguousarray(points[:, :3].T), points[:, -1])
     there = np.isfinite(payload[0])
-    directions = sensor.directions[:, there, 0].astype(np.float64)
-    return np.asarray(directions * payload[0, there])
+    late = np.zeros(len(there)) if sensor.late is None else sensor.late
+    return Found(sensor.directions[:, there, 0] * payload[0, there].astype(np.float64), late[there])
 
 
-def radar_echoes(radar: RadarPicture, levels: NDArray[np.float32]) -> Array:
-    """(3, P) cells of a radar's picture that stand out, level with the antenna."""
+def radar_echoes(radar: RadarPicture, levels: NDArray[np.float32]) -> Found:
+    """Cells of a radar's picture that stand out, level with the antenna."""
     usual = np.median(levels, axis=0)
     azimuth, cell = np.nonzero(levels > usual + STANDS_OUT)
-    angle = 2.0 * np.pi * azimuth / radar.azimuths
     distance = (cell + 0.5) * radar.range / radar.bins
     near = distance >= radar.least_range
-    x, y = distance[near] * np.cos(angle[near]), distance[near] * np.sin(angle[near])
-    return np.stack([x, y, np.zeros_like(x)])
+    azimuth, distance = azimuth[near], distance[near]
+    angle = 2.0 * np.pi * azimuth / radar.azimuths
+    x, y = distance * np.cos(angle), distance * np.sin(angle)
+    late = np.zeros(radar.azimuths) if radar.late is None else radar.late
+    return Found(np.stack([x, y, np.zeros_like(x)]), late[azimuth])
 
 
-def _nearest(places: Array, eye: _Eye) -> Array:
-    """(3, SECTORS) the second nearest echo of each sector in the way, body axes; 0 for none."""
-    found = eye.arm[:, None] + eye.turn @ places
+def _nearest(echoes: Found, eye: _Eye) -> tuple[Array, Array]:
+    """(3, SECTORS) the second nearest echo of each sector in the way, body axes, 0 for none; and
+    (SECTORS,) when it was heard."""
+    found, late = eye.arm[:, None] + eye.turn @ echoes.place, echoes.late
     if isinstance(eye.sensor, RadarPicture):  # which sees no heights
         found[2] = 0.0
-    found = found[:, (found[2] >= -eye.above) & (found[2] <= eye.below)]
+    level = (found[2] >= -eye.above) & (found[2] <= eye.below)
+    found, late = found[:, level], late[level]
     distance = np.hypot(found[0], found[1])
     turns = np.mod(np.arctan2(found[1], found[0]) / (2.0 * np.pi), 1.0)
     sector = np.minimum((turns * SECTORS).astype(np.int64), SECTORS - 1)
     order = np.lexsort((distance, sector))
     sector = sector[order]
     second = np.flatnonzero((np.arange(len(sector)) - np.searchsorted(sector, sector, "left")) == 1)
-    told = np.zeros((3, SECTORS))
+    told, when = np.zeros((3, SECTORS)), np.zeros(SECTORS)
     told[:, sector[second]] = found[:, order[second]]
-    return told
+    when[sector[second]] = late[order[second]]
+    return told, when

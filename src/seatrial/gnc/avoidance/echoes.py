@@ -60,6 +60,8 @@ class Told(NamedTuple):
 
     places: jax.Array
     """(3, SECTORS, N) body axes as they were then, m; 0 for nothing."""
+    late: jax.Array
+    """(SECTORS, N) when each was heard, from the stamp on, s."""
     stamp: jax.Array
     """(N,) when it was taken, s; −∞ before the first."""
 
@@ -101,12 +103,15 @@ def take_in(
     found: jax.Array,
     stamp: jax.Array,
     fresh: jax.Array,
+    late: jax.Array | None = None,
 ) -> Echoes:
     """The echoes with those at `found` (3, B, N) of eye `number`, seen at `stamp` (N,), where that
-    sample is `fresh` (N,)."""
+    sample is `fresh` (N,); of a sweep each so much `late` (B, N), not above 0."""
     turned = rotation(believed.attitude)
     moving = turned.to_world(vec3(believed.velocity))
     age = jnp.where(fresh, t - stamp, 0.0).astype(found.dtype)
+    if late is not None:
+        age = age - late
     away = turned.to_world(vec3(found))
     # Back then the vehicle was elsewhere and headed elsewhere.
     back = -age * believed.velocity[5]

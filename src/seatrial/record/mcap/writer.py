@@ -238,10 +238,10 @@ class McapRecorder:
                 stamps = _to_ns(samples.time)
                 chosen = np.flatnonzero((stamps >= span[0]) & (stamps < span[1]) & samples.valid)
                 arrival = np.maximum.accumulate(_to_ns(samples.arrival[chosen]))
-                rows = zip(arrival.tolist(), stamps[chosen].tolist(), chosen.tolist(), strict=True)
-                taken += [(*row, samples.payload, place) for row in rows]
-        for arrival_ns, stamp, i, payload, (layout, channel) in sorted(taken, key=lambda t: t[0]):
-            yield channel, arrival_ns, layout.encode(stamp, payload[i])
+                rows = zip(arrival.tolist(), chosen.tolist(), strict=True)
+                taken += [(*row, samples, place) for row in rows]
+        for arrival_ns, i, samples, (layout, channel) in sorted(taken, key=lambda t: t[0]):
+            yield channel, arrival_ns, layout.encode(samples, i)
 
     def _write_batch(self, batch: list[_Encoded]) -> None:
         """Write messages in the order of their times, those of one time as they stand."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from seatrial.ros.sensor_messages import inertial, machinery, optical, position, water
+from seatrial.ros.sensor_messages import inertial, machinery, optical, position, sonar, water
 from seatrial.ros.sensor_messages.common import Samples, SensorTopic
 
 KINDS: dict[str, Callable[[SensorTopic], list[Samples]]] = {
@@ -22,6 +22,7 @@ KINDS: dict[str, Callable[[SensorTopic], list[Samples]]] = {
     "encoder": machinery.encoder,
     "shaft": machinery.shaft,
     "battery": machinery.battery,
+    "multibeam": sonar.multibeam,
     "camera": optical.camera,
     "depth_camera": optical.camera,
     "thermal_camera": optical.camera,

@@ -20,10 +20,10 @@ import math
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial import programs
 from seatrial.ocean import Waves, waves
 
 Array = NDArray[np.float64]
@@ -66,16 +66,18 @@ class SeaSurface(NamedTuple):
 
 
 def surface_around(
-    sea: Waves | None, place: Array, azimuth: Array, ranges: Array, t: float
+    sea: Waves | None, place: Array, azimuth: Array, ranges: Array, t: Array
 ) -> SeaSurface:
-    """The sea at world azimuths (A,) and ranges (B,) from a place."""
+    """The sea at world azimuths (A,) and ranges (B,) from places (A, 3) at times (A,), of which
+    there may be one for all."""
     if sea is None:
         flat = np.zeros((1, len(ranges)), np.float32)
         return SeaSurface(flat, flat)
     cos, sin = np.cos(azimuth)[:, None], np.sin(azimuth)[:, None]
-    x, y = place[0] + cos * ranges, place[1] + sin * ranges
+    x, y = place[:, :1] + cos * ranges, place[:, 1:2] + sin * ranges
+    when = np.broadcast_to(t, azimuth.shape)
     with jax.enable_x64(True):  # of this thread, whichever expands the taps
-        found = _sampled(sea, jnp.asarray(x), jnp.asarray(y), jnp.float64(t))
+        found = programs.call_often(_sampled, sea, x, y, when)
     elevation, north, east = (np.asarray(part).astype(np.float32) for part in found)
     steepness = cos.astype(np.float32) * north + sin.astype(np.float32) * east
     return SeaSurface(elevation, steepness)
@@ -85,5 +87,9 @@ def surface_around(
 def _sampled(
     sea: Waves, x: jax.Array, y: jax.Array, t: jax.Array
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    found = waves.sample(sea, (x, y, jnp.zeros_like(x)), t)
-    return jnp.asarray(found.elevation), jnp.asarray(found.slope[0]), jnp.asarray(found.slope[1])
+    def along(azimuth: tuple[jax.Array, jax.Array, jax.Array]) -> Any:
+        x, y, t = azimuth
+        return waves.elevation(sea, x, y, t), *waves.slope(sea, x, y, t)
+
+    elevation, north, east = jax.lax.map(along, (x, y, t))
+    return elevation, north, east

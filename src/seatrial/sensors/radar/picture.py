@@ -16,6 +16,11 @@ Rays find what stands out of the water. Along each azimuth the sea is followed o
 lower than something nearer is in its shadow, be it crest, hull or quay (the Earth is flat). A pulse
 covers cτ/2 of range, the two-way pattern of the antenna blurs azimuths. The receiver's noise is
 k T F / τ, and the power of each cell, echo and noise, is exponentially distributed around its mean.
+
+The antenna turns while the vessel goes on: with her velocity v and her rate of turn ω at the end of
+a revolution, an azimuth that it looked along τ earlier was seen from p − v τ with the attitude
+q ⊗ exp(−ω τ), and whatever moves where it then was. Azimuths count from the bow as it then was. The
+first azimuth of a revolution has the last as its neighbour, as if both were of one time.
 """
 
 import math
@@ -31,6 +36,7 @@ from seatrial import programs
 from seatrial.geometry.bodies import rotation_matrix
 from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
+from seatrial.render.rotating import turns
 from seatrial.sensors.noise.streams import coarse, stream
 from seatrial.sensors.radar.clutter import SeaSurface, reflectivity, sea_state, surface_around
 from seatrial.sensors.sonar.bins import (
@@ -92,6 +98,9 @@ class RadarPicture:
     """(E,) of the rays, rad, rising."""
     period: float
     """s."""
+    late: Array | None
+    """(A,) when the antenna looks along each azimuth, from the end of the revolution on, s; None
+    for a picture of one instant."""
     exact: bool
 
     @property
@@ -104,14 +113,10 @@ class RadarPicture:
         count = len(views.number)
         pictures = np.zeros((count, *self.payload.shape), np.float32)
         valid = views.position[:, 2] < 0.0
-        for i in np.flatnonzero(valid):
-            number = int(views.number[i])
-            random = None if self.exact else stream(views.keys[i], number)
-            ahead = rotation_matrix(views.attitude[i])[:, 0]
-            bow = math.atan2(ahead[1], ahead[0])
+        for i in np.flatnonzero(valid).tolist():
+            random = None if self.exact else stream(views.keys[i], int(views.number[i]))
             offset = 0.5 if random is None else random.random()
-            others = None if views.others is None else views.others[i]
-            revolution = Revolution(views.position[i], bow, number * self.period, others, offset)
+            revolution = self._revolution(views, i, offset)
             heard = self._blurred(self._echoes(revolution, ocean))
             drawn = None if random is None else coarse([random], heard.size)
             chance = None if drawn is None else drawn.levels.reshape(heard.shape)
@@ -130,10 +135,29 @@ class RadarPicture:
         others: Array | None = None,
         offset: float = 0.5,
     ) -> Picture:
-        """(azimuths, bins) mean power without noise, W, of a revolution."""
-        heard = self._blurred(self._echoes(Revolution(place, bow, t, others, offset), ocean))
+        """(azimuths, bins) mean power without noise, W, of an instant."""
+        azimuth = bow + self._azimuths
+        revolution = Revolution(place[None], azimuth, np.array([t]), others, offset)
+        heard = self._blurred(self._echoes(revolution, ocean))
         power: Picture = np.asarray(programs.call_often(power_of, heard, self._hearing))
         return power / np.float32(MILLIWATTS)
+
+    def _revolution(self, views: Views, i: int, offset: float) -> "Revolution":
+        t = float(views.number[i]) * self.period
+        others = None if views.others is None else views.others[i]
+        turned, place = rotation_matrix(views.attitude[i]), views.position[i]
+        if self.late is None or views.velocity is None or views.turn is None:
+            bow = math.atan2(turned[1, 0], turned[0, 0])
+            return Revolution(place[None], bow + self._azimuths, np.array([t]), others, offset)
+        ahead = (turned @ turns(views.turn[i], self.late))[:, :, 0]
+        azimuth = np.arctan2(ahead[:, 1], ahead[:, 0]) + self._azimuths
+        places = place + np.outer(self.late, views.velocity[i])
+        return Revolution(places, azimuth, t + self.late, others, offset)
+
+    @property
+    def _azimuths(self) -> Array:
+        """(A,) from the bow, rad."""
+        return np.linspace(0.0, 2.0 * math.pi, self.azimuths, endpoint=False)
 
     @cached_property
     def _hearing(self) -> Hearing:
@@ -156,12 +180,12 @@ class RadarPicture:
 
     def _echoes(self, revolution: "Revolution", ocean: Ocean) -> Picture:
         """(A, B) echo areas over the square of the range, per rad of azimuth."""
-        azimuth: Array = revolution.bow + np.linspace(
-            0.0, 2.0 * math.pi, self.azimuths, endpoint=False
+        sea = surface_around(
+            ocean.waves, revolution.place, revolution.azimuth, self._middle, revolution.t
         )
-        sea = surface_around(ocean.waves, revolution.place, azimuth, self._middle, revolution.t)
         # Tangent of the angle at which a wave is seen.
-        sight = np.asarray((sea.elevation + revolution.place[2]) / self._middle, np.float32)
+        above = sea.elevation + revolution.place[:, 2:]
+        sight = np.asarray(above / self._middle, np.float32)
         standing = self._standing(revolution)
         bright = self._sea(sea, sight, ocean)
         bright *= np.float32(self.range / self.bins)
@@ -180,24 +204,23 @@ class RadarPicture:
     def _standing(self, revolution: "Revolution") -> "Standing":
         """What stands out of the water."""
         fine = self.azimuths * FINER
-        share = (np.arange(fine) + revolution.offset) / fine - 0.5 / self.azimuths
-        angle = revolution.bow + 2.0 * math.pi * share
+        share = ((np.arange(FINER) + revolution.offset) / FINER - 0.5) / self.azimuths
+        angle = (revolution.azimuth[:, None] + 2.0 * math.pi * share).reshape(-1)
         level, down = np.cos(self.elevation), -np.sin(self.elevation)
         ahead = np.stack([np.cos(angle), np.sin(angle)]).astype(np.float32)
         rays = np.empty((3, fine, len(level)), np.float32)
         np.multiply(ahead[:, :, None], level.astype(np.float32), out=rays[:2])
         rays[2] = down
         # What lies under the water is not seen: rays end where they reach its level.
-        height = -revolution.place[2]
-        reach = np.full(len(level), self.range, np.float32)
-        dips = down * self.range > height
-        reach[dips] = height / down[dips]
+        height = -revolution.place[:, 2:]
+        falls = np.maximum(down, np.finfo(np.float32).tiny)
+        reach = np.minimum(height / falls, self.range).astype(np.float32)
         hits = self.scene.cast(
-            revolution.place[None],
+            revolution.place,
             rays.reshape(3, -1).T,
             revolution.t,
             revolution.others,
-            np.tile(reach, fine),
+            np.repeat(reach, fine // len(reach), axis=0).reshape(-1),
         )
         row = hits.ray // len(level)
         column = hits.ray - len(level) * row
@@ -247,11 +270,11 @@ class Revolution(NamedTuple):
     """From where and when a picture is taken."""
 
     place: Array
-    """(3,) NED."""
-    bow: float
-    """Direction of azimuth 0, rad."""
-    t: float
-    """s."""
+    """(A, 3) of the antenna as it looks along each azimuth, NED; (1, 3) where it is one place."""
+    azimuth: Array
+    """(A,) directions in the world, rad."""
+    t: Array
+    """(A,) or (1,) when, s."""
     others: Array | None
     """Poses of other vehicles, as `RayScene.cast` takes them."""
     offset: float

@@ -89,7 +89,7 @@ class Multibeam:
         return PayloadInfo("cloud", (len(self.angles), len(FIELDS)), "float32", "1", FIELDS)
 
     def expand(self, views: Views, ocean: Ocean) -> Expanded:
-        """How many beams gave a sounding; soundings."""
+        """How many beams gave a sounding, and the sound speed at the sonar (m/s); soundings."""
         clouds = np.empty((len(views.number), *self.payload.shape), np.float32)
         start = views.position[:, 2]
         deepest = np.maximum(self._deepest(start), start)
@@ -98,7 +98,8 @@ class Multibeam:
             some = np.flatnonzero(layers == count)
             clouds[some] = self._swaths(views.part(some), deepest[some], int(count))
         found = np.isfinite(clouds[:, :, 0]).sum(axis=1)
-        return Expanded(found[:, None].astype(np.float64), found > 0, clouds)
+        values = np.column_stack([found, self.column.speed_at(start)])
+        return Expanded(values, found > 0, clouds)
 
     def _deepest(self, start: Array) -> Array:
         """(K,) depth down to which sound is followed, m."""

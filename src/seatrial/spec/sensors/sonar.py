@@ -164,7 +164,8 @@ class Multibeam(Sonar):
     """A multibeam echo sounder: a swath of soundings across the track in every ping.
 
     It looks along the sensor's z axis, which is down when it is mounted level; beams are fanned out
-    about x, port first. A measurement has the number `soundings`, and as its array for every beam
+    about x, port first. A measurement has the numbers `soundings`, how many there are, and
+    `sound_speed` at the sensor, and as its array for every beam
     `x y z` in the sensor's axes, `intensity` (dB re 1 µPa), `range` (time there times the sound
     speed at the sonar) and `angle` (from z towards starboard); a beam without a sounding is NaN.
 
@@ -209,10 +210,11 @@ class RadarImage(SensorSpec):
     `position` is the place of its antenna; azimuth 0 is along the sensor's x axis, the bow, and
     grows towards starboard. A measurement has the number `peak` (the strongest echo, dBm) and as
     its array the power of every azimuth over range, dBm, without time-varied gain. It sees what
-    stands out of the water, the coast, and the waves themselves; what lies behind is in shadow. The
-    whole revolution is as of the instant of the sample. `ideal` is the mean without noise and
-    fluctuation; `nominal` and `full` are the same. The defaults are of the class of a small X-band
-    radar.
+    stands out of the water, the coast, and the waves themselves; what lies behind is in shadow. A
+    sample is taken at the end of a revolution. `ideal` is the mean without noise and fluctuation,
+    as of that instant; so is `nominal` with both. In `full` the antenna turns meanwhile: the vessel
+    moves and heads on, and what she looks at moves too. The defaults are of the class of a small
+    X-band radar.
     """
 
     type: Literal["radar_image"]
