@@ -52,15 +52,18 @@ def precompute(vehicle: Vehicle, world: World, seed: int, out: Path) -> WaveExci
                 value=vehicle.buoyancy.craft,
                 expected="`craft: surface`",
             )
+        kept = {
+            "table": np.asarray(excitation.table),
+            "north": np.asarray(excitation.north),
+            "east": np.asarray(excitation.east),
+            "presses": np.array(excitation.presses),
+            "fingerprint": np.array(fingerprint(vehicle, ocean)),
+        }
+        if excitation.displaced is not None:
+            kept["displaced"] = np.asarray(excitation.displaced)
         try:
             with out.open("wb") as file:
-                np.savez_compressed(
-                    file,
-                    table=np.asarray(excitation.table),
-                    north=np.asarray(excitation.north),
-                    east=np.asarray(excitation.east),
-                    fingerprint=np.array(fingerprint(vehicle, ocean)),
-                )
+                np.savez_compressed(file, allow_pickle=False, **kept)
         except OSError as error:
             raise RecordingError(f"{out}: cannot be written ({error.strerror})") from None
     return excitation
@@ -87,6 +90,8 @@ def load_wave_forces(
             table=constant(stored["table"], np.float32),
             north=constant(stored["north"], dtype),
             east=constant(stored["east"], dtype),
+            displaced=constant(stored["displaced"], dtype) if "displaced" in stored else None,
+            presses=bool(stored["presses"]),
         )
         belongs = str(stored["fingerprint"])
         outputs, columns = excitation.table.shape[1:]
