@@ -153,6 +153,15 @@ def test_a_wrong_name_seed_or_output_ends_in_a_message(seatrial, tmp_path):
     assert seatrial("run", "mariner-zigzag", "--duration", "-5")[0] == 2
     assert seatrial("run", "mariner-zigzag", "--out", tmp_path / "no" / "x.mcap")[0] == 2
     assert seatrial("run", "mariner-zigzag", "--out", tmp_path)[0] == 2
+    assert "--out run.mcap" in seatrial("run", "mariner-zigzag", "--out", "")[2]
+    for name in ("n" * 300 + ".mcap", "n" * 300 + ".zarr"):
+        code, _, err = seatrial("run", "mariner-zigzag", "--out", tmp_path / name)
+        assert (code, "too long" in err) == (2, True)
+        code, _, err = seatrial("info", tmp_path / name)
+        assert (code, "too long" in err) == (2, True)
+    for words in (("hull", "n" * 300 + ".stl", "--mass", "5"), ("check", "n" * 300)):
+        code, _, err = seatrial(*words)
+        assert (code, "nnn" in err) == (2, True)
     assert seatrial("plot", tmp_path / "missing.mcap")[0] == 2
     assert seatrial("export", tmp_path / "missing.mcap", "--to", "csv")[0] == 2
 

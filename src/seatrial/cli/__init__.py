@@ -79,6 +79,12 @@ def _obey() -> None:
     except SeatrialError as error:
         print(error, file=sys.stderr)
         raise SystemExit(2) from None
+    except OSError as error:  # of a file that nobody expected to be so
+        if error.filename is None:
+            raise
+        print(f"{os.fsdecode(error.filename)}: {error.strerror}", file=sys.stderr)
+        print("  to mend:  choose another name or place", file=sys.stderr)
+        raise SystemExit(2) from None
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
