@@ -34,6 +34,12 @@ def fingerprint(vehicle: Vehicle, ocean: Ocean) -> str:
 
 def precompute(vehicle: Vehicle, world: World, seed: int, out: Path) -> WaveExcitation:
     """Integrate the waves over the hull for all headings, and save the amplitudes."""
+    if out.suffix != ".npz":  # under another name there may lie a description
+        raise RecordingError(
+            f"{out}: wave force amplitudes are arrays of NumPy\n"
+            "  expected: a name that ends in .npz\n"
+            f"  to mend:  --out {out.stem or vehicle.name}.npz"
+        )
     with jax.enable_x64(True):
         dtype: DType = np.dtype(np.float64)
         ocean = build_ocean(world, seed, dtype)
