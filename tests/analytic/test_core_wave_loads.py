@@ -60,7 +60,7 @@ def panel_loads(blocks, waterline, k, heading, depth=None):
     return total
 
 
-def hull_of(blocks, waterline=0.0, added_mass=None):
+def hull_of(blocks, waterline=0.0):
     figures = hydrostatics(blocks)
     return HullInWaves(
         blocks=blocks,
@@ -69,7 +69,6 @@ def hull_of(blocks, waterline=0.0, added_mass=None):
         buoyancy=figures.buoyancy,
         transverse_radius=figures.transverse_radius,
         longitudinal_radius=figures.longitudinal_radius,
-        added_mass=np.zeros((6, 6)) if added_mass is None else added_mass,
         density=RHO,
     )
 
@@ -137,22 +136,46 @@ def test_long_waves_push_a_hull_as_their_slope_and_lift_it_as_their_height():
     assert abs(load[5]) < 1e-2 * abs(load[3])
 
 
-def test_diffraction_is_added_mass_times_the_acceleration_of_the_water_around_the_hull():
-    blocks = (Block(True, 0.4, 0.4, 0.2, 0.0, 0.0),)
+def water_at(k, omega, towards, depth):
+    """Complex acceleration of the water and rate of its turning per amplitude, along and across the
+    hull and down, in deep water."""
+    c, s = math.cos(towards), math.sin(towards)
+    a = 1j * omega**2 * math.exp(-k * depth) * np.array([c, s, -1j])
+    return a, 1j * omega * np.array([-omega * k * s, omega * k * c, 0.0])
+
+
+def test_pressure_over_the_displaced_mass_is_the_acceleration_of_the_water():
+    hull = hull_of((Block(True, 0.4, 0.4, 0.2, 0.0, 0.0),))
+    sea = sea_of([3000.0])
+    found = transfer(hull, sea, np.array([0.3]))[:, 0, 0]
+    a, spin = water_at(float(sea.wavenumber[0]), float(sea.omega[0]), 0.3, 0.1)
+    assert found[:3] / (RHO * hull.volume) == pytest.approx(a, rel=1e-3)
+    assert found[14:16] == pytest.approx(spin[:2], rel=1e-3)
+
+
+def test_diffraction_is_added_mass_times_the_acceleration_of_the_water_in_the_axes_of_the_hull():
+    """M_A Rᵀa, not Rᵀ M_A a: a hull has more added mass in heave than in surge, and a vertical
+    force on it that stayed vertical when it pitched drove it ahead in any sea."""
+    period, towards, height = 40.0, 0.3, 2e-7
+    ocean = regular(period, towards, height)
+    k, omega = float(ocean.waves.wavenumber[0]), 2 * math.pi / period
+    coupled = craft.added(3.0, 4.0, 9.0, 0.1, 0.2, 0.3) | {"Y_rd": -0.7, "N_vd": -0.7}
+    bare, moving = (
+        craft.compiled(craft.barge(0.4, 0.4, 0.2, "ellipse", coefficients=c), ocean)
+        for c in ({}, coupled)
+    )
     matrix = np.diag([3.0, 4.0, 9.0, 0.1, 0.2, 0.3])
     matrix[1, 5] = matrix[5, 1] = 0.7
-    sea = sea_of([3000.0])
-    headings = np.array([0.3])
-    gap = transfer(hull_of(blocks, 0.0, matrix), sea, headings) - transfer(
-        hull_of(blocks), sea, headings
-    )
-    k, omega = float(sea.wavenumber[0]), float(sea.omega[0])
-    # particle acceleration at the middle of the draught: iω (ω cos β, ω sin β, −iω)
-    decay = math.exp(-k * 0.1)
-    a = 1j * omega**2 * decay * np.array([math.cos(0.3), math.sin(0.3), -1j])
-    spin = 1j * omega * np.array([-omega * k * math.sin(0.3), omega * k * math.cos(0.3), 0.0])
-    expected = matrix @ np.concatenate([a, spin])
-    assert gap[:6, 0, 0] == pytest.approx(expected, rel=1e-3, abs=1e-9)
+    a, spin = (0.5 * height * v for v in water_at(k, omega, towards, 0.1))
+    for attitude in ((0.0, 0.0, 0.0), (0.0, 0.4, 0.9), (-0.5, 0.2, 2.0)):
+        at = craft.state(moving, euler=attitude)
+        for t in (0.0, -0.25 * period):
+            gap = craft.wrench(moving, ocean, at, t) - craft.wrench(bare, ocean, at, t)
+            turn = craft.euler_matrix(*attitude).T
+            now = np.exp(1j * omega * t)
+            water = np.concatenate([turn @ (v * now).real for v in (a, spin)])
+            expected = matrix @ water
+            assert gap == pytest.approx(expected, rel=2e-3, abs=2e-3 * np.abs(expected).max())
 
 
 def excitation_in_run(model, ocean, period, heading=0.0, position=(0.0, 0.0, 0.0)):

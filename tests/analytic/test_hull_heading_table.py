@@ -113,7 +113,7 @@ def test_taller_waves_of_the_same_period_share_the_shape_of_the_table(x64, monke
         waves = SHORT | {"significant_height": height}
         world = st.World.model_validate({"kind": "world", "name": "short", "waves": waves})
         table = stages("otter", world, 0, monkeypatch)[0].table
-        assert table.shape == (99, 14, 150)
+        assert table.shape == (99, 16, 150)
 
 
 @jax.jit

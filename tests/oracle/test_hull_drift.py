@@ -6,13 +6,23 @@ import math
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import trimesh
 
 import craft
+import seatrial as st
+from seatrial.compile.vehicles.drift import DOUBLE, measured, waves_at
 from seatrial.compile.vehicles.hull_forces import solve_hull
+from seatrial.compile.vehicles.vehicle import compile_vehicle
 from seatrial.core.forces import wave_excitation
 from seatrial.core.forces.memory import memory_at_rest
+from seatrial.hull.examination import examine
+from seatrial.hull.potential import panelling, solver
 from seatrial.hull.potential.drift import far_waves, finer, mean_drift
 from seatrial.hull.potential.solution import responses
+from seatrial.hull.shape import forms
+from seatrial.hull.shape.hydrostatics import hydrostatics
+from seatrial.hull.vehicle_file import vehicle_yaml
+from seatrial.ocean import Ocean
 from seatrial.spatial.rotations import from_euler, rotation
 
 BOX = {
@@ -200,3 +210,45 @@ def test_a_float_on_its_triangles_drifts_as_the_water_it_lies_in():
     time, position, _, _, _ = craft.simulate(model, ocean, at, 10.0 * met, met / 100.0, every=100)
     drift = (position[-1, 0] - position[5, 0]) / (time[-1] - time[5])
     assert stokes * math.exp(-2.0 * k * 0.1) < drift < 1.005 * stokes
+
+
+@pytest.fixture(scope="module")
+def boat(tmp_path_factory):
+    """A V-hull of 4 m as `seatrial hull` writes it, with a coarse solution, and what was found."""
+    folder = tmp_path_factory.mktemp("boat")
+    mesh = forms.v_hull(4.0, 1.4, 0.3, 0.6, 0.3, 0.25)
+    upright = trimesh.Trimesh(mesh.vertices * [1.0, -1.0, -1.0], mesh.faces, process=False)
+    upright.export(folder / "drawn.stl")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(solver, "FREQUENCIES", 12)
+        patch.setattr(panelling, "FEWEST", 60)
+        patch.setattr(panelling, "MOST", 120)
+        found = examine(folder / "drawn.stl", craft.RHO * hydrostatics(mesh).volume, craft.RHO)
+    trimesh.Trimesh(*found.mesh, process=False).export(folder / "hull.stl")
+    (folder / "boat.yaml").write_text(vehicle_yaml(found, "boat", "hull.stl"))
+    return found, st.load(str(folder / "boat.yaml"), st.Vehicle)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("model", ["linear", "mesh"])
+def test_oblique_waves_turn_a_boat_as_far_as_momentum_says_without_a_solution_too(boat, model):
+    """The mean moment in yaw on its first-order motions, in waves of six lengths: half to twice
+    that of the far field. It was the other way, and with `linear` a hundred times as large."""
+    found, vehicle = boat
+    hull = vehicle.hull.model_copy(update={"hydrostatics": model})
+    vehicle = vehicle.model_copy(update={"hull": hull})
+    viscous = np.zeros((6, 6))
+    viscous[3, 3] = found.roll_damping()
+    solved = finer(found.solution, 8)
+    motions = responses(solved, found.mass_matrix, found.stiffness, viscous)
+    kept = 0.5 * (solved.omega[:, None] * np.abs(motions[3])) ** 2 * viscous[3, 3]
+    drift = mean_drift(solved, motions, kept)
+    omega = np.array([2.0 * math.pi / 4.0])
+    headings = np.radians([30.0, 45.0, 60.0, 120.0, 135.0, 150.0])
+    values = np.concatenate([np.zeros((3, 1, len(solved.headings))), drift], axis=1)
+    far = solved.between(values.astype(complex), omega, headings[None])[2, 0].real
+    sea = Ocean(water=craft.calm().water, waves=waves_at(omega))
+    model = compile_vehicle(vehicle, sea, DOUBLE).model
+    own = measured(sea.waves, headings, model).own[2, 0]
+    assert np.all(own / far > 0.4)
+    assert np.all(own / far < 2.0)

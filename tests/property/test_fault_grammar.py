@@ -170,6 +170,7 @@ def test_units_and_spaces_are_read_as_people_write_them(text):
 
 REFUSED = {
     "imu freeze": "TARGET: KIND",
+    "boat_2.imu: freeze @ 30s": "write 'boat_2/imu: freeze @ 30s'",
     "imu: frees @ 30s": "did you mean `freeze`?",
     "imu: freeze @ soon": "a time such as 30s",
     "imu: freeze @ 3 @ 4": "given twice",

@@ -153,8 +153,56 @@ def test_a_wrong_name_seed_or_output_ends_in_a_message(seatrial, tmp_path):
     assert seatrial("run", "mariner-zigzag", "--duration", "-5")[0] == 2
     assert seatrial("run", "mariner-zigzag", "--out", tmp_path / "no" / "x.mcap")[0] == 2
     assert seatrial("run", "mariner-zigzag", "--out", tmp_path)[0] == 2
+    assert "--out run.mcap" in seatrial("run", "mariner-zigzag", "--out", "")[2]
+    for name in ("n" * 300 + ".mcap", "n" * 300 + ".zarr"):
+        code, _, err = seatrial("run", "mariner-zigzag", "--out", tmp_path / name)
+        assert (code, "too long" in err) == (2, True)
+        code, _, err = seatrial("info", tmp_path / name)
+        assert (code, "too long" in err) == (2, True)
+    for words in (("hull", "n" * 300 + ".stl", "--mass", "5"), ("check", "n" * 300)):
+        code, _, err = seatrial(*words)
+        assert (code, "nnn" in err) == (2, True)
     assert seatrial("plot", tmp_path / "missing.mcap")[0] == 2
     assert seatrial("export", tmp_path / "missing.mcap", "--to", "csv")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("variables", "words", "place", "code", "said"),
+    [
+        ({"PYTHONIOENCODING": "ascii"}, "list", os.devnull, 0, ""),
+        ({"PYTHONIOENCODING": "ascii"}, "check größe.yaml", os.devnull, 2, "no such file"),
+        ({}, "list", "/dev/full", 2, "No space left on device"),
+        ({}, "show otter", "/dev/full", 2, "No space left on device"),
+    ],
+)
+def test_a_place_that_takes_not_everything_ends_in_no_trace(variables, words, place, code, said):
+    with open(place, "wb") as out:
+        done = subprocess.run(
+            [SEATRIAL, *words.split()],
+            env=os.environ | variables,
+            stdout=out,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+        )
+    assert done.returncode == code, done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+
+
+def test_wave_forces_are_written_over_no_description(seatrial, tmp_path):
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("kind: world\n")
+    code, _, err = seatrial("waves", "precompute", "smarty", "sea-state-4", "--out", mine)
+    assert (code, mine.read_text()) == (2, "kind: world\n")
+    assert "--out mine.npz" in err
+
+
+@pytest.mark.parametrize("value", ["-1", "nan", "1e9"])
+def test_tune_is_refused_a_frequency_that_no_waves_have(value, seatrial):
+    code, _, err = seatrial("tune", "wamv_azimuth", "--wave-frequency", value)
+    assert code == 2
+    assert "wave_frequency" in err
 
 
 def test_plot_and_export_write_what_they_say(seatrial, tmp_path):

@@ -129,6 +129,13 @@ def test_folder_that_a_kill_left_with_nothing_but_its_beginning_is_used_again(tm
     assert read(path).complete
 
 
+@pytest.mark.parametrize(("to", "suffix"), [("csv", ".csv"), ("netcdf", ".nc")])
+def test_export_to_a_folder_is_refused(to, suffix, mcap, tmp_path):
+    (tmp_path / f"a{suffix}").mkdir()
+    with pytest.raises(RecordingError, match="is a folder"):
+        export(mcap, to, tmp_path / f"a{suffix}")
+
+
 @pytest.mark.parametrize("to", ["csv", "netcdf"])
 def test_export_does_not_overwrite_its_own_source(to, mcap, zarr, tmp_path):
     own = tmp_path / "run.mcap"

@@ -82,6 +82,8 @@ def test_navigating_a_recording_again_errs_as_the_filter_did_aboard(seatrial, tm
     for sensor in ("compass", "uwb 1", "uwb 4"):
         assert found["nis"][sensor]["rejected"] < 0.05
     assert (tmp_path / "track.png").read_bytes().startswith(b"\x89PNG")
+    code, _, err = seatrial("navigate", mission.recording.path, "--vehicle", "nobody")
+    assert (code, "expected: one of sookshma" in err) == (2, True)
 
 
 def test_tune_prints_the_loops_that_a_mission_would_use(seatrial):

@@ -2,6 +2,7 @@
 
 import ctypes
 import gc
+import io
 import os
 import signal
 import sys
@@ -32,6 +33,8 @@ def main() -> None:
     signal.signal(signal.SIGINT, _interrupt)
     # XLA would tell of a slow compile on a slow machine as of a fault; what fails, it raises.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    if isinstance(sys.stdout, io.TextIOWrapper):  # an encoding that lacks a letter has its `?`
+        sys.stdout.reconfigure(errors="replace")
     quicken()
     try:
         _obey()
@@ -78,6 +81,13 @@ def _obey() -> None:
         app()
     except SeatrialError as error:
         print(error, file=sys.stderr)
+        raise SystemExit(2) from None
+    except OSError as error:  # a file that nobody expected to be so, or no room for what is printed
+        place = "the output" if error.filename is None else os.fsdecode(error.filename)
+        print(f"{place}: {error.strerror or error}", file=sys.stderr)
+        print("  to mend:  choose another name or place", file=sys.stderr)
+        with suppress(OSError):
+            sys.stdout.close()  # what is still to be printed is not tried again
         raise SystemExit(2) from None
 
 

@@ -37,13 +37,14 @@ def show_tuning(
     """Design the loops of a vehicle and print trim, gains, bandwidths and margins."""
     vehicle = load(name, Vehicle)
     own: dict[Any, Any] = dict(_own(text) for text in chosen)
+    control = Control(gains=own, wave_frequency=wave_frequency)
     with working(f"designing for {vehicle.name}", quiet=as_json):
         tuning = design(
             vehicle,
             speed,
             period=period,
-            wave_frequency=wave_frequency,
-            gains=Control(gains=own).gains,
+            wave_frequency=control.wave_frequency,
+            gains=control.gains,
         ).tuning
     if as_json:
         typer.echo(json.dumps(_document(tuning), indent=2))

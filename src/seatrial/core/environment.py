@@ -39,6 +39,8 @@ class _Water(NamedTuple):
     slices: list[Scalar]
     volume_ratio: Scalar
     excitation: Wrench | None
+    acceleration_by_waves: Twist | None
+    """Of the water around a hull, in its axes."""
     hull: Wrench | None
     drift: Vec3 | None
 
@@ -67,6 +69,7 @@ def surroundings(model: Model, ocean: Ocean, state: State, t: jax.Array) -> Surr
         slices=found.slices,
         volume_ratio=found.volume_ratio,
         excitation=found.excitation,
+        wave_acceleration=found.acceleration_by_waves,
         hull=found.hull,
         drift=found.drift,
     )
@@ -85,7 +88,7 @@ def _at_surface(
     depth = restoring.flotation_depth(hull, turned, z)
     elevation: Scalar = 0.0
     slope: tuple[Scalar, Scalar] = (0.0, 0.0)
-    excitation = None
+    excitation = accelerating = None
     motion, orbital = STILL, None
     bottom = bottom_under(ocean, x, y)
     if model.excitation is not None and ocean.waves is not None:
@@ -93,6 +96,7 @@ def _at_surface(
         elevation, slope, excitation = loads.elevation, loads.slope, loads.wrench
         motion = _at_depth(loads.motion, turned, depth)
         orbital = turned.to_world(motion.linear)
+        accelerating = _seen_turning(loads.acceleration, loads.motion, velocity)
     flow, acceleration = drift(ocean, (x, y, jnp.maximum(z, 0.0)), t, orbital)
     carried = None if flow is None else turned.to_body(flow)
     if carried is not None:
@@ -119,6 +123,7 @@ def _at_surface(
         slices=[],
         volume_ratio=volume_ratio,
         excitation=excitation,
+        acceleration_by_waves=accelerating,
         hull=on_hull,
         drift=carried,
     )
@@ -136,6 +141,14 @@ def _at_depth(wave: Twist, turned: Rotation, depth: Scalar) -> Twist:
     """
     lifted = scale(depth, cross(turned.down, wave.angular))
     return Twist(*add(wave.linear, lifted), *wave.angular)
+
+
+def _seen_turning(of: Twist | None, water: Twist, hull: Twist) -> Twist | None:
+    """Acceleration of the water with the rate at which its turning changes in axes that turn:
+    d(Rᵀω_w)/dt = Rᵀω̇_w + ω_w × ω. What the level part changes by is among the rates of a step."""
+    if of is None:
+        return None
+    return Twist(*of.linear, *add(of.angular, cross(water.angular, hull.angular)))
 
 
 def _under_water(
@@ -159,6 +172,7 @@ def _under_water(
         slices=slices,
         volume_ratio=wet,
         excitation=None,
+        acceleration_by_waves=None,
         hull=None,
         drift=None,
     )

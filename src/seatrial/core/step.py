@@ -268,7 +268,7 @@ def hydrostatics(model: Model, around: Surroundings) -> Wrench:
 
 
 def inertial(model: Model, around: Surroundings) -> Wrench:
-    """Coriolis forces of body and added mass, and the force of the water's own acceleration."""
+    """Coriolis forces of body and added mass, and the forces of the water's own acceleration."""
     inertia = model.inertia
     loads: list[Wrench] = []
     if inertia.rigid_coriolis:
@@ -279,6 +279,11 @@ def inertial(model: Model, around: Surroundings) -> Wrench:
     if inertia.added_coriolis:
         fluid = coriolis(inertia.added_mass, inertia.added_pattern, around.relative)
         loads.append(scale_wrench(-around.wet, fluid))
+    if around.wave_acceleration is not None:
+        # In the axes of the hull, which moves more water in heave than in surge: turned with a
+        # leaning hull like a weight, the vertical force would have a mean ahead and drive it.
+        waves = multiply(inertia.added_mass, inertia.added_pattern, around.wave_acceleration)
+        loads.append(scale_wrench(around.wet, Wrench(*waves)))
     if around.fluid_acceleration is not None:
         loads.append(fluid_inertia(model, around, around.fluid_acceleration))
     return total(loads)

@@ -21,7 +21,7 @@ class Surroundings(NamedTuple):
     """Of the water, body axes; None in still water."""
     fluid_acceleration: Vec3 | None
     """Material acceleration Dv/Dt of the water, body axes; None where it is zero everywhere. For
-    a surface craft the waves' part is inside the excitation."""
+    a surface craft that of the current alone."""
     elevation: Scalar
     """Of the surface that the hull feels, positive up, m."""
     slope: tuple[Scalar, Scalar]
@@ -37,7 +37,10 @@ class Surroundings(NamedTuple):
     volume_ratio: Scalar
     """Displaced volume over its value at rest; surface craft only."""
     excitation: Wrench | None
-    """First-order wave loads on a surface craft, body axes."""
+    """First-order pressure of the waves on a surface craft, body axes."""
+    wave_acceleration: Twist | None
+    """Of the waves' water around a surface craft, body axes; None where the excitation holds what
+    it does to the added mass."""
     hull: Wrench | None
     """What the water does to the triangles or cubes of a hull that has them, body axes."""
     drift: Vec3 | None

@@ -120,7 +120,8 @@ def _excitation(mix: Mix, old: WaveExcitation, new: WaveExcitation) -> WaveExcit
     """Amplitudes are proportional to those of the waves, component by component."""
     before, after = (np.tile(part, 2).astype(np.float32) for part in (mix.old, mix.new))
     table = np.asarray(old.table) * before + np.asarray(new.table) * after
-    return WaveExcitation(
+    return replace(
+        new,
         table=constant(table, np.float32),
         north=_chosen(mix.fresh, new.north, old.north),
         east=_chosen(mix.fresh, new.east, old.east),

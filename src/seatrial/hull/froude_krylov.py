@@ -7,9 +7,10 @@ without its slips: the pressure (their eq. 11) is multiplied by the wave amplitu
 (eq. 13) use their own levers, yaw is kept, and the pressure varies over the hull as it really
 does rather than linearly, so waves shorter than the hull cancel out by themselves.
 
-Added to it is the force of the water's acceleration on the added mass, M_A a_w: for waves longer
-than the hull it is the diffraction force (Faltinsen 1990, section 3.4), and with it a small
-float follows a long wave exactly.
+Beside it stands the acceleration of the water, which a step multiplies by the added mass in the
+axes of the leaning hull: for waves longer than the hull that is the diffraction force (Faltinsen
+1990, section 3.4), and with it a small float follows a long wave exactly. Its level part needs no
+rows of its own: pressure over a volume is ρ∇ times the mean acceleration in it.
 """
 
 from dataclasses import dataclass
@@ -24,9 +25,13 @@ from seatrial.hull.blocks import Block, hydrostatics
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
-OUTPUTS = 14
-"""X Y Z K M N, elevation, two slopes, u v w p q: the order of core's `wave_excitation.OUTPUTS`."""
-KINDS = (slice(0, 3), slice(3, 6), slice(6, 7), slice(7, 9), slice(9, 12), slice(12, 14))
+OUTPUTS = 16
+"""X Y Z K M N, elevation, two slopes, u v w p q, rates of p and q: the order of core's
+`wave_excitation.OUTPUTS`."""
+KINDS = (
+    *(slice(0, 3), slice(3, 6), slice(6, 7), slice(7, 9)),
+    *(slice(9, 12), slice(12, 14), slice(14, 16)),
+)
 """Outputs that share a unit."""
 
 
@@ -77,14 +82,12 @@ class HullInWaves:
     """BM_T, m."""
     longitudinal_radius: float
     """BM_L, m."""
-    added_mass: Array
-    """(6, 6) about the origin."""
     density: float
     pressure: bool = True
-    """False where the pressure on the hull's triangles or cubes is integrated at every step, and
-    only the force of the waves on the added mass is left."""
+    """False where the pressure on the hull's triangles or cubes is integrated at every step: X, Y
+    and Z then stand for the water's acceleration alone."""
     loads: SolvedLoads | None = None
-    """Wave loads by a boundary-element solution, in place of both."""
+    """Wave loads by a boundary-element solution, in place of pressure and acceleration."""
     drift: MeanDrift | None = None
     """None where mean loads are left to what first-order loads make of themselves."""
     waterplane_area: float = 0.0
@@ -108,7 +111,7 @@ def transfer(hull: HullInWaves, sea: Sea, headings: Array) -> Complex:
     volume_scale = hull.volume / figures.volume
 
     total = np.zeros((OUTPUTS, *kx.shape), dtype=np.complex128)
-    X, Y, Z, K, M, N, elevation, along, athwart, u, v, w, p, q = total
+    X, Y, Z, K, M, N, elevation, along, athwart, u, v, w, p, q = total[:14]
     area_levers, volume_levers = np.zeros(2), np.zeros(2)
     for block in hull.blocks:
         own = np.array(block.second_moments)
@@ -156,9 +159,8 @@ def transfer(hull: HullInWaves, sea: Sea, headings: Array) -> Complex:
             M -= hull.flotation * lifted
         return total
     if not hull.pressure:
-        total[:6] = 0.0
-    motion = np.stack([u, v, w, p, q, np.zeros_like(u)])
-    total[:6] += np.einsum("ij,jch->ich", hull.added_mass, 1j * omega * motion)
+        total[3:6] = 0.0
+    total[14:] = 1j * omega * total[12:14]
     return total
 
 

@@ -36,7 +36,7 @@ LEAK = 5e-3
 """The same for roll, to which turning the vector of moments gives half of what is lost of both: the
 roll moment of a slender ship is a hundredth of her pitching one."""
 
-HORIZONTAL = ((0, 1), (3, 4), (7, 8), (9, 10), (12, 13))
+HORIZONTAL = ((0, 1), (3, 4), (7, 8), (9, 10), (12, 13), (14, 15))
 """Outputs that are the two horizontal parts of a vector."""
 
 MOMENTS = slice(3, 5)

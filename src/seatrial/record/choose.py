@@ -33,10 +33,11 @@ def recorder(path: str | Path, vehicles: int) -> Sink:
         _try_to_write(path)
         return store
     if path.suffix != ".mcap":
+        name = path if path.name else "run"
         raise RecordingError(
             f"{path}: cannot record to a file of this kind\n"
             "  expected: a name that ends in .mcap (ROS 2 messages) or .zarr (columns for swarms)\n"
-            f"  to mend:  --out {path}{'.mcap' if vehicles <= MOST_IN_MCAP else '.zarr'}"
+            f"  to mend:  --out {name}{'.mcap' if vehicles <= MOST_IN_MCAP else '.zarr'}"
         )
     if vehicles > MOST_IN_MCAP:
         raise RecordingError(

@@ -134,6 +134,12 @@ def _check_target(source: Path, target: Path) -> None:
             "  expected: another file\n"
             "  to mend:  choose another name with --out, or leave it out"
         )
+    if target.is_dir():
+        raise RecordingError(
+            f"{target}: is a folder\n"
+            "  expected: a file to write\n"
+            "  to mend:  choose another name with --out"
+        )
 
 
 def _write_netcdf(run: Recording, target: Path, progress: Told) -> list[Path]:

@@ -45,7 +45,10 @@ def parse_fault(text: str) -> tuple[str | None, AnyFault]:
     """
     head = _HEAD.fullmatch(text)
     if head is None:
-        raise _unreadable(text, "a fault begins with its target, a colon and its kind", GRAMMAR)
+        dotted = re.fullmatch(r"\s*(\w+)\.(\w+\s*:.*)", text, re.S)
+        mend = f"write '{dotted[1]}/{dotted[2]}'" if dotted else ""
+        message = "a fault begins with its target, a colon and its kind"
+        raise _unreadable(text, message, GRAMMAR, mend)
     kind = head["kind"]
     if kind not in KINDS:
         known = ", ".join(KINDS)

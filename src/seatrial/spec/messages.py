@@ -2,6 +2,7 @@
 
 import re
 import typing
+import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -293,8 +294,12 @@ def _mend(finding: _Finding) -> str:
             )
         if name := _document_of(finding.options):
             return f"write `{{{name}: {value}}}`"
+        for spec in (o.type for o in finding.options if o.is_spec):
+            for name in spec.model_fields:
+                if value in literals(spec, name):
+                    return f"write `{{{name}: {value}}}`"
         for pattern in (o.pattern for o in finding.options if o.pattern):
-            tidy = re.sub(r"[^a-z0-9]+", "_", value.lower()).strip("_")
+            tidy = re.sub(r"[^a-z0-9]+", "_", _without_accents(value.lower())).strip("_")
             return f"write `{tidy}`" if re.match(pattern, tidy) else ""
     elif finding.kind == "too_short" and name == "position":
         return f"write {[*value, *[0] * (3 - len(value))]}: the third counts downwards"
@@ -313,6 +318,11 @@ def _mend(finding: _Finding) -> str:
         if int in bases and isinstance(value, float) and value.is_integer():
             return f"write `{int(value)}`"
     return ""
+
+
+def _without_accents(text: str) -> str:
+    parted = unicodedata.normalize("NFKD", text)
+    return "".join(letter for letter in parted if not unicodedata.combining(letter))
 
 
 _YES_NO = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
@@ -365,6 +375,8 @@ def _unknown_key(finding: _Finding) -> Problem:
 def _mend_key(finding: _Finding, given: str) -> str:
     """Guess what the author meant by a key that is none."""
     fields = finding.owner.model_fields
+    if "peak_period" in fields and given in ("peak_frequency", "fp", "f_p"):
+        return "write `peak_period`, one over it, in s"
     if guess := did_you_mean(given, _free_keys(finding)):
         return guess
     if "towards" in fields and given.removesuffix("_deg") in ("from", "direction", "heading"):

@@ -79,6 +79,8 @@ def read_file(path: FilePath) -> tuple[dict[str, Any], Source]:
 
 def _neighbour(path: FilePath) -> str:
     """Offer a file of nearly the same name in the same folder."""
+    if "~" in path.parts:
+        return "`~` is not replaced by a home folder here: write the whole path"
     beside = {p.stem: p.name for p in path.parent.glob("*.y*ml")} if path.parent.is_dir() else {}
     found = closest(path.stem, beside)
     return f"did you mean `{beside[found]}`?" if found else ""
@@ -300,7 +302,7 @@ class _Reader:
                 path,
                 value=text,
                 expected="fewer than 19 digits",
-                mend="write a large number as 1.5e20",
+                mend="a quantity may be written as 1.5e20",
             )
         return number
 

@@ -74,6 +74,8 @@ SAME = {
     "ilos": "integral",
     "alos": "adaptive",
     "cross": "plus",
+    "position": "at",
+    "at": "start",
 }
 """What people elsewhere say -> the word that is used here."""
 
@@ -313,6 +315,12 @@ def mend_number(text: str, name: str, unit: str, *, in_list: bool) -> str:
         point = text.strip().replace(",", ".")
         whole = f", or `{text.strip().replace(',', '')}`" if len(point.split(".")[1]) == 3 else ""
         return f"write `{point}`, with a point{whole}"
+    if re.fullmatch(r"\s*[-+]?[0-9]+(_[0-9]+)+(\.[0-9]*)?\s*", text):
+        return f"write `{text.strip().replace('_', '')}`"
+    clock = re.fullmatch(r"\s*(?:([0-9]+):)?([0-9]+):([0-9]+)\s*", text)
+    if clock is not None and unit == "s":
+        hours, minutes, seconds = (int(part or 0) for part in clock.groups())
+        return f"write `{(60 * hours + minutes) * 60 + seconds}`: it is in s"
     found = _WITH_UNIT.fullmatch(text)
     if found is None:
         return ""

@@ -105,9 +105,7 @@ def navigate(
     The filter takes samples as they arrived, as it does aboard; the smoother, which is for
     afterwards, by the time at which they were taken.
     """
-    info = next((v for v in recording.header.vehicles if v.name == vehicle), None)
-    if info is None:
-        raise RecordingError(f"{recording.path}: no vehicle {vehicle!r} in this recording")
+    info = recording.info(vehicle)
     participant = _participant(scenario, vehicle)
     if described is None:
         described = participant.navigation or Navigation()

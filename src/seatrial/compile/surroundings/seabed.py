@@ -178,10 +178,11 @@ def _from_map(world: World, described: spec.SeabedMap, reach: Reach | None) -> T
         return described.error(("map",), message, value=described.map, expected=expected, mend=mend)
 
     def unreadable(error: Exception) -> SpecError:
+        made = file.name if file.suffix else "bottom.nc"
         return refused(
-            f"no map can be read from `{file}` ({error})",
+            f"no map can be read from `{file}` ({getattr(error, 'strerror', None) or error})",
             "a file of `seatrial seabed import`",
-            "make it: seatrial seabed import SOUNDINGS --out " + file.name,
+            f"make it: seatrial seabed import SOUNDINGS --out {made}",
         )
 
     with ExitStack() as stack:

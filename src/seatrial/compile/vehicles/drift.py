@@ -10,7 +10,7 @@ are the far field's less that.
 import dataclasses
 import hashlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -23,7 +23,7 @@ from seatrial.core.step import derivative
 from seatrial.core.types import Model, State
 from seatrial.hull.froude_krylov import MeanDrift
 from seatrial.hull.potential.drift import finer, mean_drift
-from seatrial.hull.potential.solution import Solution
+from seatrial.hull.potential.solution import Complex, Solution
 from seatrial.ocean import Ocean
 from seatrial.ocean.synthesis import wavenumber
 from seatrial.ocean.water import Water
@@ -58,13 +58,13 @@ def drift_of(solved: Solution, ocean: Ocean, build: Build, name: str) -> MeanDri
     solved = finer(solved, FINER)
     far = solved.far_field
     assert far is not None
-    waves = _waves(solved, ocean.waves.depth)
+    waves = waves_at(solved.omega, ocean.waves.depth)
     model = build(waves)
     digest = hashlib.sha256(f"{VERSION}".encode())
     for leaf in jax.tree.leaves((model, waves, far.flux, far.radiated, far.scattered)):
         digest.update(np.ascontiguousarray(leaf).tobytes())
     found = cache.recall(
-        "hull-drift", digest.hexdigest()[:32], name, lambda: _coefficients(solved, waves, model)
+        "hull-drift", digest.hexdigest()[:32], name, lambda: _missing(solved, waves, model)
     )
     still = np.zeros((3, 1, len(solved.headings)))
     values = np.concatenate([still, found], axis=1).astype(np.complex128)
@@ -77,40 +77,56 @@ def drift_of(solved: Solution, ocean: Ocean, build: Build, name: str) -> MeanDri
     return drift
 
 
-def _waves(solved: Solution, depth: jax.Array | None) -> Waves:
-    """One component of each solved frequency, towards north."""
-    none = np.zeros(len(solved.omega))
-    omega = constant(solved.omega, DOUBLE)
-    k = wavenumber(solved.omega, None if depth is None else float(depth))
+def waves_at(omega: Array, depth: jax.Array | None = None) -> Waves:
+    """One component of each frequency, towards north."""
+    none, given = np.zeros(len(omega)), constant(omega, DOUBLE)
+    k = wavenumber(omega, None if depth is None else float(depth))
     return Waves(
         amplitude=constant(none + AMPLITUDE, DOUBLE),
-        omega=omega,
+        omega=given,
         wavenumber=constant(k, DOUBLE),
         direction=constant(none, DOUBLE),
         phase=constant(none, DOUBLE),
-        observed=omega,
-        band=omega,
+        observed=given,
+        band=given,
         depth=None if depth is None else constant(depth, DOUBLE),
     )
 
 
-def _coefficients(solved: Solution, waves: Waves, model: Model) -> Array:
+def _missing(solved: Solution, waves: Waves, model: Model) -> Array:
     """(3, W, H) far-field drift less what the model makes by itself."""
+    found = measured(waves, solved.headings, model)
+    return mean_drift(solved, found.motions, found.kept) - found.own
+
+
+class Measured(NamedTuple):
+    """What a model does in waves of each frequency W towards each heading H."""
+
+    motions: Complex
+    """(6, W, H) per unit amplitude."""
+    own: Array
+    """(3, W, H) mean X, Y and N per squared amplitude."""
+    kept: Array
+    """(W, H) mean power that its damping takes, likewise."""
+
+
+def measured(waves: Waves, headings: Array, model: Model) -> Measured:
+    """First-order motions of a model without drift, and the mean loads that these make."""
     model = dataclasses.replace(model, wind=None, actuators=(), contact=None, impairment=None)
     free = dataclasses.replace(model, coefficients=None, crossflow=None)
     size = 12 + sum(force.states for force in model.memory_forces)
-    count, frequencies = len(solved.headings), len(solved.omega)
+    count, frequencies = len(headings), len(np.asarray(waves.omega))
     mass = np.asarray(model.inertia.rigid_body) + np.asarray(model.inertia.added_mass)
     room = max(len(PHASES) * count, 2 * size)  # one program for all
     slopes = _slopes(model, waves, size, room)
     motions = np.zeros((6, frequencies, count), np.complex128)
     own, kept = np.zeros((3, frequencies, count)), np.zeros((frequencies, count))
     turned = np.exp(1j * PHASES)[:, None]
-    for i, w in enumerate(solved.omega):
+    for i, w in enumerate(np.asarray(waves.omega)):
         # a hull that lies further north meets the wave later
         place = np.zeros((3, len(PHASES), count))
         place[0] = -PHASES[:, None] / float(waves.wavenumber[i])
-        place[2] = -solved.headings
+        place[2] = -headings
 
         def rates(of: Model, x: Array, place: Array = place, i: int = i) -> Array:
             return _rates(_alone(of, i), _alone_sea(waves, i, of), x, place, room)
@@ -124,7 +140,7 @@ def _coefficients(solved: Solution, waves: Waves, model: Model) -> Array:
         own[:, i] = loads.mean(axis=1) / AMPLITUDE**2
         braked = np.einsum("ipn,ij,jpn->pn", moving[6:12], mass, alone - whole)
         kept[i] = braked.mean(axis=0) / AMPLITUDE**2
-    return mean_drift(solved, motions, kept) - own
+    return Measured(motions, own, kept)
 
 
 def _slopes(model: Model, waves: Waves, size: int, room: int) -> Array:

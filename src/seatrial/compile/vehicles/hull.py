@@ -125,7 +125,6 @@ def _submerged_restoring(
 def compile_excitation(
     vehicle: spec.Vehicle,
     restoring: SurfaceRestoring | SubmergedRestoring,
-    added_mass: Array,
     waves: Waves | None,
     dtype: DType,
     loads: froude_krylov.SolvedLoads | None = None,
@@ -161,7 +160,6 @@ def compile_excitation(
         longitudinal_radius=float(restoring.gm_longitudinal) + below,
         waterplane_area=float(restoring.waterplane_area),
         flotation=float(restoring.flotation[0]),
-        added_mass=added_mass,
         density=vehicle.hydrodynamics.reference_density,
         pressure=vehicle.hull is None or vehicle.hull.hydrostatics == "linear",
         loads=loads,
@@ -171,4 +169,8 @@ def compile_excitation(
         table=constant(heading_table(in_waves, sea, typical), np.float32),
         north=constant(sea.wavenumber * np.cos(sea.direction), dtype),
         east=constant(sea.wavenumber * np.sin(sea.direction), dtype),
+        displaced=None
+        if loads is not None
+        else constant(in_waves.volume * in_waves.density, dtype),
+        presses=in_waves.pressure or loads is not None,
     )

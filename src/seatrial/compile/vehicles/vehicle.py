@@ -105,7 +105,7 @@ def compile_vehicle(
         if solved is not None:
             loads = solved.loads
             mean = _drift(vehicle, solved, ocean) if drifting else None
-        excitation = compile_excitation(vehicle, restoring, added, ocean.waves, dtype, loads, mean)
+        excitation = compile_excitation(vehicle, restoring, ocean.waves, dtype, loads, mean)
     runtime, states = compile_actuators(actuators, channels, 0.5 * vehicle.height, dtype)
     model = Model(
         inertia=rigid_body.build(

@@ -34,6 +34,12 @@ def fingerprint(vehicle: Vehicle, ocean: Ocean) -> str:
 
 def precompute(vehicle: Vehicle, world: World, seed: int, out: Path) -> WaveExcitation:
     """Integrate the waves over the hull for all headings, and save the amplitudes."""
+    if out.suffix != ".npz":  # under another name there may lie a description
+        raise RecordingError(
+            f"{out}: wave force amplitudes are arrays of NumPy\n"
+            "  expected: a name that ends in .npz\n"
+            f"  to mend:  --out {out.stem or vehicle.name}.npz"
+        )
     with jax.enable_x64(True):
         dtype: DType = np.dtype(np.float64)
         ocean = build_ocean(world, seed, dtype)
@@ -52,15 +58,18 @@ def precompute(vehicle: Vehicle, world: World, seed: int, out: Path) -> WaveExci
                 value=vehicle.buoyancy.craft,
                 expected="`craft: surface`",
             )
+        kept = {
+            "table": np.asarray(excitation.table),
+            "north": np.asarray(excitation.north),
+            "east": np.asarray(excitation.east),
+            "presses": np.array(excitation.presses),
+            "fingerprint": np.array(fingerprint(vehicle, ocean)),
+        }
+        if excitation.displaced is not None:
+            kept["displaced"] = np.asarray(excitation.displaced)
         try:
             with out.open("wb") as file:
-                np.savez_compressed(
-                    file,
-                    table=np.asarray(excitation.table),
-                    north=np.asarray(excitation.north),
-                    east=np.asarray(excitation.east),
-                    fingerprint=np.array(fingerprint(vehicle, ocean)),
-                )
+                np.savez_compressed(file, allow_pickle=False, **kept)
         except OSError as error:
             raise RecordingError(f"{out}: cannot be written ({error.strerror})") from None
     return excitation
@@ -87,6 +96,8 @@ def load_wave_forces(
             table=constant(stored["table"], np.float32),
             north=constant(stored["north"], dtype),
             east=constant(stored["east"], dtype),
+            displaced=constant(stored["displaced"], dtype) if "displaced" in stored else None,
+            presses=bool(stored["presses"]),
         )
         belongs = str(stored["fingerprint"])
         outputs, columns = excitation.table.shape[1:]

@@ -31,17 +31,18 @@ import jax.numpy as jnp
 
 from seatrial.ocean.dispersion import local
 from seatrial.ocean.waves import Waves, time_phase
-from seatrial.pytree import pytree
+from seatrial.pytree import pytree, static
 from seatrial.spatial.rotations import Rotation
 from seatrial.spatial.trig import sincos
-from seatrial.spatial.vectors import Scalar, Twist, Wrench
+from seatrial.spatial.vectors import Scalar, Twist, Wrench, scale
 
-OUTPUTS = ("X", "Y", "Z", "K", "M", "N", "elevation", "slope_x", "slope_y", *"uvwpq")
+OUTPUTS = (*"XYZKMN", "elevation", "slope_x", "slope_y", *"uvwpq", "p_rate", "q_rate")
 """Wrench (heave without its hydrostatic part), then the surface that the hull feels (elevation,
-slopes), then the mean motion of the water around the hull; all in NED axes."""
+slopes), then the mean motion of the water around the hull and how fast its turning changes; all in
+NED axes."""
 DRIFT_OUTPUTS = 8
 """More of them, of a hull whose mean drift is known."""
-STEEPNESS = (1, 1, 0, 1, 1, 2, 0, 0, 0, 1, 1, 0, 1, 1)
+STEEPNESS = (1, 1, 0, 1, 1, 2, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1)
 """With which power of k_h/k each output goes; drift with none. The slopes are those of the surface
 that is drawn."""
 
@@ -57,6 +58,12 @@ class WaveExcitation:
     """(C,) k cos μ, rad/m."""
     east: jax.Array
     """(C,) k sin μ, rad/m."""
+    displaced: jax.Array | None
+    """Mass of the water that X, Y and Z accelerate, kg; None of solved loads, which hold what the
+    hull adds to it."""
+    presses: bool = static()
+    """False where pressure is integrated over the hull at every step, and X, Y and Z tell of the
+    water's acceleration only."""
 
 
 class WaveLoads(NamedTuple):
@@ -70,6 +77,8 @@ class WaveLoads(NamedTuple):
     """Of that surface towards north and east."""
     motion: Twist
     """Mean motion of the water around the hull, body axes."""
+    acceleration: Twist | None
+    """Of that water, for the added mass, body axes."""
 
 
 def evaluate(
@@ -99,7 +108,15 @@ def evaluate(
         # At a pitch of ±90° there is no heading; the small number keeps its derivative finite.
         heading = jnp.arctan2(rotation.r10, rotation.r00 + 1e-12)
         sums = _by_heading(model.table, heading, cosine, sine, steeper)
-    X, Y, Z, K, M, N, elevation, north, east, u, v, w, p, q = sums[: len(OUTPUTS)]
+    X, Y, Z, K, M, N, elevation, north, east, *moving = sums[: len(OUTPUTS)]
+    u, v, w, p, q, p_rate, q_rate = moving
+    acceleration = None
+    if model.displaced is not None:
+        level = scale(1.0 / model.displaced, (X, Y, Z))
+        turning = rotation.to_body((p_rate, q_rate, 0.0))
+        acceleration = Twist(*rotation.to_body(level), *turning)
+    if not model.presses:
+        X = Y = Z = jnp.zeros_like(elevation)
     if len(sums) > len(OUTPUTS):
         a, b = sums[len(OUTPUTS) :: 2], sums[len(OUTPUTS) + 1 :: 2]
         X, Y, N = (first + a[0] * a[i] + b[0] * b[i] for i, first in ((1, X), (2, Y), (3, N)))
@@ -108,6 +125,7 @@ def evaluate(
         elevation=elevation,
         slope=(north, east),
         motion=Twist(*rotation.to_body((u, v, w)), *rotation.to_body((p, q, 0.0))),
+        acceleration=acceleration,
     )
 
 
