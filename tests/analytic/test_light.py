@@ -6,10 +6,12 @@ from datetime import datetime
 import numpy as np
 import pytest
 
+from seatrial.errors import SpecError
 from seatrial.geometry import patterns
 from seatrial.render import appearance, heat, water
 from seatrial.render.optics import cox_munk, glint, mirrored, reflectance, refracted
 from seatrial.render.sky import Sky, sun_place
+from seatrial.spec.world import World
 
 
 def fresnel(theta, n):
@@ -154,6 +156,17 @@ def test_the_sky_is_blue_overhead_red_at_dusk_and_grey_in_clouds():
     # An overcast sky of three times the radiance overhead: 7/9 π of it fall on a level surface.
     expected = 7.0 / 9.0 * math.pi * grey.radiance(overhead)
     np.testing.assert_allclose(grey.sky_irradiance, expected, rtol=0.01)
+
+
+def test_a_night_is_as_deep_as_one_likes():
+    """By an angle as by a time of day: the sun below −6° leaves no light."""
+    deep = World(name="night", light={"sun_elevation_deg": -60, "sun_azimuth_deg": 0}).light
+    assert deep.sun_elevation == pytest.approx(math.radians(-60))
+    for elevation in (deep.sun_elevation, math.radians(-6.01)):
+        sky = Sky(elevation, 0.0)
+        assert not np.any([sky.sun_irradiance, sky.sky_irradiance])
+    with pytest.raises(SpecError, match=r"in deg, at least -90.* and at most 90"):
+        World(name="night", light={"sun_elevation_deg": -100, "sun_azimuth_deg": 0})
 
 
 def test_the_tabulated_sky_is_the_same():

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import craft
 from seatrial.geometry.bodies import Body, Timetable
 from seatrial.geometry.rays import RayScene
 from seatrial.geometry.terrain import terrain
@@ -250,6 +251,34 @@ def test_the_albedo_is_that_of_what_is_met_first_also_where_it_is_the_sea(down, 
         assert min(sea.sum(), seen.sum()) > 20
         assert drawn["albedo"][sea].max() == 0.0
         assert np.median(drawn["albedo"][seen]) > 0.05
+
+
+@pytest.mark.parametrize(("down", "pitch"), [(-1.5, -0.2), (3.0, 0.3)])
+def test_depths_of_the_sea_are_those_of_its_waves_live_and_traced(down, pitch):
+    """Within 30 m what the rays of pixels end on lies as high as the sum of the waves there; and
+    normals, but for ripples that only rough the surface up, are that sum's slopes."""
+    waves = {"spectrum": "jonswap", "significant_height": 0.5, "peak_period": 3.5}
+    ocean = craft.ocean_of(waves=waves | {"towards_deg": 60.0})
+    stage = Stage(RayScene([]), ocean, Sky(0.6, 0.0), medium("II"))
+    place = np.array([0.3, 0.7, down])
+    shot = Shot(place, turned(0.0, pitch), 2.0, Lens(48, 36, 45.0))
+    traced, live = Truth(stage, shot), draw(stage, shot, ("depth", "instance", "normals"))
+    near = (traced.instance == SURFACE) & (traced.distance < 30.0)
+    assert near.sum() > 500
+    x, y, z = traced.points[near].T
+    w = ocean.waves
+    parts = (w.amplitude, w.wavenumber, w.direction, w.phase, w.observed)
+    amplitude, k, mu, phase, omega = (np.asarray(p, np.float64)[:, None] for p in parts)
+    angle = omega * shot.time + phase - k * (np.cos(mu) * x + np.sin(mu) * y)
+    assert np.abs(z + (amplitude * np.cos(angle)).sum(axis=0)).max() < 0.02
+    north, east = (np.sum(amplitude * k * f(mu) * np.sin(angle), axis=0) for f in (np.cos, np.sin))
+    up = np.stack([-north, -east, -np.ones_like(north)], axis=1)
+    up *= np.sign(-down) / np.linalg.norm(up, axis=1, keepdims=True)
+    assert np.sum(up * traced.surface_normal[near], axis=1).min() > 0.99
+    found = traced.passes()
+    assert np.array_equal(found["instance"], live["instance"])
+    for name in ("depth", "normals"):
+        np.testing.assert_allclose(found[name], live[name], atol=1e-4, rtol=1e-4)
 
 
 def test_from_high_above_live_and_traced_see_the_sea_end_where_it_ends():

@@ -191,7 +191,11 @@ def test_an_unknown_library_name_lists_what_there_is():
         ("height: 0.5", "height: -1", "height: out of range|above 0"),
         ("height: 0.5", "height:", "height: has no value|a number in m"),
         ("height: 0.5\n", "\n", "missing key `height`"),
-        ("angle_limit_deg: 35", "angle_limit_deg: 350", "found:    350|a number in deg"),
+        (
+            "angle_limit_deg: 35",
+            "angle_limit_deg: 350",
+            "found:    350|in deg, at least 0 and at most 90.5273",
+        ),
         ("craft: surface", "craft: surfase", "unknown craft|did you mean `surface`?"),
         ("craft: surface", "", "buoyancy.craft: missing key `craft`|`submerged`"),
         ("model: polynomial", "model: poly", "unknown model|`open_water`"),

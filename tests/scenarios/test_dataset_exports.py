@@ -60,6 +60,13 @@ def test_kitti_and_tum(made, tmp_path):
     )
     right = np.array(lines["P3"].split(), float).reshape(3, 4)
     assert right[0, 3] == pytest.approx(-camera.intrinsics[0] * 0.2)
+    # The left camera sits 0.2 m ahead of the vehicle's origin and 0.1 m to port, and looks down
+    # by 30°; Tr tells of places ahead, to port and up.
+    carried = np.array(lines["Tr"].split(), float).reshape(3, 4)
+    assert carried @ [0.2, 0.1, 0.0, 1.0] == pytest.approx(np.zeros(3), abs=1e-12)
+    along = 0.2 + np.cos(np.radians(30.0)), 0.1, -np.sin(np.radians(30.0))
+    assert carried @ [*along, 1.0] == pytest.approx([0.0, 0.0, 1.0])
+    assert carried @ [0.2, -0.9, 0.0, 1.0] == pytest.approx([1.0, 0.0, 0.0])
     assert (tmp_path / "kitti/sequences/00/image_3/000002.png").is_file()
     exports.export(made.folder, "tum", tmp_path / "tum")
     track = np.loadtxt(tmp_path / "tum/veh0_camL0/groundtruth.txt")

@@ -307,6 +307,9 @@ def test_checksums_are_those_of_sha256sum_and_find_what_was_changed(made, tmp_pa
         ({"renderer": "painted"}, "live or traced"),
         ({"sequence": "2"}, "two letters or digits"),
         ({"frames": 500}, "at most 20 frames"),
+        ({"frames": 0}, "--frames 0: out of range"),
+        ({"renderer": "traced", "samples": 0}, "--samples 0: out of range"),
+        ({"workers": 0}, "--workers 0: out of range"),
     ],
 )
 def test_other_settings_than_it_was_begun_with_are_refused(made, changes, words):

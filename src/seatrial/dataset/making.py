@@ -91,6 +91,15 @@ class Flight:
     cameras: tuple[CameraFlight, ...]
 
 
+def check_counts(**counts: int | None) -> None:
+    """Refuse counts by the names of their options that are given and below 1."""
+    for name, value in counts.items():
+        if value is not None and value < 1:
+            raise DatasetError(
+                f"--{name} {value}: out of range\n  expected: a whole number, at least 1"
+            )
+
+
 def manifest_of(
     described: dict[str, Any], settings: Settings, cameras: Sequence[Camera], classes: Sequence[str]
 ) -> dict[str, Any]:

@@ -11,7 +11,14 @@ from seatrial.compile.sensors.cameras import check_renderer, lamps_of, lens_of
 from seatrial.compile.surroundings.site import Site
 from seatrial.compile.swarm import members_of
 from seatrial.compile.variations import with_overrides
-from seatrial.dataset.making import Making, Settings, draw_sequence, manifest_of, write_tables
+from seatrial.dataset.making import (
+    Making,
+    Settings,
+    check_counts,
+    draw_sequence,
+    manifest_of,
+    write_tables,
+)
 from seatrial.dataset.names import LETTERS
 from seatrial.dataset.pictures import renderers
 from seatrial.dataset.pictures.boxes import instances
@@ -47,6 +54,7 @@ def make_dataset(
     `live`, by rays or shaders as each camera says, or `traced`, as the scenario's `path_tracing`
     says, but for `samples` where they are given.
     """
+    check_counts(frames=frames, samples=samples, workers=workers)
     described = resized(with_overrides(described_by(scenario), seed, None), width, height)
     fitted = cameras_of(described)
     described = cut(described, fitted, frames)

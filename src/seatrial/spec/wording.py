@@ -247,18 +247,22 @@ def _in_unit(option: Declared, key: Key) -> str:
 
 
 def _limits(option: Declared, key: Key) -> str:
+    """The narrowest of those that a kind of number and the field that takes it have."""
     factor = key.factor(option.unit)
-    words: list[str] = []
+    least: list[tuple[Any, int, str]] = []
+    most: list[tuple[Any, int, str]] = []
     for item in option.metadata:
         match item:
             case Gt(gt=limit):
-                words.append(f"above {_number(limit, factor)}")
+                least.append((limit, 1, "above"))
             case Ge(ge=limit):
-                words.append(f"at least {_number(limit, factor)}")
+                least.append((limit, 0, "at least"))
             case Lt(lt=limit):
-                words.append(f"below {_number(limit, factor)}")
+                most.append((limit, -1, "below"))
             case Le(le=limit):
-                words.append(f"at most {_number(limit, factor)}")
+                most.append((limit, 0, "at most"))
+    narrowest = [*([max(least)] if least else []), *([min(most)] if most else [])]
+    words = [f"{word} {_number(limit, factor)}" for limit, _, word in narrowest]
     return ", " + " and ".join(words) if words else ""
 
 

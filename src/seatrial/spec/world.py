@@ -253,7 +253,7 @@ class Weather(Spec):
 class Daylight(Spec):
     """Sun and clouds, by which cameras see."""
 
-    sun_elevation: Annotated[Radians, Field(ge=-0.3, le=1.5708)] | None = None
+    sun_elevation: Annotated[Radians, Field(ge=-1.5708, le=1.5708)] | None = None
     """Of the sun above the horizon; 0.7 (40°) when left out. Below −6° it is night."""
     sun_azimuth: Radians | None = None
     """Where the sun stands, from north through east; 2.4 (135°, south-east) when left out."""

@@ -9,7 +9,7 @@ import numpy as np
 from seatrial.dataset.detection.craft import CLASSES
 from seatrial.dataset.detection.scenes import SETS, scene
 from seatrial.dataset.flight import Mounting
-from seatrial.dataset.making import Making, Settings, manifest_of
+from seatrial.dataset.making import Making, Settings, check_counts, manifest_of
 from seatrial.dataset.names import camera_folder
 from seatrial.dataset.pictures.boxes import instances
 from seatrial.dataset.pictures.drawing import Drawn, Frame, files_of
@@ -53,6 +53,7 @@ def make_detection_sets(
     sets: Sequence[str] = tuple(SETS),
 ) -> list[Dataset]:
     """The sets, each in a folder of its own; what is there already is kept."""
+    check_counts(images=images, width=width, height=height, workers=workers)
     focal = 0.5 * width / np.tan(0.5 * FIELD_OF_VIEW)
     lens = Lens(width, height, float(focal))
     found = []

@@ -2,7 +2,9 @@
 
 A sequence per vehicle. The first camera is `image_2`, as the left one in colour is there; the right
 one of a pair is `image_3`. Poses are those of the first camera, seen from its first one, with
-optical axes.
+optical axes. `Tr`, which is the laser scanner's there and without which readers such as pykitti
+refuse the calibration, carries from the vehicle's axes, forward, left and up as that scanner's are,
+to those of the first camera.
 """
 
 import io
@@ -13,9 +15,12 @@ from pathlib import Path
 import numpy as np
 
 from seatrial.dataset.exports.axes import matrix, optical, relative
-from seatrial.dataset.flight import NANOSECONDS
+from seatrial.dataset.flight import NANOSECONDS, Mounting
 from seatrial.dataset.sequence import Camera, Dataset
 from seatrial.errors import DatasetError
+
+_FROM_LEFT_AND_UP = Mounting((0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0))
+"""Axes forward, left and up, on a vehicle whose own are forward, starboard and down."""
 
 
 def write(data: Dataset, out: Path) -> int:
@@ -75,14 +80,16 @@ def _times(data: Dataset, camera: Camera, home: Path) -> None:
 
 
 def _calibration(left: Camera, right: Camera | None, home: Path) -> None:
-    """P0 … P3: the grey cameras are those in colour once more."""
+    """P0 … P3: the grey cameras are those in colour once more. Tr: where the vehicle is."""
     first = _projection(left, 0.0)
     second = first
     if right is not None:
         apart = relative(optical(right.mounting), optical(left.mounting))
         second = _projection(right, float(apart[0, 3]))
     rows = [first, second, first, second]
-    text = "".join(f"P{i}: {' '.join(repr(v) for v in row)}\n" for i, row in enumerate(rows))
+    vehicle = relative(_FROM_LEFT_AND_UP, optical(left.mounting))[:3].ravel().tolist()
+    named = {**{f"P{i}": row for i, row in enumerate(rows)}, "Tr": vehicle}
+    text = "".join(f"{k}: {' '.join(repr(v) for v in row)}\n" for k, row in named.items())
     (home / "calib.txt").write_text(text, encoding="utf-8")
 
 

@@ -21,7 +21,7 @@ from seatrial.geometry.bodies import rotation_matrix
 from seatrial.geometry.rays import Hits
 from seatrial.render.live.between import Between, reach_from_above, reach_of_mirror
 from seatrial.render.live.solids import DRY, Shader
-from seatrial.render.live.surface import Surface, surface_at
+from seatrial.render.live.surface import Surface, footprint, surface_at
 from seatrial.render.optics import glint, mirrored, reflectance, refracted
 from seatrial.render.picture import BOTTOM as FLOOR
 from seatrial.render.picture import (
@@ -168,7 +168,7 @@ class _View:
             normals = np.zeros((3, len(seen.distance)), np.float32)
             normals[:, floor.ray] = floor.normal.T
             place = seen.places(seen.water)
-            up = self.surface.facing(place[0], place[1], self._footprint(seen, seen.water)).normal
+            up = self.surface.facing(place[0], place[1], self._footprint(seen)).normal
             normals[:, seen.water] = -up if self.wet else up
             found["normals"] = normals
         if "albedo" in wanted:
@@ -209,11 +209,9 @@ class _View:
         kind[hits.ray] = False
         return _Seen(origin, direction, distance, np.flatnonzero(kind), sky, hits)
 
-    def _footprint(self, seen: _Seen, rays: Rows) -> Single:
-        """Size of pixels on what they see, as wide as high: the mean of both ways."""
-        per = np.float32(1.0 / self.shot.lens.focal_length)
-        down = np.maximum(np.abs(seen.direction[2, rays]), 0.02)
-        return np.asarray(seen.distance[rays] * per / np.sqrt(down), np.float32)
+    def _footprint(self, seen: _Seen) -> Single:
+        rays, focal_length = seen.water, self.shot.lens.focal_length
+        return footprint(seen.distance[rays], seen.direction[2, rays], focal_length)
 
     def _albedo(self, seen: _Seen) -> Single:
         size = seen.distance[seen.hits.ray] * np.float32(1.0 / self.shot.lens.focal_length)
@@ -236,7 +234,7 @@ class _View:
         """(3, W) radiance of the surface of the sea from above."""
         rays = seen.water
         direction, place = some_of(seen.direction, rays), seen.places(rays)
-        facing = self.surface.facing(place[0], place[1], self._footprint(seen, rays))
+        facing = self.surface.facing(place[0], place[1], self._footprint(seen))
         normal, variance = facing
         straight = -sum(direction[c] * normal[c] for c in range(3))
         straight = np.maximum(straight, 0.01)
@@ -340,7 +338,7 @@ class _View:
         """(3, W) the sky within Snell's window, and the deep mirrored around it."""
         rays = seen.water
         direction, place = some_of(seen.direction, rays), seen.places(rays)
-        facing = self.surface.facing(place[0], place[1], self._footprint(seen, rays))
+        facing = self.surface.facing(place[0], place[1], self._footprint(seen))
         down = -facing.normal
         cosine = np.maximum(-sum(direction[c] * down[c] for c in range(3)), 0.01)
         share = reflectance(cosine, 1.0 / INDEX)

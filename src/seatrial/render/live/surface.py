@@ -233,6 +233,12 @@ class Surface:
         return Facing(np.stack([-north * length, -east * length, -length]), variance)
 
 
+def footprint(distance: Array | Single, descent: Array | Single, focal_length: float) -> Single:
+    """Size of pixels on the sea that they see, as wide as high: the mean of both ways, m."""
+    down = np.maximum(np.abs(descent), 0.02)
+    return np.asarray(distance / (focal_length * np.sqrt(down)), np.float32)
+
+
 def surface_at(ocean: Ocean, place: Array, t: float) -> Surface:
     """The sea around a place (2,) at a time."""
     waves, wind = ocean.waves, ocean.wind

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.geometry.bodies import Body, rotation_matrix
+from seatrial.render.live.surface import Surface, footprint, surface_at
 from seatrial.render.picture import (
     BOTTOM,
     FIRST_BODY,
@@ -28,7 +29,6 @@ from seatrial.render.picture import (
     Stage,
     category_of_instance,
 )
-from seatrial.render.sea import sea_at
 from seatrial.render.traced.lighting.light import beams, refracted
 from seatrial.render.traced.view import View
 
@@ -67,14 +67,21 @@ class Truth:
         )
         distance[hits.ray], normal[hits.ray] = hits.distance, hits.normal
         instance[hits.ray] = np.where(hits.body >= 0, hits.body + FIRST_BODY, BOTTOM)
-        sea = sea_at(self.stage.ocean, view.position[:2], self.shot.time, REACH)
-        crossing = sea.crossing(origin, rays, REACH)
-        nearer = crossing.distance < distance[crossing.ray]
-        crossing = crossing.part(nearer)
-        distance[crossing.ray] = crossing.distance
-        normal[crossing.ray] = crossing.normal * (1.0 if not view.under_water else -1.0)
-        instance[crossing.ray] = SURFACE
+        surface = surface_at(self.stage.ocean, view.position[:2], self.shot.time)
+        columns = np.ascontiguousarray(rays.T, np.float32)
+        met = surface.distance(origin.T.astype(np.float32), columns, REACH, exact=True)
+        wet = np.flatnonzero(met < distance)
+        distance[wet], instance[wet] = met[wet], SURFACE
+        normal[wet] = self._facing(surface, wet, distance[wet])
         return distance, normal, instance
+
+    def _facing(self, surface: Surface, pixels: NDArray[np.int64], far: Array) -> Array:
+        """(P, 3) normals of the sea where pixels see it, towards the camera."""
+        rays = self.view.rays[pixels]
+        at = (self.view.position + far[:, None] * rays).astype(np.float32)
+        size = footprint(far, rays[:, 2], self.shot.lens.focal_length)
+        up = surface.facing(at[:, 0], at[:, 1], size).normal.T
+        return np.asarray(-up if surface.covers(self.view.position) else up, np.float64)
 
     @cached_property
     def distance(self) -> Array:
