@@ -118,6 +118,7 @@ def _compile(described: spec.Scenario, controllers: CompiledControllers, site: S
             site.finest_ocean(),
             (*vehicle_bodies(header.vehicles), *site.bodies),
         ),
+        loaded=None if site.bottom is None else site.bottom.loaded,
     )
 
 

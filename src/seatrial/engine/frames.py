@@ -299,7 +299,7 @@ def _alone(one: Measurements) -> Measurements:
 @dataclass(frozen=True)
 class Event:
     """Something that happened on the way: a leg ended, a failsafe came or went, something was
-    touched, or the helm worked the wrong way."""
+    touched, the helm worked the wrong way, or the known part of a map was left."""
 
     time: float
     """Of the first frame that shows it, s."""
@@ -307,7 +307,7 @@ class Event:
     """For people, for example `goto 2 reached` or `failsafe battery: return`."""
     outcome: str
     """A word of `OUTCOMES`, or `unknown` when the leg began and ended between two frames;
-    `failsafe` and `failsafe over` of a failsafe; `touched`; `helm`."""
+    `failsafe` and `failsafe over` of a failsafe; `touched`; `helm`; `left the map`."""
     leg: int
     """Number of the leg, counted from 0; -1 of what belongs to none."""
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from seatrial.bathymetry import synthetic
 from seatrial.bathymetry.store import MapInfo, open_map
+from seatrial.engine.plan import Loaded
 from seatrial.errors import SpecError
 from seatrial.geometry.terrain import Terrain, side_for, terrain
 from seatrial.seeding import generator
@@ -53,6 +54,8 @@ class Bottom(NamedTuple):
     """Of a flat one, m, or over a grid."""
     for_waves: float
     """That crests of its waves are spaced by, m; motion and loads follow the depth under them."""
+    loaded: Loaded | None = None
+    """Of a map."""
 
     @property
     def deepest(self) -> float:
@@ -69,11 +72,13 @@ def bottom_of(world: World, seed: int, reach: Reach | None = None) -> Bottom | N
         return None
     if isinstance(described, spec.Seabed):
         return Bottom(described.depth, described.depth)
+    loaded = None
     if isinstance(described, spec.SeabedMap):
-        found = _from_map(world, described, reach)
+        found, whole = _from_map(world, described, reach)
+        loaded = Loaded(found.origin, found.corner, whole)
     else:
         found = _made_up(described, seed, reach)
-    return Bottom(found.with_room(), _depth_for_waves(found, reach))
+    return Bottom(found.with_room(), _depth_for_waves(found, reach), loaded)
 
 
 def _depth_for_waves(found: Terrain, reach: Reach | None) -> float:
@@ -169,7 +174,10 @@ def _shaped(made: spec.MadeUp, north: Array, east: Array, x: Array, y: Array, se
     raise TypeError(f"no bottom for {type(made).__name__}")
 
 
-def _from_map(world: World, described: spec.SeabedMap, reach: Reach | None) -> Terrain:
+def _from_map(
+    world: World, described: spec.SeabedMap, reach: Reach | None
+) -> tuple[Terrain, tuple[Array, Array]]:
+    """The part that is loaded, and between which corners the map lies."""
     file = Path(described.map)
     if not file.is_absolute() and described._source is not None:
         file = Path(described._source.file).parent / file
@@ -210,7 +218,12 @@ def _from_map(world: World, described: spec.SeabedMap, reach: Reach | None) -> T
             "a map without holes",
             "import it again with `--holes fill`, or keep away from them",
         )
-    return found
+    return found, (info.origin, _corner(info))
+
+
+def _corner(info: MapInfo) -> Array:
+    """(2,) north and east of the last node, m."""
+    return np.asarray(info.origin + info.spacing * (np.array(info.shape) - 1))
 
 
 def _middle(count: int) -> slice:
@@ -281,7 +294,7 @@ def _check_starts(
     info: MapInfo, reach: Reach, refused: Callable[[str, str, str], SpecError]
 ) -> None:
     """Refuse a map that a vehicle does not begin on; it goes on as at its edge for all else."""
-    corner = info.origin + info.spacing * (np.array(info.shape) - 1)
+    corner = _corner(info)
     for name, (_, place) in reach.starts.items():
         beyond = np.maximum(info.origin - place, place - corner).max()
         if beyond > 0.0:

@@ -39,7 +39,7 @@ class Gatherer:
         self._endless = endless
         self._size = block_size(plan) // plan.schedule.controls
         self._tallies = [
-            Tally(fleet.names, set(plan.manoeuvres), _floor(fleet), _partners(plan))
+            Tally(fleet.names, set(plan.manoeuvres), _floor(fleet), _partners(plan), plan.loaded)
             for fleet in plan.fleets
         ]
         self._given = 0
