@@ -135,7 +135,7 @@ class PilotState(NamedTuple):
     achieved: jax.Array
     """(6, N) wrench that they make."""
     asked: jax.Array
-    """(4, N) what guidance asked for last, for the record."""
+    """(8, N) what guidance asked for last, for the record."""
     failsafes: FailsafeState
     stream: jax.Array
     """(3, N) current, NED, where the truth is fed back; zero elsewhere."""
