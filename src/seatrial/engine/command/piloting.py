@@ -74,7 +74,9 @@ def begin(pilot: Pilot, suite: tuple[Fitted, ...], initial: State, channels: int
         orders=jnp.zeros((channels, count), dtype),
         achieved=jnp.zeros((6, count), dtype),
         asked=jnp.zeros((8, count), dtype),
-        failsafes=guarding.begin(pilot.failsafes, initial.position, dtype),
+        failsafes=guarding.begin(
+            pilot.failsafes, initial.position, len(pilot.effectors.names), dtype
+        ),
         stream=jnp.zeros_like(initial.position),
         soundings=()
         if terrain is None
