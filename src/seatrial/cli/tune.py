@@ -81,6 +81,11 @@ def show_tuning(
     speeds = ", ".join(number(float(v)) for v in tuning.autopilot.speeds)
     poles = ", ".join(f"{number(growth)} 1/s ({m})" for m, growth in _slowest(tuning).items())
     console.print(f"Gains for {speeds} m/s; slowest poles {poles}.", highlight=False)
+    if tuning.steady is not None:
+        console.print(
+            f"Keeps a station in water that passes at up to {number(tuning.steady)} m/s.",
+            highlight=False,
+        )
     for reason in tuning.failures:
         console.print(f"[bold red]falls short[/bold red]: {reason}")
     console.print(f"Verdict: {_verdict(tuning)}", highlight=False)
@@ -168,6 +173,7 @@ def _document(tuning: Tuning) -> dict[str, Any]:
         "lookahead": list(tuning.lookahead),
         "fastest": tuning.fastest,
         "sideways": tuning.sideways,
+        "steady": tuning.steady,
         "fit": not tuning.failures,
         "verdict": _verdict(tuning),
         "failures": list(tuning.failures),
