@@ -11,10 +11,15 @@ Processes can share the seeds, and one table is made of what they keep:
 Every run carries all twelve faults, of which at most one sets in before its end, so that all of
 them share one program. Per fault: the largest error of the position believed, from the onset on;
 how long after the onset the sensor is found wrong or silent, or the failsafe of an actuator comes
-on; how long after the fault's end the error is within a metre of that of the same seed without a
-fault and stays so for half a minute, or up to the end; how the runs end, and legs that were
-reached. Of the runs without a fault: how often sensors were rejected or missed, and in how many
-hours.
+on; how long after the fault's end the vehicle has recovered, in two senses that must each last for
+half a minute, or up to the end; how the runs end, and legs that were reached. Of the runs without a
+fault: how often sensors were rejected or missed, and in how many hours.
+
+`recovered` is a vehicle whose position errs by at most a metre more than in the run of the same
+seed without a fault. `as sound` is one whose position, velocity and attitude all err by no more
+than three of the standard deviations that the filter of that run states: it is as good again as
+one that nothing has happened to claims to be. They differ where nothing bounds a position that was
+reckoned for the time of the fault.
 """
 
 import argparse
@@ -37,8 +42,13 @@ from seatrial.spec.scenario import Scenario
 NEVER = 1e5
 """When a fault of another row sets in, s."""
 ONSET = 100.0
+SURE = 3.0
+"""Standard deviations."""
 LASTING = 30.0
 """How long a run must be well again to count as recovered, s."""
+
+KEPT = ("time", "far", "stated")
+"""Of a sound run, for those with a fault."""
 
 FAULTS = {
     "otter-survey": {
@@ -92,10 +102,9 @@ def found(
     summary = recording.summary.vehicles[vehicle.name]
     t = data.time.values
     alive = np.isfinite(data.position.values[:, 0])
-    t, far = (
-        t[alive],
-        np.linalg.norm((data.estimate_position - data.position).values, axis=1)[alive],
-    )
+    t = t[alive]
+    errors, stated = (part[:, alive] for part in misjudged(data))
+    far = errors[0]
     wrong, silent = (
         data[f"estimate_{what}"].values[alive].astype(int) for what in ("rejected", "silent")
     )
@@ -108,7 +117,7 @@ def found(
         ),
     }
     if chosen is None:
-        return result | {"error": float(far.max()), "time": t, "far": far}
+        return result | {"error": float(far.max()), "time": t, "far": far, "stated": stated}
     late, after = t >= ONSET, t >= ONSET + lasts
     target = chosen.partition(":")[0]
     names = [s.name for s in vehicle.sensors]
@@ -119,13 +128,30 @@ def found(
         heard = data.failsafes.values[alive].astype(int) != 0
     detected = t[late & heard]
     well = far <= np.interp(t, sound["time"], sound["far"]) + 1.0
+    bounds = [SURE * np.interp(t, sound["time"], one) for one in sound["stated"]]
+    as_sound = np.all(errors <= bounds, axis=0)
     depth = np.abs(data.estimate_position.values[alive, 2] - data.position.values[alive, 2])
     return result | {
         "error": float(far[late].max()),
         "depth": float(depth[late].max()),
         "detect": float(detected[0] - ONSET) if len(detected) else np.nan,
         "recover": recovered(t[after], well[after]) - ONSET - lasts,
+        "as_sound": recovered(t[after], as_sound[after]) - ONSET - lasts,
     }
+
+
+def misjudged(data: Any) -> tuple[np.ndarray, np.ndarray]:
+    """(3, T) by how much position, velocity and attitude err, m, m/s and rad, and the roots of the
+    summed variances that are stated of them."""
+    off = data.estimate_attitude.values * data.attitude.values
+    turned = 2.0 * np.arccos(np.clip(np.abs(np.sum(off, axis=1)), 0.0, 1.0))
+    errors = [
+        np.linalg.norm((data.estimate_position - data.position).values, axis=1),
+        np.linalg.norm((data.estimate_velocity - data.velocity).values, axis=1),
+        turned,
+    ]
+    names = ("estimate_deviation", "estimate_velocity_deviation", "estimate_attitude_deviation")
+    return np.array(errors), np.array([np.linalg.norm(data[n].values, axis=1) for n in names])
 
 
 def recovered(t: np.ndarray, well: np.ndarray) -> float:
@@ -154,6 +180,8 @@ def row(runs: list[dict[str, Any]]) -> dict[str, Any]:
         "slowest_to_detect_s": worst("detect"),
         "slowest_to_recover_s": worst("recover"),
         "recovered": sum(bool(np.isfinite(r.get("recover", np.nan))) for r in runs),
+        "slowest_as_sound_s": worst("as_sound"),
+        "as_sound": sum(bool(np.isfinite(r.get("as_sound", np.nan))) for r in runs),
         "ended": dict(Counter(r["status"] for r in runs)),
         "legs_reached": round(float(np.mean([r["reached"] for r in runs])), 3),
     }
@@ -171,7 +199,7 @@ def sail(name: str, seeds: range) -> dict[str, list[dict[str, Any]]]:
         runs = [found(sink, fault, lasts, s) for sink, s in zip(sinks, sound, strict=True)]
         if fault is None:
             sound = runs
-            runs = [{k: v for k, v in r.items() if k not in ("time", "far")} for r in runs]
+            runs = [{k: v for k, v in r.items() if k not in KEPT} for r in runs]
         found_of[fault or "none"] = runs
         print(fault or "none", row(runs), file=sys.stderr, flush=True)
     return found_of

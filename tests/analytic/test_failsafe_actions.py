@@ -56,7 +56,8 @@ def state(action):
         expected=none,
         doubt=none,
         dead=none,
-        force=none,
+        made=none,
+        drag=none,
         slow=none,
     )
 
@@ -162,17 +163,45 @@ def test_a_vehicle_that_does_half_of_what_it_is_told_does_not_answer_and_a_swing
     strength, against = np.array([1.0, 0.5, 1.0]), np.array([0.0, 0.0, -15.0])
     none = jnp.zeros((0, 3))
     still = jnp.zeros((1, 3))
-    watched = state(ACTIONS)._replace(force=still, slow=still, heard=none)
+    watched = state(ACTIONS)._replace(made=still[None], drag=still, slow=still, heard=none)
     listen = jax.jit(guarding.listen)
     v, found = np.zeros(3), []
     for k in range(1200):
         order = 60.0 + 10.0 * np.sin(0.3 * k * period)
         swell = 60.0 * np.sin(0.9 * k * period)
         v = v + period / mass * (strength * order + against + swell - drag * v)
-        wrench = jnp.zeros((6, 3)).at[0].set(order)
-        watched, missing = listen(answer, watched, wrench, jnp.zeros((6, 3)).at[0].set(v))
-        found.append(np.asarray(missing))
+        made = jnp.zeros((1, 6, 3)).at[0, 0].set(order)
+        watched, missing = listen(answer, watched, made, jnp.zeros((6, 3)).at[0].set(v))
+        found.append(np.asarray(guarding.unanswered(answer, missing)))
     found = np.array(found)
+    strength = np.asarray(guarding.strength_of(answer, watched, missing))
+    assert strength[0, 1] == pytest.approx(0.5, abs=0.06)  # a swell is left in the averages
     assert not found[:, [0, 2]].any()
     assert 200 < np.argmax(found[:, 1]) < 600
     assert found[600:, 1].all()
+
+
+def test_of_two_thrusters_the_weak_one_is_told_and_a_net_on_the_hull_is_neither():
+    """Of four vehicles that turn: well, the left one a third as strong, the right one lost, and
+    well with a net, which takes surge alone."""
+    one = jnp.ones((2, 1))
+    answer = guarding.Answer(
+        mass=0.0 * one,
+        linear=0.0 * one,
+        quadratic=0.0 * one,
+        authority=jnp.asarray([[200.0], [80.0]]),
+        most=jnp.asarray(0.35),
+        time=jnp.asarray(30.0),
+        share=jnp.asarray(1.0),
+        dofs=(0, 5),
+    )
+    thrust = np.array([90.0, 60.0])
+    part = np.zeros((2, 6, 4))
+    part[:, 0] = thrust[:, None]
+    part[:, 5] = (0.4 * np.array([1.0, -1.0]) * thrust)[:, None]
+    lost = np.array([[0.0, 2.0 / 3.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]])
+    missing = np.einsum("en,edn->dn", lost, part[:, [0, 5]])
+    missing[0, 3] = 100.0
+    here = state(ACTIONS)._replace(made=jnp.asarray(part[:, [0, 5]]), heard=jnp.zeros((0, 4)))
+    found = guarding.strength_of(answer, here, jnp.asarray(missing) / answer.authority)
+    np.testing.assert_allclose(found, [[1.0, 1.0 / 3.0, 1.0, 1.0], [1.0, 1.0, 0.1, 1.0]], rtol=1e-5)

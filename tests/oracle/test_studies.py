@@ -21,7 +21,7 @@ from seatrial.validation.asvlite.heading import course, turned_back, without_yaw
 from seatrial.validation.consistency import cases
 from seatrial.validation.consistency import voyages as consistency
 from seatrial.validation.missions.cases import Row, keep, kept, named
-from seatrial.validation.missions.voyages import Voyage
+from seatrial.validation.missions.voyages import Voyage, drives, time_given
 
 
 @pytest.fixture(scope="module")
@@ -205,6 +205,13 @@ def test_cases_of_the_missions_are_kept_one_by_one_and_make_one_page(tmp_path):
     assert len(document["missions"]) == 3
     assert claims(document)["99 % of the waypoints are reached in calm"] is False
     assert claims(document)["no vehicle capsizes"] is True
+
+
+def test_missions_are_given_the_same_time_whichever_of_them_sail_together():
+    (drive,) = drives(["smarty"])
+    some = [time_given(drive, "sea state 3", range(k, k + 25), 5) for k in (1, 26, 51, 76)]
+    assert len(set(some)) == 1
+    assert time_given(drive, "sea state 3", range(1, 1000), 5) > some[0]
 
 
 def test_cases_of_the_consistency_are_kept_one_by_one_and_make_one_page(tmp_path):

@@ -198,15 +198,20 @@ def _estimate(time, position, attitude, velocity):
     return np.hstack([*believed, deviation, turned, moved, lost])
 
 
+STATION = (12.0, -7.0)
+"""North and east, m."""
+
+
 def _guidance(time):
     leg = np.searchsorted(LEG_ENDS, time, side="right")
     outcome = np.array([0, *LEG_CODES])[leg]
     off = np.where(leg < 2, 1.5 * np.sin(0.4 * time) - 0.3, 0.0)
     to_go = np.abs(20.0 - (1.3 * time) % 20.0)
     rule = np.where((time > 3.0) & (time < 8.0), 2.0, 0.0)
-    # A course is asked for on the tracks, a heading on the station.
-    asked = [np.where(leg < 2, 2 + 4, 1), np.where(leg < 2, 0.05 * time, 0.5)]
-    asked += [np.where(leg < 2, 1.2, 0.0), np.zeros(len(time))]
+    # A course is asked for on the tracks, a heading and a place on the station.
+    asked = [np.where(leg < 2, 2 + 4, 1 + 64), np.where(leg < 2, 0.05 * time, 0.5)]
+    asked += [np.where(leg < 2, 1.2, 0.0), *np.zeros((3, len(time)))]
+    asked += [np.where(leg < 2, 0.0, part) for part in STATION]
     # The battery runs low, while the position is uncertain for a time.
     low, vague = time > 39.95, (time > 10.45) & (time < 11.95)
     failsafes = np.where(low, 8.0, 0.0) + np.where(vague, 1.0, 0.0)

@@ -254,3 +254,32 @@ def test_an_auv_with_a_jammed_plane_says_so_before_it_is_aground(auvs):
     assert depth[round(10 * second) - 10] == pytest.approx(30.0 - 4.0, abs=0.5)
     assert second < lost.ended_at
     assert lost.status == "grounded"
+
+
+def test_a_boat_with_a_weak_thruster_is_back_on_its_line_once_it_knows_how_weak():
+    """Nothing measures the shaft. The allocation asked both alike and got less to port: with all
+    that was left in use, the boat stayed 2.3 m off its line."""
+    text = """
+kind: scenario
+name: weak
+duration: 260
+world: {name: bay, current: {speed: 0.2, towards_deg: 90}, seabed: {depth: 100}}
+vehicles:
+  - name: boat
+    vehicle: otter
+    feedback: truth
+    sensors: []
+    start: {position: [0, 0, 0], speed: 1.0}
+    faults:
+      - {target: left, kind: reduced, effectiveness: 0.4, start: 100}
+    mission:
+      - {do: goto, waypoints: [[1000, 0]], speed: 2.0}
+"""
+    run = st.run(load_text(text, st.Scenario))
+    ((when, what),) = alarms(run.summary.vehicles["boat"])
+    assert what == "failsafe actuator: warn"
+    assert 110.0 < when < 135.0
+    off = np.abs(run.recording.vehicle("boat")["cross_track_error"].values.ravel())
+    time = run.dataset.time.values
+    assert off[time > 100.0].max() > 1.0
+    assert off[time > 240.0].max() < 0.2

@@ -10,7 +10,7 @@ import record_frames as rf
 from matplotlib.figure import Figure
 
 from seatrial.api import Run
-from seatrial.engine.frames import ActuatorInfo, Event, frames_of
+from seatrial.engine.frames import GUIDANCE, ActuatorInfo, Event, frames_of
 from seatrial.engine.scene import Body, Scene, Timetable
 from seatrial.errors import RecordingError
 from seatrial.figures import plot as figures_plot
@@ -101,6 +101,37 @@ def test_only_what_was_asked_for_is_drawn_in_its_order_and_size(both):
         "Track over ground, north up", "Depth, remus-1 [m]", "Roll, starboard down [°]",
     ]  # fmt: skip
     np.testing.assert_allclose(page.get_size_inches() * 25.4, (180.0, 90.0))
+
+
+def test_loops_in_use_are_drawn_with_what_was_asked_of_them():
+    run = run_of(rf.SENT_BOAT)
+    data = run.vehicle("otter")
+    held = data["setpoint_asked"].values.astype(int) & 64 > 0
+    assert 0 < held.sum() < held.size
+    away = np.hypot(*(data["position"].values[:, :2] - rf.STATION).T)
+    (line,) = axes_of(figure(run))["Off the station [m]"].get_lines()
+    np.testing.assert_allclose(line.get_ydata()[held], away[held])
+    assert np.isnan(line.get_ydata()[~held]).all()
+    assert not any(title.startswith("Speed to starboard") for title in axes_of(figure(run)))
+
+    frames = run.source.frames
+    boat = frames.vehicles["otter"]
+    guidance = boat.guidance.copy()
+    for name, value in (("asked", 4.0 + 16.0 + 32.0), ("sway", 0.3), ("yaw_rate", -0.1)):
+        guidance[:, GUIDANCE.index(name)] = value
+    memory = MemoryRecorder()
+    memory.open(run.header)
+    memory.write(frames_of(frames.time, {"otter": dataclasses.replace(boat, guidance=guidance)}))
+    memory.close(run.summary)
+    drawn = axes_of(figure(memory.recording()))
+    for title, asked in (
+        ("Speed to starboard, over ground [m/s]", 0.3),
+        ("Yaw rate, to starboard [°/s]", np.degrees(-0.1)),
+    ):
+        was, wanted = drawn[title].get_lines()
+        assert not np.allclose(was.get_ydata(), asked)
+        np.testing.assert_allclose(wanted.get_ydata(), asked)
+    assert "Off the station [m]" not in drawn
 
 
 def test_stretch_of_time_and_vehicles_are_all_that_is_left(both):

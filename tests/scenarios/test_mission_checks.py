@@ -223,6 +223,16 @@ DOUBTED = {
         {"task": "{do: hold, position: [5, 0], heading_deg: 90, duration: 5}"},
         r"hold 1.*heading of 90° on station, which otter cannot hold",
     ),
+    "a station in a current that turns it away": (
+        {
+            "vehicle": "bluerov2",
+            "world": "{name: stream, seabed: {depth: 40}, current: {speed: 0.3, towards: 0}}",
+            "extra": """feedback: truth
+    mission: [{do: hold, position: [0, 0, 5], heading_deg: 180, duration: 5}]
+    start: {position: [0, 0, 5]}""",
+        },
+        r"hold 1` is a station in a current of 0.3 m/s.*bluerov2 may.*at most 0.22 m/s on station",
+    ),
     "lines closer than the turning circle": (
         {"task": "{do: survey, area: [[0, 0], [90, 0], [90, 40]], spacing: 8, speed: 1.8}"},
         r"circle is 17.6 m wide at 1.8 m/s, and there are 8 m",

@@ -9,7 +9,7 @@ from sampling import sampled
 from seatrial.cli.running import show_run
 from seatrial.compile.scenario import compile_scenario, plan_of
 from seatrial.engine.engine import Engine
-from seatrial.engine.frames import OUTCOMES
+from seatrial.engine.frames import GUIDANCE, OUTCOMES
 from seatrial.engine.output.gathering import Gatherer
 from seatrial.engine.run import run
 from seatrial.record.memory import MemoryRecorder
@@ -88,12 +88,39 @@ vehicles:
 
 def test_ordered_velocities_are_kept_by_four_rotatable_thrusters():
     watch = watched("wamv-velocity")
-    velocity, leg = watch.get("velocity"), watch.get("guidance")[:, 0]
+    velocity, guidance = watch.get("velocity"), watch.get("guidance")
+    leg = guidance[:, 0]
     asked = [(1.0, 0.0, 0.0), (0.5, 0.0, 0.1), (0.0, 0.3, 0.0), (-0.4, 0.0, 0.0), (0.0, 0.0, 0.15)]
     for number, (surge, sway, turn) in enumerate(asked):
         settled = velocity[leg == number][-100:]
         found = settled[:, [0, 1, 5]].mean(axis=0)
         np.testing.assert_allclose(found, (surge, sway, turn), atol=0.04)
+        told = dict(zip(GUIDANCE, guidance[leg == number][-1], strict=True))
+        assert int(told["asked"]) & ~8 == 4 + 16 + 32  # surge, sway and rate of turn
+        wanted = [told[name] for name in ("surge", "sway", "yaw_rate")]
+        np.testing.assert_allclose(wanted, (surge, sway, turn), atol=1e-12)
+
+
+def test_the_place_that_a_vehicle_holds_is_told_as_what_it_is_asked_for():
+    text = """
+kind: scenario
+name: station
+duration: 20
+world: {name: calm}
+vehicles:
+  - name: craft
+    vehicle: wamv_azimuth
+    feedback: truth
+    sensors: []
+    start: {position: [1, 2, 0]}
+    mission: [{do: hold, position: [4, -3], heading_deg: 30, duration: 10}]
+"""
+    from seatrial.spec.loading import load_text
+
+    told = watched(load_text(text, st.Scenario)).get("guidance")[-1]
+    told = dict(zip(GUIDANCE, told, strict=True))
+    assert int(told["asked"]) & ~8 == 1 + 64  # heading and position
+    assert (told["north"], told["east"]) == (4.0, -3.0)
 
 
 def test_a_fence_keeps_out_what_lies_outside_and_brings_back_what_was_driven_out():

@@ -102,6 +102,10 @@ def expected(truth):
         "setpoint_direction": truth.guidance[:, 8],
         "setpoint_surge": truth.guidance[:, 9],
         "setpoint_depth": truth.guidance[:, 10],
+        "setpoint_sway": truth.guidance[:, 11],
+        "setpoint_yaw_rate": truth.guidance[:, 12],
+        "setpoint_north": truth.guidance[:, 13],
+        "setpoint_east": truth.guidance[:, 14],
     }
 
 

@@ -77,6 +77,8 @@ def show_tuning(
     speeds = ", ".join(number(float(v)) for v in tuning.autopilot.speeds)
     poles = ", ".join(f"{number(growth)} 1/s ({m})" for m, growth in _slowest(tuning).items())
     console.print(f"Gains for {speeds} m/s; slowest poles {poles}.")
+    if tuning.steady is not None:
+        console.print(f"Keeps a station in water that passes at up to {number(tuning.steady)} m/s.")
     for reason in tuning.failures:
         console.print(f"falls short: {reason}", style="red")
     console.print(f"Verdict: {_verdict(tuning)}")
@@ -164,6 +166,7 @@ def _document(tuning: Tuning) -> dict[str, Any]:
         "lookahead": list(tuning.lookahead),
         "fastest": tuning.fastest,
         "sideways": tuning.sideways,
+        "steady": tuning.steady,
         "fit": not tuning.failures,
         "verdict": _verdict(tuning),
         "failures": list(tuning.failures),

@@ -61,12 +61,13 @@ class Linear:
     of degrees of freedom that the vehicle does not control are zero."""
 
 
-def linearise(craft: Craft, speed: float) -> Linear:
-    """Trim at a speed by Newton's method, and the derivatives there."""
+def linearise(craft: Craft, speed: float, dof: int = 0) -> Linear:
+    """Trim at a speed ahead, or to starboard (`dof` 1), by Newton's method, and the derivatives
+    there."""
     x = craft.at_rest
-    x[6] = speed
+    x[6 + dof] = speed
     wrench = np.zeros(6)
-    carried = carried_wrench(craft, speed)
+    carried = carried_wrench(craft, speed if dof == 0 else 0.0)
     free = _free_states(craft)
     demanded = list(craft.dofs)
     # Straight and level: the depth does not change, and neither does the velocity.
@@ -89,7 +90,7 @@ def linearise(craft: Craft, speed: float) -> Linear:
     tilting = np.zeros(12)
     tilting[[6 + dof for dof in (3, 4) if dof not in craft.dofs]] = TILT_RATE
     A = 0.5 * (_evaluate(craft, x + tilting, wrench)[1] + _evaluate(craft, x - tilting, wrench)[1])
-    return Linear(float(x[6]), x, wrench, residual, A, B, carried)
+    return Linear(float(x[6 + dof]), x, wrench, residual, A, B, carried)
 
 
 def _free_states(craft: Craft) -> list[int]:

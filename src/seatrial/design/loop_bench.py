@@ -57,6 +57,9 @@ SLOWEST = 0.4
 """Least speed of the design over the service speed."""
 
 
+STATIONS = ("hold", "stay")
+"""Modes in which a station is kept: at a heading, and at any that it happens to have."""
+
 OwnGains = Mapping[str, Mapping[str, float]]
 """By loop, fields of its `Gains`."""
 
@@ -112,6 +115,8 @@ class Bench:
     """Largest real part of the poles by mode, 1/s."""
     failures: list[str] = dataclasses.field(default_factory=list)
     """Where the design does not keep its own limits."""
+    adrift: list[str] = dataclasses.field(default_factory=list)
+    """Why no station can be kept where the water passes at this speed."""
     lookahead: float = 0.0
     """Of line-of-sight guidance, m."""
     own: OwnGains = dataclasses.field(default_factory=dict)
@@ -123,7 +128,12 @@ class Bench:
 
     def fails(self, mode: str, reason: str) -> None:
         """Note a limit that is not kept."""
-        self.failures.append(f"{mode} at {self.linear.speed:.3g} m/s: {reason}")
+        into = self.adrift if self.standing(mode) else self.failures
+        into.append(f"{mode} at {self.linear.speed:.3g} m/s: {reason}")
+
+    def standing(self, mode: str) -> bool:
+        """Whether the speed of a mode is that of the water, which passes a vehicle on station."""
+        return mode in STATIONS and self.linear.speed > 0.0
 
     @property
     def hovers(self) -> bool:

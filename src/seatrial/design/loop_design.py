@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 from seatrial.design import gains as design
 from seatrial.design.authority import Craft
 from seatrial.design.gains import Gains, Outer, Plant
-from seatrial.design.linearisation import linearise, slopes_at
+from seatrial.design.linearisation import Linear, linearise, slopes_at
 from seatrial.design.loop_bench import (
     FROUDE_LIMIT,
     SHARE,
     SLOWEST,
+    STATIONS,
     Bench,
     OwnGains,
     feed_forward,
@@ -101,9 +102,13 @@ def design_loops(
     heading: Law,
     own: OwnGains,
     *,
-    keep_station: bool,
+    resting: Bench | None = None,
 ) -> tuple[Autopilot, Bench]:
-    """The autopilot for one speed, and how it was designed; arguments as those of `tune`."""
+    """The autopilot for one speed, and how it was designed; arguments as those of `tune`.
+
+    A station is kept with the gains of `resting`, whatever the speed of the water that passes; the
+    design without it has its own.
+    """
     bench = Bench(craft, linearise(craft, speed), cruise, period, own=own)
     dofs = craft.dofs
     roll = _level(bench, "roll", 3) if 3 in dofs else None
@@ -133,8 +138,13 @@ def design_loops(
             pitch = _level(bench, "pitch", 4)
     elif not craft.floats and pitch is not None:
         depth, pitch = _dive(bench, pitch), None
-    keeps = keep_station and {0, 1, 5} <= set(dofs)
-    station = _station(bench, waves) if keeps else None
+    station = None
+    if {0, 1, 5} <= set(dofs):
+        if resting is None:
+            station = _station(bench, waves)
+        else:
+            held = ("station surge", "station sway")
+            bench.loops |= {name: resting.loops[name] for name in held}
     if track is not None:
         bench.lookahead = _lookahead(bench, track)
     _review(bench, waves)
@@ -164,7 +174,8 @@ def modes(bench: Bench) -> dict[str, list[str]]:
         "velocity": [*common, "sway", "surge", "yaw rate"],
     }
     if "station surge" in there:
-        found["hold"] = [*common, "station surge", "station sway", "heading"]
+        for mode, turn in zip(STATIONS, ("heading", "yaw rate"), strict=True):
+            found[mode] = [*common, "station surge", "station sway", turn]
     return {mode: [n for n in names if n in there] for mode, names in found.items()}
 
 
@@ -176,12 +187,23 @@ def fastest_sideways(bench: Bench) -> float:
     speed = 0.0
     while speed < 2.0 * bench.cruise + SIDE_SPEED:
         A = slopes_at(bench.craft, bench.linear, 1, speed + SIDE_SPEED)
-        moving = dataclasses.replace(bench, linear=dataclasses.replace(bench.linear, A=A))
-        names = modes(bench)["velocity"]
-        if growth(np.linalg.eigvals(moving.closing(names, bench.loops)[0])) > design.NEUTRAL:
+        if _grows(bench, "velocity", dataclasses.replace(bench.linear, A=A)):
             break
         speed += SIDE_SPEED
     return SIDE_SHARE * speed
+
+
+def stands_across(bench: Bench, speed: float) -> bool:
+    """Whether the loops of a craft at rest keep a station in water that passes from the side."""
+    across = linearise(bench.craft, speed, 1)
+    return not any(_grows(bench, mode, across) for mode in STATIONS)
+
+
+def _grows(bench: Bench, mode: str, linear: Linear) -> bool:
+    """Whether a mode of a craft at rest is unstable where it moves otherwise."""
+    moving = dataclasses.replace(bench, linear=linear)
+    poles = np.linalg.eigvals(moving.closing(modes(bench)[mode], bench.loops)[0])
+    return growth(poles) > design.NEUTRAL
 
 
 def _lookahead(bench: Bench, track: TrackingLoop) -> float:
@@ -375,16 +397,23 @@ def _review(bench: Bench, waves: float | None) -> None:
         for name in names:
             found = _in_company(bench, waves, name, [n for n in names if n != name])
             found = found.of_unstable() if unstable else found
-            if name not in worst or _rank(found) > _rank(worst[name][1]):
+            if bench.standing(mode):
+                _heed(bench, mode, name, found)
+            elif name not in worst or _rank(found) > _rank(worst[name][1]):
                 worst[name] = (mode, found)
     for name, (mode, found) in worst.items():
         bench.report(name, bench.loops[name], found)
-        if found.sensitivity > MOST_COMPANY and not math.isnan(found.phase):
-            bench.fails(
-                mode,
-                f"`{name}` has a sensitivity of {found.sensitivity:.2f} "
-                f"(phase margin {found.phase:.0f}°), more than {MOST_COMPANY:g}",
-            )
+        _heed(bench, mode, name, found)
+
+
+def _heed(bench: Bench, mode: str, name: str, found: Margins) -> None:
+    """Note margins that fall short."""
+    if found.sensitivity > MOST_COMPANY and not math.isnan(found.phase):
+        bench.fails(
+            mode,
+            f"`{name}` has a sensitivity of {found.sensitivity:.2f} "
+            f"(phase margin {found.phase:.0f}°), more than {MOST_COMPANY:g}",
+        )
 
 
 def _rank(found: Margins) -> tuple[bool, float]:

@@ -22,8 +22,8 @@ from seatrial.design.linearisation import (
     linearise,
     service_speed,
 )
-from seatrial.design.loop_bench import SLOWEST, Bench, LoopReport, OwnGains
-from seatrial.design.loop_design import Law, design_loops, fastest_sideways
+from seatrial.design.loop_bench import SLOWEST, STATIONS, Bench, LoopReport, OwnGains
+from seatrial.design.loop_design import Law, design_loops, fastest_sideways, stands_across
 from seatrial.gnc.control.autopilot import Autopilot
 from seatrial.pytree import constant
 
@@ -57,9 +57,9 @@ class ModeReport:
     """The loops that fly together at one speed."""
 
     mode: str
-    """`track`, `velocity` or `hold`."""
+    """`track` or `velocity`; of vehicles that keep a station `hold` (at a heading) and `stay`."""
     speed: float
-    """m/s."""
+    """Through the water, which passes a vehicle on station, m/s."""
     growth: float
     """Largest real part of the poles, those of free positions left out, 1/s."""
 
@@ -83,6 +83,9 @@ class Tuning:
     short, m/s; None for other craft."""
     sideways: float | None
     """The same to the side."""
+    steady: float | None
+    """Speed of the water, along or across, up to which a station is kept by loops within their
+    limits, m/s; None for craft that keep none."""
     top: float | None
     """Speed through the water at which the resistance takes all the thrust, m/s, or the larger of
     `fastest` and `sideways` where that is less; None for a craft without thrust or without end."""
@@ -118,14 +121,11 @@ def tune(
         cruise = cruise_speed(craft) if speed is None else speed
         if level is not None:
             cruise = min(cruise, level)
-        designed = [
-            design_loops(
-                *(craft, v, cruise, period, wave_frequency, heading, own or {}),
-                keep_station=k == 0,
-            )
-            for k, v in enumerate(_speeds(craft, cruise, level))
-        ]
+        options = (cruise, period, wave_frequency, heading, own or {})
+        slowest, *faster = _speeds(craft, cruise, level)
+        designed = [design_loops(craft, slowest, *options)]
         resting = designed[0][1]
+        designed += [design_loops(craft, v, *options, resting=resting) for v in faster]
         limits: dict[str, Any] = {}
         if resting.hovers:
             # Nothing is flown faster than the loops are good for.
@@ -141,9 +141,11 @@ def tune(
             if 1 in craft.dofs:
                 sideways = fastest_sideways(resting)
                 limits["most_sway"] = constant(drag(craft, resting.linear, 1, sideways))
-        top = _top_speed(craft)
+        top, steady = _top_speed(craft), None
         # A station is kept at rest, whatever the speed on the way there.
         station = designed[0][0].station
+        if station is not None:
+            steady = _steady([b for _, b in designed])
         parts = [
             dataclasses.replace(autopilot, station=station, **limits) for autopilot, _ in designed
         ]
@@ -172,6 +174,7 @@ def tune(
         tuple(b.lookahead for _, b in designed) if 5 in craft.dofs else (),
         fastest,
         sideways,
+        steady,
         top if fastest is None else min(max(fastest, sideways or 0.0), top or math.inf),
         tuple(reason for _, b in designed for reason in b.failures),
     )
@@ -236,4 +239,16 @@ def _speeds(craft: Craft, cruise: float, level: float | None) -> list[float]:
 
 def _good(bench: Bench) -> bool:
     """Whether a craft may be flown at a speed: limits kept, and upsets die out soon."""
-    return not bench.failures and max(bench.growths.values()) < -LEAST_DECAY
+    flown = [growth for mode, growth in bench.growths.items() if mode not in STATIONS]
+    return not bench.failures and max(flown) < -LEAST_DECAY
+
+
+def _steady(benches: list[Bench]) -> float:
+    """Speed of the schedule up to which water may pass a station, ahead or aside."""
+    resting, steady = benches[0], 0.0
+    for bench in benches[1:]:
+        speed = bench.linear.speed
+        if bench.adrift or not stands_across(resting, speed):
+            break
+        steady = speed
+    return steady

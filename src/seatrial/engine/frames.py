@@ -40,11 +40,14 @@ ESTIMATE = {
 
 GUIDANCE = (
     *("leg", "outcome", "cross_track", "distance", "rule", "failsafes", "action"),
-    *("asked", "direction", "surge", "depth"),
+    *("asked", "direction", "surge", "depth", "sway", "yaw_rate", "north", "east"),
 )
 """The numbers of `VehicleFrames.guidance`, in order."""
 
-ASKED = {1: "heading", 2: "course", 4: "surge", 8: "depth"}
+ASKED = {
+    **{1: "heading", 2: "course", 4: "surge", 8: "depth"},
+    **{16: "sway", 32: "yaw rate", 64: "position"},
+}
 """What guidance may ask for, as the number `asked` of `GUIDANCE` sums it up."""
 
 

@@ -25,6 +25,13 @@ SURE = 2.0
 SLOW = 0.5
 """Share of the speed at which a slowed vehicle goes on."""
 
+WEAKEST = 0.1
+"""Share of its wrench that a weak effector is left with at least: one that is never asked could not
+be found well again."""
+
+TELLING = 0.75
+"""Share of what is missing, squared, that a single weak effector must tell."""
+
 LEAK_DELAY = 1.0
 """From the first water to the report of the leak detector, s."""
 
@@ -135,13 +142,17 @@ class FailsafeState(NamedTuple):
     """(M, N) count of each."""
     dead: jax.Array
     """(M, N) whether an actuator is left out."""
-    force: jax.Array
-    """(D, N) ordered, less that of the drag, averaged."""
+    made: jax.Array
+    """(E, D, N) what each effector would make of its orders if it were well, averaged."""
+    drag: jax.Array
+    """(D, N) averaged."""
     slow: jax.Array
     """(D, N) velocity through the water, averaged."""
 
 
-def begin(failsafes: Failsafes, position: jax.Array, dtype: jnp.dtype) -> FailsafeState:
+def begin(
+    failsafes: Failsafes, position: jax.Array, effectors: int, dtype: jnp.dtype
+) -> FailsafeState:
     """Nothing is wrong."""
     count, kinds = position.shape[-1], len(FAILSAFES)
     measured = 0 if failsafes.monitors is None else len(failsafes.monitors.channels)
@@ -157,7 +168,8 @@ def begin(failsafes: Failsafes, position: jax.Array, dtype: jnp.dtype) -> Failsa
         expected=none,
         doubt=none,
         dead=none.astype(bool),
-        force=(still := jnp.zeros((len(failsafes.answer.dofs), count), dtype)),
+        made=jnp.zeros((effectors, len(failsafes.answer.dofs), count), dtype),
+        drag=(still := jnp.zeros((len(failsafes.answer.dofs), count), dtype)),
         slow=still,
     )
 
@@ -196,9 +208,10 @@ def compare(
 
 
 def listen(
-    answer: Answer, state: FailsafeState, wrench: jax.Array, through_water: jax.Array
+    answer: Answer, state: FailsafeState, wrenches: jax.Array, through_water: jax.Array
 ) -> tuple[FailsafeState, jax.Array]:
-    """Average what is ordered (6, N) and what the vehicle does, and say whether they differ, (N,).
+    """Average what effectors are to make (E, 6, N) and what the vehicle does, and say what is
+    missing, (D, N) as shares of the authority.
 
     With ⟨x⟩ the average by a first-order lag T, whose rate is (x − ⟨x⟩)/T, the wrench that is
     missing is ⟨τ − d v − d₂ |v| v⟩ − m (v − ⟨v⟩)/T: no acceleration is needed, and waves average
@@ -206,14 +219,42 @@ def listen(
     """
     rows = jnp.asarray(answer.dofs, int)
     v = through_water[rows]
-    left = wrench[rows] - (answer.linear + answer.quadratic * jnp.abs(v)) * v
+    resisted = (answer.linear + answer.quadratic * jnp.abs(v)) * v
     slow = state.slow + answer.share * (v - state.slow)
-    force = state.force + answer.share * (left - state.force)
-    missing = (force - answer.mass * (v - slow) / answer.time) / answer.authority
+    made = state.made + answer.share * (wrenches[:, rows] - state.made)
+    drag = state.drag + answer.share * (resisted - state.drag)
+    needed = drag + answer.mass * (v - slow) / answer.time
     after = state._replace(
-        force=force.astype(state.force.dtype), slow=slow.astype(state.slow.dtype)
+        made=made.astype(state.made.dtype),
+        drag=drag.astype(state.drag.dtype),
+        slow=slow.astype(state.slow.dtype),
     )
-    return after, jnp.sum(missing * missing, axis=0) > answer.most**2
+    return after, (jnp.sum(made, axis=0) - needed) / answer.authority
+
+
+def unanswered(answer: Answer, missing: jax.Array) -> jax.Array:
+    """(N,) whether too much is missing."""
+    found: jax.Array = jnp.sum(missing * missing, axis=0) > answer.most**2
+    return found
+
+
+def strength_of(answer: Answer, state: FailsafeState, missing: jax.Array) -> jax.Array:
+    """Share (E, N) of its wrench that each effector makes, if one of them is weak.
+
+    That which is lacking of the wrench of one effector, x P with 0 ≤ x ≤ 1, is looked for in what
+    is missing, by least squares; the effector that tells it best is the weak one, if it tells it
+    well. What is missing for another reason (a net, a list, two weak effectors) leaves all well.
+    """
+    part = state.made / answer.authority
+    size = jnp.sum(part * part, axis=1)
+    along = jnp.sum(part * missing, axis=1) / jnp.where(size > 0.0, size, 1.0)
+    lost = jnp.clip(jnp.where(size > 0.0, along, 0.0), 0.0, 1.0 - WEAKEST)
+    left = missing - lost[:, None] * part
+    rest = jnp.sum(left * left, axis=1)
+    told = jnp.min(rest, axis=0) < (1.0 - TELLING) * jnp.sum(missing * missing, axis=0)
+    # Of two that act alike the first takes it all: together they make the same.
+    blamed = jnp.arange(len(rest))[:, None] == jnp.argmin(rest, axis=0)
+    return jnp.where(blamed & told, 1.0 - lost, 1.0)
 
 
 def health_of(monitors: Monitors, state: FailsafeState, health: jax.Array) -> jax.Array:

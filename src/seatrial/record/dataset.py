@@ -99,6 +99,10 @@ _GUIDANCE_VARIABLES: dict[str, tuple[str | None, str, str]] = {
     "setpoint_direction": (None, "rad", "heading or course over ground that it asks for"),
     "setpoint_surge": (None, "m s-1", "speed ahead that it asks for"),
     "setpoint_depth": (None, "m", "depth that it asks for"),
+    "setpoint_sway": (None, "m s-1", "speed to starboard that it asks for"),
+    "setpoint_yaw_rate": (None, "rad s-1", "rate of turn that it asks for"),
+    "setpoint_north": (None, "m", "where it is to be, north"),
+    "setpoint_east": (None, "m", "where it is to be, east"),
 }
 """As `_VARIABLES`, of vehicles with a mission; in the order of `GUIDANCE`."""
 _LOOP_VARIABLES = _ESTIMATE_VARIABLES | _GUIDANCE_VARIABLES

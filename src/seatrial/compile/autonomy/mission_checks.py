@@ -248,6 +248,15 @@ class _Check(MissionCase):
             if (stops and speed >= top) or (not stays and made <= 0.0):
                 message = f"cannot be reached: the current of {speed:.2g} m/s is too strong"
                 raise SpecError(self.of(leg, message, expected, mend))
+            bears = self.tuning.steady
+            if stops and leg.kind in (HOLD, DOCK) and bears is not None and speed > bears:
+                yield self.of(
+                    leg,
+                    f"is a station in a current of {speed:.2g} m/s, in which the loops of "
+                    f"{self.vehicle.name} may sway or turn away",
+                    f"a current of at most {bears:.2g} m/s on station",
+                    f"choose a weaker current; `seatrial tune {self.vehicle.name}` tells more",
+                )
             needed = math.hypot(leg.speed - along, across)
             if stays:
                 continue

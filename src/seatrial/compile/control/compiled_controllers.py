@@ -291,14 +291,13 @@ def _allocator(
             raise _UnfitError(
                 f"asks for a wrench of shape {asked.shape}", "six numbers: X Y Z K M N, N and N m"
             )
-        health = None if known.health is None else known.health[:, None]
         found = allocate(
             effectors,
             asked[:, None],
             known.through_water[:, None],
             known.orders[:, None],
             period,
-            health,
+            known.health[:, None],
         )
         return {c.name: row for c, row in zip(channels, found.orders[:, 0], strict=True)}
 
@@ -337,8 +336,6 @@ def _seen(group: Group, truth: bool) -> Situation:
             return np.zeros(shape, dtype)
 
         pilot = group.commander
-        reported = group.faults is not None and bool(pilot.alarms)
-        watched = pilot.failsafes.monitors is not None
         known = Outlook(
             estimate=Belief(*(numbers(n) for n in (3, 4, 3, 6, 3, 3, 3, 6))),
             leg=LegInForce(
@@ -362,7 +359,7 @@ def _seen(group: Group, truth: bool) -> Situation:
             ),
             through_water=numbers(6),
             orders=numbers(group.model.channels),
-            health=numbers(len(pilot.effectors.names)) if reported or watched else None,
+            health=numbers(len(pilot.effectors.names)),
         )
     alone = jax.tree.map(lambda a: a[..., 0], group.initial)
     return Situation(

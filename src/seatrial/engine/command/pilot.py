@@ -135,7 +135,7 @@ class PilotState(NamedTuple):
     achieved: jax.Array
     """(6, N) wrench that they make."""
     asked: jax.Array
-    """(4, N) what guidance asked for last, for the record."""
+    """(8, N) what guidance asked for last, for the record."""
     failsafes: FailsafeState
     stream: jax.Array
     """(3, N) current, NED, where the truth is fed back; zero elsewhere."""
@@ -159,8 +159,8 @@ class Way(NamedTuple):
     believed: Estimate
     leg: Leg
     setpoint: Setpoint
-    health: jax.Array | None
-    """(E, N) share of its wrench that each effector is known to make; None where all are well."""
+    health: jax.Array
+    """(E, N) share of its wrench that each effector is known to make."""
     stopped: jax.Array
     """(N,) whether a failsafe has stopped all actuators."""
 
@@ -218,5 +218,5 @@ class Outlook(NamedTuple):
     """(6,) velocity relative to the water, body axes, for the allocation."""
     orders: jax.Array
     """(A,) last in force."""
-    health: jax.Array | None
+    health: jax.Array
     """(E,) share of its wrench that each effector is known to make."""

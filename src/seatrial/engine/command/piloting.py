@@ -73,8 +73,10 @@ def begin(pilot: Pilot, suite: tuple[Fitted, ...], initial: State, channels: int
         echoes=None if sight is None else echoes.begin(sight, count, dtype),
         orders=jnp.zeros((channels, count), dtype),
         achieved=jnp.zeros((6, count), dtype),
-        asked=jnp.zeros((4, count), dtype),
-        failsafes=guarding.begin(pilot.failsafes, initial.position, dtype),
+        asked=jnp.zeros((8, count), dtype),
+        failsafes=guarding.begin(
+            pilot.failsafes, initial.position, len(pilot.effectors.names), dtype
+        ),
         stream=jnp.zeros_like(initial.position),
         soundings=()
         if terrain is None
@@ -187,14 +189,21 @@ def _as_wished(wishes: Wishes, believed: Estimate, own: Setpoint) -> Setpoint:
 
 
 def _asked(setpoint: Setpoint) -> jax.Array:
-    """(4, N) as the last numbers of `frames.GUIDANCE` tell it."""
-    rows = [setpoint.heading, setpoint.course, setpoint.velocity[0], setpoint.depth]
+    """(8, N) as the last numbers of `frames.GUIDANCE` tell it."""
+    s = setpoint
+    # Beside a heading or a course the rate of turn is fed forward, and beside a position no sway is
+    # heeded.
+    steered = jnp.isfinite(s.heading) | jnp.isfinite(s.course)
+    yaw_rate = jnp.where(steered, jnp.nan, s.yaw_rate)
+    sway = jnp.where(jnp.isfinite(s.position[0]), jnp.nan, s.velocity[1])
+    rows = [s.heading, s.course, s.velocity[0], s.depth, sway, yaw_rate, *s.position[:2]]
     given = [jnp.isfinite(row) for row in rows]
-    heading, course, surge, depth = (
+    heading, course, *others = (
         jnp.where(there, row, 0.0) for there, row in zip(given, rows, strict=True)
     )
-    which = sum((1 << i) * there for i, there in enumerate(given))
-    return jnp.stack([jnp.asarray(which), jnp.where(given[0], heading, course), surge, depth])
+    # North and east are asked for together.
+    which = sum((1 << i) * there for i, there in enumerate(given[:-1]))
+    return jnp.stack([jnp.asarray(which), jnp.where(given[0], heading, course), *others])
 
 
 def steer(pilot: Pilot, memory: PilotState, way: Way) -> tuple[PilotState, jax.Array]:

@@ -7,6 +7,7 @@ from seatrial.engine.command.belief import through_water
 from seatrial.engine.command.pilot import Pilot, PilotState
 from seatrial.gnc import failsafes as guarding
 from seatrial.gnc import mission as legs
+from seatrial.gnc.allocation import wrenches
 from seatrial.gnc.failsafes import FailsafeState
 from seatrial.gnc.navigation import dispatch as navigation
 from seatrial.gnc.types import Estimate
@@ -22,21 +23,25 @@ def guard(
     since: jax.Array | None,
     busy: jax.Array,
     t: jax.Array,
-) -> tuple[FailsafeState, jax.Array | None]:
-    """Failsafes after this instant, and the health of the effectors."""
-    state, monitors = memory.failsafes, pilot.failsafes.monitors
-    health = _health(pilot, since, t)
+) -> tuple[FailsafeState, jax.Array]:
+    """Failsafes after this instant, and the health (A, N) of the effectors."""
+    state, monitors, answer = memory.failsafes, pilot.failsafes.monitors, pilot.failsafes.answer
+    dtype, row = believed.position.dtype, FAILSAFES.index("actuator")
+    health = jnp.ones((len(pilot.effectors.names), *busy.shape), dtype)
+    health = _reported(pilot, since, t, health)
     if monitors is not None:
-        armed = pilot.failsafes.action[FAILSAFES.index("actuator")] > 0
+        armed = pilot.failsafes.action[row] > 0
         state = guarding.compare(monitors, state, memory.orders, armed)
-        if health is None:
-            shape = (len(pilot.effectors.names), *busy.shape)
-            health = jnp.ones(shape, believed.position.dtype)
         health = guarding.health_of(monitors, state, health)
-    state, unanswered = guarding.listen(
-        pilot.failsafes.answer, state, memory.achieved, through_water(believed)
-    )
-    well = ~unanswered if health is None else jnp.all(health > 0.0, axis=0) & ~unanswered
+    through = through_water(believed)
+    made = wrenches(pilot.effectors, through, memory.orders)
+    state, missing = guarding.listen(answer, state, made, through)
+    works = jnp.all(health > 0.0, axis=0)
+    well = works & ~guarding.unanswered(answer, missing)
+    # Of one that is dead it is not known what it still does: then nobody else is blamed.
+    weak = state.on[row] & works
+    strength = guarding.strength_of(answer, state, missing).astype(dtype)
+    health = jnp.where(weak, strength, health)
     spread = jnp.zeros_like(believed.position[0])
     if pilot.navigator is not None:
         spread = navigation.spread(memory.filter).astype(spread.dtype)
@@ -57,11 +62,10 @@ def guard(
     return state, health
 
 
-def _health(pilot: Pilot, since: jax.Array | None, t: jax.Array) -> jax.Array | None:
-    """Share (A, N) of its wrench that each effector is reported to make; None without reports."""
-    if since is None or not pilot.alarms:
-        return None
-    health = jnp.ones((len(pilot.effectors.names), *since.shape[1:]), since.dtype)
+def _reported(pilot: Pilot, since: jax.Array | None, t: jax.Array, health: jax.Array) -> jax.Array:
+    """Health (A, N) less that of effectors that are reported to be of no use."""
+    if since is None:
+        return health
     for alarm in pilot.alarms:
         reported = t >= since[alarm.fault] + alarm.delay
         health = health.at[alarm.effector].multiply(jnp.where(reported, 0.0, 1.0))

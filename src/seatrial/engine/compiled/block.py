@@ -109,7 +109,7 @@ def allocation(
     wrench: jax.Array,
     through_water: jax.Array,
     orders: jax.Array,
-    health: jax.Array | None,
+    health: jax.Array,
     period: float,
 ) -> jax.Array:
     """Orders that make a wrench."""

@@ -73,6 +73,7 @@ class Panels:
         self._time_label = f"time [{unit}]"
         self._makers: dict[str, Callable[[bool], list[Panel]]] = {
             "speed": self._speed,
+            "sway": self._sway,
             "heave": self._heave,
             "depth": self._depth,
             "roll": partial(self._angle, "roll", "Roll, starboard down"),
@@ -80,6 +81,7 @@ class Panels:
             "heading": self._heading,
             "yaw_rate": self._yaw_rate,
             "off_track": self._off_track,
+            "off_station": self._off_station,
             "distances": self._distances,
             "estimate": self._estimate,
             "timeline": self._timelines,
@@ -111,17 +113,25 @@ class Panels:
 
     def telling(self) -> list[Panel]:
         """Those in which something happens, in reading order: motion, mission, actuators, sea."""
-        found = {n: make(False) for n, make in self._makers.items() if n != "yaw_rate"}
-        motions = ("speed", "heave", "depth", "roll", "pitch", "heading")
+        found = {n: make(False) for n, make in self._makers.items()}
+        turning = found.pop("yaw_rate")
+        motions = ("speed", "sway", "heave", "depth", "roll", "pitch", "heading")
         first = [panel for name in motions for panel in found.pop(name)]
         rest = [panel for some in found.values() for panel in some]
         even = (len(first) + len(rest)) % 2 == 0
-        return [*first, *([] if even else self._yaw_rate(False)), *rest]
+        return [*first, *([] if even and not self._asking("yaw rate") else turning), *rest]
 
     # ------------------------------------------------------------------ motion
 
     def _speed(self, asked: bool) -> list[Panel]:
         return [self._panel("Speed over ground", "m/s", self._plot.speed)]
+
+    def _sway(self, asked: bool) -> list[Panel]:
+        """Of those whose sway is controlled."""
+        sideways = [x.data["velocity"].sel(body_axis="starboard").values for x in self._lines]
+        if not asked and not (self._asking("sway") and _moves(sideways, "m/s")):
+            return []
+        return [self._panel("Speed to starboard, over ground", "m/s", self._plot.sway)]
 
     def _heave(self, asked: bool) -> list[Panel]:
         surface = [x for x in self._lines if x.vehicle.craft == "surface"]
@@ -143,25 +153,17 @@ class Panels:
             found: Array = np.degrees(data["euler"].sel(angle=name).values)
             return found
 
-        return self._moving(title, "°", values, asked)
+        if not asked and not _moves([values(x.data) for x in self._lines], "°"):
+            return []
+        return [self._panel(title, "°", partial(self._plot.lines, values))]
 
     def _heading(self, asked: bool) -> list[Panel]:
         return [self._panel("Heading, clockwise from north", "°", self._plot.heading)]
 
     def _yaw_rate(self, asked: bool) -> list[Panel]:
-        def values(data: "xarray.Dataset") -> Array:
-            rate = data["angular_velocity"].sel(body_axis="down").values
-            found: Array = np.degrees(rate)
-            return found
-
-        return self._moving("Yaw rate, to starboard", "°/s", values, asked)
-
-    def _moving(
-        self, title: str, unit: str, values: Callable[["xarray.Dataset"], Array], asked: bool
-    ) -> list[Panel]:
-        if not asked and not _moves([values(x.data) for x in self._lines], unit):
+        if not asked and not _moves([series.turning(x.data) for x in self._lines], "°/s"):
             return []
-        return [self._panel(title, unit, partial(self._plot.lines, values))]
+        return [self._panel("Yaw rate, to starboard", "°/s", self._plot.yaw_rate)]
 
     # ------------------------------------------------------------------ mission and navigation
 
@@ -171,6 +173,13 @@ class Panels:
             return []
         title = "Off the track, to starboard" + self._of(sent)
         return [self._panel(title, "m", partial(self._plot.off_track, sent))]
+
+    def _off_station(self, asked: bool) -> list[Panel]:
+        sent = [x for x in self._plot.sent if series.asks(x.data, "position").any()]
+        if not sent:
+            return []
+        title = "Off the station" + self._of(sent)
+        return [self._panel(title, "m", partial(self._plot.off_station, sent))]
 
     def _estimate(self, asked: bool) -> list[Panel]:
         filtered = [x for x in self._lines if x.vehicle.estimated]
@@ -278,6 +287,10 @@ class Panels:
         return [self._panel(title, "m/s", partial(self._plot.north_east, variable))]
 
     # ------------------------------------------------------------------
+
+    def _asking(self, what: str) -> bool:
+        """Whether guidance of some vehicle asks for something of `ASKED`."""
+        return any(series.asks(x.data, what).any() for x in self._plot.sent)
 
     def _there(self, variable: str) -> bool:
         """Whether there is any of it; a Zarr store leaves some variables out."""

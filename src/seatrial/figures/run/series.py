@@ -64,6 +64,17 @@ class Plot:
         self.lines(lambda d: d["speed"], axes)
         return [ASKED] if self._asked(axes, lambda d: _asked(d, "surge")) else []
 
+    def sway(self, axes: "Axes", width: float) -> list[Name]:
+        """Speed to starboard over ground, and what was asked for."""
+        self.lines(lambda d: d["velocity"].sel(body_axis="starboard"), axes)
+        return [ASKED] if self._asked(axes, lambda d: _asked(d, "sway")) else []
+
+    def yaw_rate(self, axes: "Axes", width: float) -> list[Name]:
+        """Rate of turn, and what was asked for."""
+        self.lines(turning, axes)
+        asked = self._asked(axes, lambda d: np.degrees(_asked(d, "yaw rate")))
+        return [ASKED] if asked else []
+
     def heading(self, axes: "Axes", width: float) -> list[Name]:
         """Heading, and what was asked for; where that is a course, the course that was made too."""
         from matplotlib.ticker import MaxNLocator
@@ -71,9 +82,9 @@ class Plot:
         # A heading that crosses north would jump by 360°: let it run on instead.
         self.lines(_heading, axes)
         names = []
-        if any(_asks(x.data, "course").any() for x in self._sent()):
-            for x in self._sent():
-                made = np.where(_asks(x.data, "course"), _course(x.data), np.nan)
+        if any(asks(x.data, "course").any() for x in self.sent):
+            for x in self.sent:
+                made = np.where(asks(x.data, "course"), _course(x.data), np.nan)
                 course = _beside(_heading(x.data), made)
                 axes.plot(self.time(x.data), course, color=x.colour, lw=0.7, alpha=0.45)
             names.append(("course made", _LIGHT_GREY, "-"))
@@ -104,7 +115,7 @@ class Plot:
             deepest = max(deepest, float(x.data["depth"].values.max(initial=0.0)))
         if self._bottom(axes, submerged, deepest):
             names.append(("seabed", SEABED, "-"))
-        dives = [x for x in self._sent() if x in submerged]
+        dives = [x for x in self.sent if x in submerged]
         if self._asked(axes, lambda d: _asked(d, "depth"), dives):
             names.append(ASKED)
         axes.invert_yaxis()
@@ -135,6 +146,14 @@ class Plot:
             tracks = [k for k, leg in enumerate(x.vehicle.legs) if leg.kind == "track"]
             on_track = np.isin(x.data["leg"], tracks)
             self._line(axes, x, np.where(on_track, x.data["cross_track_error"], np.nan))
+        return []
+
+    def off_station(self, sent: list[Line], axes: "Axes", width: float) -> list[Name]:
+        """Distance from the place that is to be held, with gaps where there is none."""
+        for x in sent:
+            held = np.stack([x.data["setpoint_north"].values, x.data["setpoint_east"].values], -1)
+            away = np.linalg.norm(x.data["position"].values[:, :2] - held, axis=-1)
+            self._line(axes, x, np.where(asks(x.data, "position"), away, np.nan))
         return []
 
     def position_error(self, filtered: list[Line], axes: "Axes", width: float) -> list[Name]:
@@ -187,7 +206,8 @@ class Plot:
         self.lines(lambda d: d[variable].sel(axis="east"), axes, alpha=0.45)
         return [("to north", _GREY, "-"), ("to east", _LIGHT_GREY, "-")]
 
-    def _sent(self) -> list[Line]:
+    @property
+    def sent(self) -> list[Line]:
         """Vehicles with a mission whose setpoints were recorded."""
         return [x for x in self.all if x.vehicle.legs and "setpoint_surge" in x.data]
 
@@ -199,7 +219,7 @@ class Plot:
     ) -> bool:
         """What guidance asked for, dashed and dark; returns whether it asked for anything."""
         wanted = [
-            (self.time(x.data), values(x.data)) for x in (self._sent() if some is None else some)
+            (self.time(x.data), values(x.data)) for x in (self.sent if some is None else some)
         ]
         wanted = [(time, line) for time, line in wanted if np.isfinite(line).any()]
         for time, line in wanted:
@@ -215,6 +235,19 @@ def scale_of(unit: str) -> float:
 def unit_of(unit: str) -> str:
     """In which a channel is shown."""
     return "°" if unit == "rad" else unit
+
+
+def turning(data: "xarray.Dataset") -> Array:
+    """Rate of turn, degrees per second."""
+    found: Array = np.degrees(data["angular_velocity"].sel(body_axis="down").values)
+    return found
+
+
+def asks(data: "xarray.Dataset", what: str) -> NDArray[np.bool_]:
+    """When guidance asks for something of `ASKED`."""
+    bit = next(bit for bit, word in ASKED_BITS.items() if word == what)
+    found: NDArray[np.bool_] = (data["setpoint_asked"].values.astype(np.int64) & bit) > 0
+    return found
 
 
 def _heading(data: "xarray.Dataset") -> Array:
@@ -237,21 +270,15 @@ def _course(data: "xarray.Dataset") -> Array:
 
 def _asked_heading(data: "xarray.Dataset") -> Array:
     """Heading or course that guidance asks for, degrees."""
-    steered = _asks(data, "heading") | _asks(data, "course")
+    steered = asks(data, "heading") | asks(data, "course")
     asked = np.where(steered, np.degrees(data["setpoint_direction"].values), np.nan)
     return _beside(_heading(data), asked)
 
 
-def _asks(data: "xarray.Dataset", what: str) -> NDArray[np.bool_]:
-    """When guidance asks for something of `ASKED`."""
-    bit = next(bit for bit, word in ASKED_BITS.items() if word == what)
-    found: NDArray[np.bool_] = (data["setpoint_asked"].values.astype(np.int64) & bit) > 0
-    return found
-
-
 def _asked(data: "xarray.Dataset", what: str) -> Array:
     """What guidance asks for; NaN where it does not."""
-    found: Array = np.where(_asks(data, what), data[f"setpoint_{what}"].values, np.nan)
+    name = f"setpoint_{what.replace(' ', '_')}"
+    found: Array = np.where(asks(data, what), data[name].values, np.nan)
     return found
 
 

@@ -78,10 +78,19 @@ def allocate(
 
 def wrench(effectors: Effectors, through_water: jax.Array, orders: jax.Array) -> jax.Array:
     """What orders (C, N), whoever gave them, make: (6, N) in body axes."""
+    return jnp.sum(wrenches(effectors, through_water, orders), axis=0)
+
+
+def wrenches(effectors: Effectors, through_water: jax.Array, orders: jax.Array) -> jax.Array:
+    """The same of each effector that is well, (A, 6, N)."""
     wide = jax.tree.map(_widened, effectors)
     now = _instant(wide, _widened(through_water), _widened(orders), 0.0, None)
     efforts = _cartesian(wide, thrusts(wide.curves, now.last, now.inflow), now.angle)
-    return programme.times(now.columns, efforts)
+    parts = now.columns * efforts[:, None]
+    count = len(wide.channels)
+    if wide.azimuths is None:
+        return parts
+    return parts[:count].at[jnp.asarray(wide.azimuths.effectors)].add(parts[count:])
 
 
 def _widened(a: jax.Array) -> jax.Array:

@@ -68,6 +68,9 @@ STREAM = 0.3 * np.array([math.cos(math.radians(70.0)), math.sin(math.radians(70.
 SLACK, SLOWEST = 1.5, 0.25
 """Time that a mission is given, over what its legs take at the vehicle's own speed through the
 water, and the least of that speed that counts as made good."""
+TIMED = range(1, 101)
+"""Seeds of which the longest mission tells the time that all are given: it does not matter then
+which of them sail together."""
 FRAME = 0.5
 """Of the recording, s."""
 WAVES = 30.0
@@ -180,10 +183,7 @@ def sail_missions(drive: Drive, sea: str, feedback: str, seeds: range, count: in
     """The missions of all seeds at once; what is doubtful about them is what is looked for."""
     missions = [waypoints(drive, seed, count) for seed in seeds]
     start = [0.0, 0.0, 8.0 if drive.under_water else 0.0]
-    ways = [np.diff(np.array([start, *m]), axis=0) for m in missions]
-    stream = STREAM if sea != "calm" else 0.0 * STREAM
-    longest = max(float(np.sum(_takes(way, drive.speed, stream))) for way in ways)
-    duration = 60.0 * math.ceil(SLACK * longest / 60.0) + 60.0
+    duration = time_given(drive, sea, seeds, count)
     text = """
 kind: scenario
 name: missions
@@ -222,6 +222,16 @@ vehicles:
         _judge(drive, seed, one.recording(), ending.summary.status)
         for seed, one, ending in zip(seeds, kept, endings, strict=True)
     ]
+
+
+def time_given(drive: Drive, sea: str, seeds: range, count: int) -> float:
+    """Duration of the runs, s: whole minutes."""
+    start = [0.0, 0.0, 8.0 if drive.under_water else 0.0]
+    drawn = (waypoints(drive, seed, count) for seed in {*TIMED, *seeds})
+    ways = (np.diff(np.array([start, *m]), axis=0) for m in drawn)
+    stream = STREAM if sea != "calm" else 0.0 * STREAM
+    longest = max(float(np.sum(_takes(way, drive.speed, stream))) for way in ways)
+    return 60.0 * math.ceil(SLACK * longest / 60.0) + 60.0
 
 
 def _takes(ways: Array, speed: float, stream: Array) -> Array:
