@@ -4,6 +4,9 @@ All by Mitsuba's scalar variant (see conftest), which runs wherever the suite do
 """
 
 import math
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -265,6 +268,30 @@ def test_waves_gather_light_but_make_none():
 
 def _towards(stage):
     return light.refracted(stage.sky.sun_direction[:, None])[:, 0]
+
+
+EMPTY = """
+import numpy as np
+from seatrial.geometry.rays import RayScene
+from seatrial.ocean import Ocean
+from seatrial.render.picture import Lens, Shot, Stage
+from seatrial.render.sky import Sky
+from seatrial.render.traced.settings import Tracing
+from seatrial.render.traced.tracer import Tracer
+from seatrial.render.water import medium
+
+stage = Stage(RayScene([]), Ocean(water=None), Sky(0.9, 0.0), medium("I"))
+shot = Shot(np.array([0.0, 0.0, 5.0]), np.array([1.0, 0.0, 0.0, 0.0]), 0.0, Lens(4, 3, 4.0))
+assert Tracer(stage).render(shot, Tracing(4, denoise="none"))["colour"].min() > 0.0
+"""
+
+
+def test_water_without_anything_in_it_is_a_picture_too():
+    """In a process of its own, in which nothing has been built before, by what is fastest here."""
+    asked, free = [sys.executable, "-c", EMPTY], dict(os.environ)
+    free.pop(backend.CHOICE, None)
+    ended = subprocess.run(asked, env=free, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
 
 
 def test_a_tracer_says_what_it_cannot_do(monkeypatch):

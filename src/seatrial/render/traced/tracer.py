@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from seatrial.render.picture import NOTHING, SURFACE, Passes, Shot, Stage
 from seatrial.render.traced import plain
-from seatrial.render.traced.backend import Backend, backend
+from seatrial.render.traced.backend import Backend, backend, mitsuba
 from seatrial.render.traced.denoise import Picture, denoised
 from seatrial.render.traced.lighting import light
 from seatrial.render.traced.lighting.background import background, fogged
@@ -146,6 +146,7 @@ class Tracer:
     @property
     def _follow(self) -> Callable[..., Split]:
         """Paths of light, by a kernel of ours or by Mitsuba's own integrators."""
+        mitsuba()  # chooses what it runs on, also where there is nothing to be built
         if self.backend.compiled:
             from seatrial.render.traced import transport
 
