@@ -51,6 +51,7 @@ picture in wavelengths is the mean of pictures in them. Lamps, sky and surfaces 
 within a band.
 """
 
+import math
 from dataclasses import dataclass
 from functools import cache
 from typing import get_args
@@ -204,7 +205,7 @@ def mean_cosine(backward: float) -> float:
     """Of Henyey and Greenstein's phase function that sends such a share of the light back."""
 
     def more(g: float) -> float:
-        return (1.0 - g) / (2.0 * g) * ((1.0 + g) / np.sqrt(1.0 + g * g) - 1.0) - backward
+        return (1.0 - g) / (2.0 * g) * ((1.0 + g) / math.hypot(1.0, g) - 1.0) - backward
 
     return float(brentq(more, 1e-6, 1.0))
 
