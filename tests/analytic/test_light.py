@@ -129,6 +129,16 @@ def test_turbidity_adds_sediment_and_wavelengths_surround_the_bands():
     assert np.all((spread.min(axis=0) < clear.absorption) & (clear.absorption < spread.max(axis=0)))
 
 
+@pytest.mark.parametrize("name", ["I", "IB", "9C"])
+def test_the_phase_function_sends_back_what_the_water_does(name):
+    """Henyey and Greenstein's, added up over the backward half, against bb / b."""
+    kind = water.medium(name)
+    g, cosine = kind.mean_cosine, np.linspace(-1.0, 0.0, 20_001)
+    phase = 0.5 * (1.0 - g * g) / (1.0 + g * g - 2.0 * g * cosine) ** 1.5
+    backward = np.trapezoid(phase, cosine)
+    assert backward == pytest.approx(kind.backscatter.sum() / kind.scattering.sum(), rel=1e-4)
+
+
 def test_the_fjord_is_the_seeds():
     fjord = water.medium("fjord")
     np.testing.assert_allclose(fjord.scattering, 0.125 * np.array([0.014061, 0.146473, 0.34509]))

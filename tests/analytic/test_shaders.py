@@ -30,6 +30,7 @@ from test_camera import (
     test_the_picture_darkens_towards_its_corners,  # noqa: F401
     test_the_same_sample_has_the_same_bytes_alone_or_among_others,  # noqa: F401
     test_the_sun_glints_where_a_mirror_would_show_it,  # noqa: F401
+    test_what_stands_out_of_the_water_is_seen_from_below_however_it_is_described,  # noqa: F401
 )
 
 import craft

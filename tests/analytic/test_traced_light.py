@@ -4,6 +4,9 @@ All by Mitsuba's scalar variant (see conftest), which runs wherever the suite do
 """
 
 import math
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -15,6 +18,7 @@ from seatrial.geometry.bodies import Body
 from seatrial.geometry.mesh import box
 from seatrial.geometry.rays import RayScene
 from seatrial.ocean import Ocean
+from seatrial.render.live.solids import Shader
 from seatrial.render.picture import Aperture, Lens, Light, Shot, Stage
 from seatrial.render.sky import Sky
 from seatrial.render.traced import backend, plain
@@ -26,7 +30,7 @@ from seatrial.render.traced.split import AIR, Water
 from seatrial.render.traced.things import meshes, surfaces
 from seatrial.render.traced.tracer import Tracer
 from seatrial.render.traced.view import View
-from seatrial.render.water import Medium
+from seatrial.render.water import Medium, medium
 
 NIGHT = Sky(-0.5, 0.0)
 LEVEL = np.array([1.0, 0.0, 0.0, 0.0])
@@ -265,6 +269,46 @@ def test_waves_gather_light_but_make_none():
 
 def _towards(stage):
     return light.refracted(stage.sky.sun_direction[:, None])[:, 0]
+
+
+@pytest.mark.parametrize("name", ["I", "III", "9C"])
+def test_deep_water_sends_as_much_light_up_as_gordon_brown_and_jacobs_say(name):
+    """R = 0.33 bb / (a + bb) of daylight just below the surface, with an upward radiance of π / Q
+    of that; Q of the sea is 3 to 5.6 (Morel and Gentili 1996, Applied Optics 35)."""
+    kind, sky = medium(name), Sky(math.radians(60.0), 0.0)
+    stage = Stage(RayScene([]), SALT, sky, kind)
+    down = np.array([math.sqrt(0.5), 0.0, -math.sqrt(0.5), 0.0])
+    taken = Shot(np.array([0.0, 0.0, 0.2]), down, 0.0, Lens(8, 6, 20.0))
+    asked = Tracing(4000, denoise="none")
+    upward = Tracer(stage, seed=2).render(taken, asked)["colour"].mean(axis=(0, 1))
+    daylight = Shader(stage, taken).ambient * np.exp(-0.2 * kind.daylight)
+    expected = 0.33 * kind.backscatter / (kind.absorption + kind.backscatter)
+    found = math.pi * upward / daylight / expected
+    assert np.all((found > math.pi / 5.6) & (found < math.pi / 3.0)), found
+
+
+EMPTY = """
+import numpy as np
+from seatrial.geometry.rays import RayScene
+from seatrial.ocean import Ocean
+from seatrial.render.picture import Lens, Shot, Stage
+from seatrial.render.sky import Sky
+from seatrial.render.traced.settings import Tracing
+from seatrial.render.traced.tracer import Tracer
+from seatrial.render.water import medium
+
+stage = Stage(RayScene([]), Ocean(water=None), Sky(0.9, 0.0), medium("I"))
+shot = Shot(np.array([0.0, 0.0, 5.0]), np.array([1.0, 0.0, 0.0, 0.0]), 0.0, Lens(4, 3, 4.0))
+assert Tracer(stage).render(shot, Tracing(4, denoise="none"))["colour"].min() > 0.0
+"""
+
+
+def test_water_without_anything_in_it_is_a_picture_too():
+    """In a process of its own, in which nothing has been built before, by what is fastest here."""
+    asked, free = [sys.executable, "-c", EMPTY], dict(os.environ)
+    free.pop(backend.CHOICE, None)
+    ended = subprocess.run(asked, env=free, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
 
 
 def test_a_tracer_says_what_it_cannot_do(monkeypatch):

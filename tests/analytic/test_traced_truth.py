@@ -387,6 +387,6 @@ def test_the_edge_of_a_box_shines():
     stage = Stage(RayScene([box]), Ocean(water=None), NIGHT, medium("I"))
     lamp = Light(np.array([0.0, 0.0, 50.0]), np.array([1.0, 0.0, 0.0]), 1000.0, 1.0)
     shot = Shot(np.array([0.0, 0.0, 50.0]), turned(0.0, 0.0), 0.0, Lens(41, 8, 1500.0), (lamp,))
-    row = Tracer(stage, seed=1).render(shot, Tracing(64, Bounces(2)))["colour"].mean(axis=(0, 2))
+    row = Tracer(stage, seed=1).render(shot, Tracing(1000, Bounces(2)))["colour"].mean(axis=(0, 2))
     beside = 0.5 * (row[:8].mean() + row[-8:].mean())
     assert 1.25 < row[19:22].mean() / beside < 1.45

@@ -130,10 +130,12 @@ def _plan(
 
 @cache
 def _medium(attenuation: tuple[float, ...], scattering: tuple[float, ...], cosine: float) -> Any:
+    scale = max(attenuation)  # colours above 1 are refused
     return mitsuba().load_dict(
         {
             "type": "homogeneous",
-            "sigma_t": _rgb(np.array(attenuation)),
+            "sigma_t": _rgb(np.array(attenuation) / scale),
+            "scale": scale,
             "albedo": _rgb(np.array(scattering) / np.array(attenuation)),
             "phase": {"type": "hg", "g": cosine},
         }

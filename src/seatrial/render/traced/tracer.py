@@ -16,13 +16,14 @@ numbers of the stated seed: on one machine and backend the same seed gives the s
 
 import math
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.render.picture import NOTHING, SURFACE, Passes, Shot, Stage
 from seatrial.render.traced import plain
-from seatrial.render.traced.backend import Backend, backend
+from seatrial.render.traced.backend import Backend, backend, mitsuba
 from seatrial.render.traced.denoise import Picture, denoised
 from seatrial.render.traced.lighting import light
 from seatrial.render.traced.lighting.background import background, fogged
@@ -38,6 +39,8 @@ Array = NDArray[np.float64]
 TRUTHS = ("depth", "normals", "instance", "category")
 TRACED = ("colour", "direct", "indirect")
 PASSES = (*TRACED, "uniform", "albedo", "shadow", *TRUTHS)
+EXACT = {"shadow", *TRUTHS}
+"""Those that rays tell, without a random path."""
 
 EVEN_SAMPLES = 20
 """Paths per pixel of what is evenly lit (Zwilgmeyer 2021, table 5.5)."""
@@ -73,11 +76,30 @@ class Tracer:
         if unknown:
             raise ValueError(f"no passes {', '.join(unknown)}; there are {', '.join(PASSES)}")
         view, truth = View(shot), Truth(self.stage, shot)
+        with ThreadPoolExecutor(1, thread_name_prefix="truth") as aside:
+            # The processor casts the rays of the truth while a GPU follows light.
+            exact = aside.submit(_exact, truth, passes)
+            if set(passes) <= EXACT or not self.backend.compiled:
+                exact.result()  # plain code asks for distances itself
+            found = self._light(view, truth, settings, passes, frame, velocity) | exact.result()
+        if "albedo" in found:
+            # The sea, which is met there, has no colour of its own; nor where it is too far away.
+            away = view.rays[:, 2] < 0.0 if view.under_water else view.rays[:, 2] > 0.0
+            sea = (truth.instance == SURFACE) | ((truth.instance == NOTHING) & away)
+            found["albedo"][sea.reshape(view.height, view.width)] = 0.0
+        return found
+
+    def _light(
+        self,
+        view: View,
+        truth: Truth,
+        settings: Tracing,
+        passes: Sequence[str],
+        frame: int,
+        velocity: Array | None,
+    ) -> Passes:
+        """Those of the passes that are drawn with random paths."""
         found: Passes = {}
-        if set(TRUTHS) & set(passes):
-            found |= {name: made for name, made in truth.passes().items() if name in passes}
-        if "shadow" in passes:
-            found["shadow"] = truth.shadow()
         if set(TRACED) & set(passes):
             # By parts, so that they still add up to the whole where a denoiser was at work.
             surface, direct, indirect = (
@@ -95,10 +117,6 @@ class Tracer:
             found["uniform"] = np.asarray(split.surface + split.clear)
         if "albedo" in passes:
             found["albedo"] = plain.albedo(dry, view, EVEN_SAMPLES, self._number(frame))
-            # The sea, which is met there, has no colour of its own; nor where it is too far away.
-            away = view.rays[:, 2] < 0.0 if view.under_water else view.rays[:, 2] > 0.0
-            sea = (truth.instance == SURFACE) | ((truth.instance == NOTHING) & away)
-            found["albedo"][sea.reshape(view.height, view.width)] = 0.0
         return found
 
     def _drawn(
@@ -146,6 +164,7 @@ class Tracer:
     @property
     def _follow(self) -> Callable[..., Split]:
         """Paths of light, by a kernel of ours or by Mitsuba's own integrators."""
+        mitsuba()  # chooses what it runs on, also where there is nothing to be built
         if self.backend.compiled:
             from seatrial.render.traced import transport
 
@@ -156,3 +175,13 @@ class Tracer:
         """Of the stream of random numbers of a frame, and of a part of its wavelengths."""
         entropy = [self.seed, frame, part] if part else [self.seed, frame]
         return int(np.random.SeedSequence(entropy).generate_state(1)[0])
+
+
+def _exact(truth: Truth, passes: Sequence[str]) -> Passes:
+    """Those of the passes that rays tell exactly."""
+    found: Passes = {}
+    if set(TRUTHS) & set(passes):
+        found |= {name: made for name, made in truth.passes().items() if name in passes}
+    if "shadow" in passes:
+        found["shadow"] = truth.shadow()
+    return found
