@@ -68,6 +68,20 @@ def test_soundings_of_a_plane_give_the_plane(tmp_path, separator, method):
     assert made.report.spacing_m == 10.0
 
 
+def test_decimal_commas_in_quotes_are_read_as_such(tmp_path):
+    """As spreadsheets write them where a comma separates columns too."""
+    path = write_xyz(tmp_path / "a.csv", header="lat,lon,depth")
+    first, *lines = path.read_text().splitlines()
+    quoted = [",".join(f'"{f.replace(".", ",")}"' for f in line.split(",")) for line in lines]
+    (tmp_path / "b.csv").write_text("\n".join([first, *quoted]))
+    found, expected = imported(tmp_path / "b.csv"), imported(path)
+    np.testing.assert_array_equal(found.terrain.depth, expected.terrain.depth)
+    # A comma behind the last number is no column.
+    (tmp_path / "c.csv").write_text("\n".join([first, *(line + "," for line in lines)]))
+    found = imported(tmp_path / "c.csv")
+    np.testing.assert_array_equal(found.terrain.depth, expected.terrain.depth)
+
+
 def test_a_curved_bottom_is_met_better_by_a_finer_grid(tmp_path):
     def bowl(north, east):
         return 30.0 + (np.asarray(north) ** 2 + np.asarray(east) ** 2) / 4000.0
@@ -399,6 +413,21 @@ HOSTILE = {
         b"x,y,depth\n300000,6651411,3\n300010,6651411,3\n300000,6651421,3\n",
         r"a\.csv:2: coordinates in metres of an unnamed grid(.*\n)*.*--crs",
     ),
+    "thousands behind a comma": (
+        "a.csv",
+        b"lat,lon,depth\n" + GOOD.replace(",30", ',"1,030.0"').encode(),
+        r"a\.csv:2: 1 of 4 lines hold no sounding; the first: no numbers",
+    ),
+    "decimal commas between commas": (
+        "a.csv",
+        b"lat,lon,depth\n" + GOOD.replace(".", ",").encode(),
+        r"a\.csv:2: 4 of 4 lines hold no sounding; the first: more fields than the header",
+    ),
+    "decimal commas between commas, without a header": (
+        "a.xyz",
+        GOOD.replace(".", ",").encode(),
+        r"a\.xyz:1: 5 columns of whole numbers and no header",
+    ),
     "columns without a header": ("a.csv", b"H1,60,5,30\nH1,60.1,5,3\n", r"a\.csv:1: 4 columns"),
     "a raster of a terabyte": (
         "a.asc",
@@ -414,6 +443,16 @@ HOSTILE = {
         "a.asc",
         b"ncols 3\nnrows 2\nxllcorner 5\nyllcorner 60\ncellsize 0.0001\n" + 3 * b"1 2 3\n",
         r"more rows of 3 numbers(.*\n)*.*2 rows of 3, as the header says",
+    ),
+    "a raster with a short row": (
+        "a.asc",
+        b"ncols 3\nnrows 2\nxllcorner 5\nyllcorner 60\ncellsize 0.0001\n1 2 3\n4 5\n",
+        r"a\.asc:7: a row that is not 3 numbers\n.*4 5\n.*2 rows of 3 numbers",
+    ),
+    "a raster with a word": (
+        "a.asc",
+        b"ncols 3\nnrows 2\nxllcorner 5\nyllcorner 60\ncellsize 0.0001\n1 2 three\n4 5 6\n",
+        r"a\.asc:6: a row that is not 3 numbers",
     ),
     "a raster of half a column": (
         "a.asc",

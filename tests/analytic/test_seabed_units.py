@@ -228,7 +228,7 @@ ASCII = "ncols 3\nnrows 3\nxllcorner 5\nyllcorner 60\ncellsize 0.0001\n"
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (ASCII + "1 2 3\n1 2 3\n1 abc 3\n", r"a\.asc:8: .*abc"),
+        (ASCII + "1 2 3\n1 2 3\n1 abc 3\n", r"a\.asc:8: a row that is not 3 numbers\n.*abc"),
         (ASCII + "1 2 3\n1 2\n1 2 3\n", r"a\.asc:7: "),
         (ASCII.replace("ncols 3", "ncols -5"), r"a\.asc:1: `ncols` is not above 0(.*\n)*.*-5"),
         (ASCII.replace("nrows 3", "nrows 0"), r"a\.asc:2: `nrows` is not above 0"),

@@ -78,9 +78,16 @@ def read_ascii(path: Path, crs: str | None) -> Raster:
         check_count(path, rows * columns, "nodes")
         try:
             z = np.loadtxt(file, max_rows=rows + 1, ndmin=2)  # one more, to notice it
-        except ValueError as error:
+        except ValueError:
             file.seek(start)
-            refuse(path, f"a row that holds no numbers ({error})", line=_bad_row(file, number))
+            where, text = _bad_row(file, number, columns)
+            refuse(
+                path,
+                f"a row that is not {columns} numbers",
+                value=text[:80],
+                expected=f"{rows} rows of {columns} numbers, as the header says",
+                line=where,
+            )
     if z.shape != (rows, columns):
         refuse(
             path,
@@ -127,18 +134,17 @@ def _check_header(path: Path, header: dict[str, float], lines: dict[str, int], n
             )
 
 
-def _bad_row(file: IO[bytes], first: int) -> int:
-    """The line of the first row that holds something else than numbers, or not as many."""
-    count = None
+def _bad_row(file: IO[bytes], first: int, columns: int) -> tuple[int, str]:
+    """The first row that holds something else than so many numbers: its line, and what it says."""
     for number, line in enumerate(file, first):
         fields = line.split()
         try:
-            [float(field) for field in fields]
+            whole = len([float(field) for field in fields]) in (0, columns)
         except ValueError:
-            return number
-        if fields and len(fields) != (count := count or len(fields)):
-            return number
-    return first
+            whole = False
+        if not whole:
+            return number, line.decode("latin-1").strip()
+    return first, ""
 
 
 def guessed(path: Path, x: Array, y: Array) -> str:

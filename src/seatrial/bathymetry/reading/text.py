@@ -1,11 +1,12 @@
 """Soundings in text: a line each, with latitude, longitude and depth among its fields.
 
 Separators may be commas, semicolons, tabs or spaces, and may change from line to line; beside
-semicolons and tabs a comma may be a decimal point. A header names the columns; without one they are
-latitude, longitude and depth, in this order. Lines that hold no sounding are left out and reported,
-unless they are many.
+semicolons and tabs, and within quotes, a comma may be a decimal point. A header names the columns;
+without one they are latitude, longitude and depth, in this order. Lines that hold no sounding are
+left out and reported, unless they are many.
 """
 
+import csv
 import math
 import re
 from collections.abc import Iterator
@@ -62,9 +63,11 @@ def read_text(
 
 def split(text: str) -> list[str]:
     """The fields of a line."""
+    if '"' in text and not (";" in text or "\t" in text):
+        return _pointed(next(csv.reader([text], skipinitialspace=True)))
+    text = text.replace('"', "")
     if ";" in text or "\t" in text:
-        fields = re.split("[;\t]", text)
-        return [f.replace(",", ".") if "." not in f else f for f in map(str.strip, fields)]
+        return _pointed(re.split("[;\t]", text))
     if "," not in text:
         return text.split()
     fields = [f.strip() for f in text.split(",")]
@@ -75,6 +78,11 @@ def split(text: str) -> list[str]:
     return text.replace(",", ".").split()  # 59,12 10,3 30,5
 
 
+def _pointed(fields: list[str]) -> list[str]:
+    """With decimal points in place of decimal commas."""
+    return [f.replace(",", ".") if "." not in f else f for f in map(str.strip, fields)]
+
+
 class _Reader:
     def __init__(self, path: Path, columns: tuple[str, ...] | None, crs: str | None) -> None:
         self._path, self._crs = path, crs
@@ -82,6 +90,8 @@ class _Reader:
         self._columns: Columns | None = None
         self._unit = METRE
         self._headerless = False
+        self._width = math.inf
+        """Columns that the file's own header names."""
         self._notes: list[str] = []
         self._bad: dict[str, list[int]] = {}
         if columns is not None:
@@ -136,6 +146,8 @@ class _Reader:
         if b"," in separators[:-1] and separators != [b",", b" "]:
             return None  # commas may be decimal points
         use = [self._columns.where[key] for key in ("x", "y", "z")]
+        if block.count(b",") > lines * (self._width - 1):
+            return None
         comma_or_semicolon = separators[0].decode() if separators[:1] in ([b","], [b";"]) else None
         try:
             table = np.loadtxt(
@@ -187,13 +199,16 @@ class _Reader:
         text = text.removeprefix(BYTE_ORDER_MARK).strip()
         if not text or text[0] in "#%" or text.startswith("//"):
             return None
-        fields = split(text.replace('"', ""))
+        fields = split(text)
         if not self._begun:
             self._begun = True
             if self._begin(fields, text, number):
                 return None
         assert self._columns is not None
         where = self._columns.where
+        if len(fields) > self._width and any(fields[int(self._width) :]) and "," in text:
+            self._fault("more fields than the header", number)  # are commas decimal points?
+            return None
         try:
             x, y, z = (float(fields[where[k]]) for k in ("x", "y", "z"))
         except (ValueError, IndexError):
@@ -230,8 +245,19 @@ class _Reader:
                     mend="say which they are: --columns name,latitude,longitude,depth",
                     line=number,
                 )
+            if len(fields) > 4 and "," in text and all(f.isdigit() for f in fields):
+                refuse(
+                    self._path,
+                    f"{len(fields)} columns of whole numbers and no header that names them",
+                    value=text[:80],
+                    expected="decimal points, or decimal commas beside other separators",
+                    mend="write points, or say which they are: --columns latitude,longitude,depth",
+                    line=number,
+                )
             return False
-        self._settle(header_words(text), number)
+        words = header_words(text)
+        self._settle(words, number)
+        self._width = len(words)
         return True
 
     def _settle(self, words: list[str], number: int) -> None:

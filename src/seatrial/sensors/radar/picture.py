@@ -183,8 +183,9 @@ class RadarPicture:
         sea = surface_around(
             ocean.waves, revolution.place, revolution.azimuth, self._middle, revolution.t
         )
-        # Tangent of the angle at which a wave is seen.
-        above = sea.elevation + revolution.place[:, 2:]
+        # Tangent of the angle at which a wave is seen; a calm looks alike all round.
+        height = revolution.place[:, 2:] if len(sea.elevation) > 1 else revolution.place[-1:, 2:]
+        above = sea.elevation + height
         sight = np.asarray(above / self._middle, np.float32)
         standing = self._standing(revolution)
         bright = self._sea(sea, sight, ocean)
