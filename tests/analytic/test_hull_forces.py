@@ -25,6 +25,11 @@ from seatrial.spatial.vectors import Twist
 
 RHO, G = craft.RHO, craft.G
 STILL = Twist(*[0.0] * 6)
+HELD = {
+    "barge": {"length": 4.0, "beam": 2.0, "draught": 0.5, "freeboard": 0.75},
+    "panel": 1.0,
+    "hydrostatics": "mesh",
+}
 BARGE = {"barge": {"length": 4.0, "beam": 2.0, "draught": 0.5, "freeboard": 0.75}, "panel": 0.5}
 
 
@@ -228,6 +233,25 @@ def test_a_box_rolls_with_the_period_of_its_metacentric_height():
     down = np.flatnonzero(np.diff(np.sign(roll)) != 0)
     zeros = [times[i] + 0.02 * roll[i] / (roll[i] - roll[i + 1]) for i in down]
     assert 2.0 * np.mean(np.diff(zeros)) == pytest.approx(2.0 * math.pi / omega, rel=0.01)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(("heel", "left"), [(53.4, False), (57.4, True)])
+def test_a_box_capsizes_from_beyond_its_angle_of_vanishing_stability(heel, left):
+    """Let go at rest 2° short of the angle of 55.4° (`test_hull_shapes`) and 2° beyond it, with so
+    much damping that it creeps: where its weight is 0.4 m above the water."""
+    creeping = {"K_p": -4e4, "Z_w": -4e4, "M_q": -4e4}
+    model = craft.compiled(craft.barge(gravity_depth=-0.4, coefficients=creeping, hull=HELD))
+    roll, low, high = math.radians(heel), -2.0, 2.0
+    for _ in range(50):  # as deep as it floats at that heel
+        z = 0.5 * (low + high)
+        sunk = float(triangles_at(model.hull.cut, jnp.float64(z), attitude(roll)).volume) > 4.0
+        low, high = (low, z) if sunk else (z, high)
+    first = craft.state(model, position=(0.0, 0.0, z), euler=(roll, 0.0, 0.0))
+    _, _, turned, _, _ = craft.simulate(model, craft.calm(), first, 60.0, 0.05, every=100)
+    end = math.degrees(2.0 * math.atan2(turned[-1, 1], turned[-1, 0]))
+    assert (abs(end) > 90.0) is left
+    assert left or abs(end) < 25.0
 
 
 def test_in_waves_much_longer_than_itself_a_hull_rides_as_the_water_does():

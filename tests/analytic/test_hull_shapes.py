@@ -115,15 +115,22 @@ def test_a_box_floats_level_and_rights_itself_as_wall_sides_do():
 
 
 def test_the_angle_at_which_a_box_capsizes():
-    """On its side, φ = 90°, the arm is that of the box's middle over its centre of gravity."""
+    """On its side, φ = 90°, the arm is that of the box's middle over its centre of gravity. Some
+    way back from there it is wall-sided about that side: with t = cot φ, e from its middle to its
+    centre of gravity and BM = H³/12A, e + BM t = (z_G − z_B − ½ BM t²) t where it capsizes."""
     mesh = forms.barge(4.0, 2.0, 0.5, 1.25, 0.5)
     gravity = np.array([0.0, 0.0, -0.4])
     angles = np.radians(np.arange(0.0, 91.0, 1.0))
     arms = righting_arms(mesh, 4.0, gravity, angles, 0.0)
     # on its side G lies 0.4 m above the old waterline, the box's middle 0.125 m: it capsizes
     assert arms[-1] == pytest.approx(-(0.4 - 0.125), abs=1e-9)
-    vanishing = np.degrees(angles[np.flatnonzero(arms > 0.0)[-1]])
-    assert 40.0 < vanishing < 90.0
+    bm, e, height = 1.25**3 / 12.0, 0.4 - 0.125, 1.0 - 0.4
+    t = 1.0 / np.tan(angles[40:])
+    wall = -(e + bm * t) * np.sin(angles[40:]) + (height - 0.5 * bm * t**2) * np.cos(angles[40:])
+    assert arms[40:] == pytest.approx(wall, abs=1e-9)
+    roots = np.roots([0.5 * bm, 0.0, bm - height, e])
+    vanishing = np.degrees(np.arctan(1.0 / roots[(roots > 0.0) & (roots < 0.8 / 0.625)].real))
+    assert vanishing == pytest.approx([55.4], abs=0.1)
     # work done against the arms is the rise of G over B: ∫ GZ dφ = change of (z_B − z_G)
     energy = []
     for heel in (0.0, angles[30]):

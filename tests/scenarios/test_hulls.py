@@ -5,6 +5,7 @@ import io
 import json
 import math
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -17,10 +18,11 @@ import craft
 import seatrial as st
 from seatrial.cli.commands import app
 from seatrial.cli.tables import show_table
+from seatrial.compile.checking import check_description
 from seatrial.compile.vehicles.hull_forces import hull_mesh
 from seatrial.compile.vehicles.shapes import recorded_shapes
 from seatrial.engine.frames import Scene
-from seatrial.errors import SpecError
+from seatrial.errors import SpecError, SpecWarning
 from seatrial.geometry.mesh import Mesh, merged
 from seatrial.hull.examination import Load, examine
 from seatrial.hull.potential import panelling, solver
@@ -220,6 +222,29 @@ def test_a_hull_that_is_wider_below_its_waterline_runs_on_its_triangles(tmp_path
     finished = st.run(st.Scenario(vehicles=[{"vehicle": "vessel.yaml"}], duration=10.0))
     assert finished.status == "completed"
     assert np.abs(finished.dataset.position.to_numpy()[..., 2]).max() < 0.02  # where it floats
+
+
+def test_blocks_of_a_hull_that_trims_nearly_under_water_lie_over_its_weight(tmp_path, monkeypatch):
+    """At the middle of its small waterplane, far from the weight, they would trim by 78°, and who
+    read the file that was written was warned of it."""
+    monkeypatch.setattr(solver, "FREQUENCIES", 3)
+    monkeypatch.setattr(panelling, "FEWEST", 60)
+    monkeypatch.setattr(panelling, "MOST", 150)
+    tower = forms.barge(0.6, 0.3, 0.1, 0.9, 0.3)
+    boat = merged(
+        [
+            forms.torpedo(8.0, 1.2, 1.5, 2.0, 0.5),
+            Mesh(tower.vertices + np.array([0.5, 0.0, -0.5]), tower.faces),
+        ]
+    )
+    path = write(tmp_path / "drawn.stl", boat)
+    found = examine(path, 0.93 * RHO * volume(boat), RHO, gravity=(0.0, 0.0, -0.2))
+    assert abs(found.floating.trim) > math.radians(10.0)
+    trimesh.Trimesh(*found.mesh, process=False).export(tmp_path / "hull.stl")
+    (tmp_path / "boat.yaml").write_text(vehicle_yaml(found, "boat", "hull.stl"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SpecWarning)
+        check_description(str(tmp_path / "boat.yaml"))
 
 
 @pytest.mark.parametrize(

@@ -87,9 +87,12 @@ def _wider_below(found: Examination) -> bool:
 
 
 def _blocks(found: Examination) -> list[str]:
-    """Wall-sided blocks of the hull's waterplane, volume and place."""
+    """Wall-sided blocks of the hull's waterplane, volume and place; of one that is wider below
+    where its volume is, since its waterplane may be far from there."""
     area, volume = found.figures.waterplane_area, found.figures.volume
-    x = float(found.figures.flotation[0])
+    x = float(
+        (found.figures.buoyancy_centre if _wider_below(found) else found.figures.flotation)[0]
+    )
     count = 2 if found.twin else 1
     draught = min(volume / area, found.draught)
     beam = volume / draught / count / found.length

@@ -44,7 +44,7 @@ FINER = 3
 PHASES = 2.0 * np.pi * np.arange(4) / 4.0
 """Four are enough for the mean of a product of sines."""
 
-VERSION = 1
+VERSION = 2
 """Of what is kept; another one is measured again."""
 
 
