@@ -16,7 +16,7 @@ from seatrial.cli.tables import number, show_table
 from seatrial.compile.autonomy.tuning import design
 from seatrial.spec.loading import load
 from seatrial.spec.vehicle import Vehicle
-from seatrial.validation import timing
+from seatrial.validation.timing import steps as timing
 
 
 @pytest.fixture(autouse=True)

@@ -23,7 +23,7 @@ def bench_step(
 ) -> None:
     """Time one step of every library vehicle, alone and 500 at once, calm and in 75 waves."""
     from seatrial.cli import bench
-    from seatrial.validation import timing
+    from seatrial.validation.timing import steps as timing
 
     bench.show_steps(timing.step_cases(vehicle, precision), as_json)
 
@@ -35,7 +35,7 @@ def bench_waves(
 ) -> None:
     """Time a step over the number of wave components, for one vessel and for 500."""
     from seatrial.cli import bench
-    from seatrial.validation import timing
+    from seatrial.validation.timing import steps as timing
 
     bench.show_steps(timing.wave_cases(precision), as_json)
 
@@ -50,7 +50,7 @@ def bench_swarm(
 ) -> None:
     """Time a step over the size of a swarm in 75 waves, on all cores or on the GPU."""
     from seatrial.cli import bench
-    from seatrial.validation import timing
+    from seatrial.validation.timing import steps as timing
 
     bench.show_steps(timing.swarm_cases(vehicles, precision), as_json)
 
@@ -62,7 +62,7 @@ def bench_sensors(
 ) -> None:
     """Time a vehicle with an IMU at 200 Hz and five more sensors, and the same without them."""
     from seatrial.cli import bench
-    from seatrial.validation import timing
+    from seatrial.validation.timing import steps as timing
 
     bench.show_runs(timing.sensor_cases(duration), as_json)
 
@@ -74,7 +74,7 @@ def bench_closed_loop(
 ) -> None:
     """Time `sookshma-waypoints` with sensors, filter, guidance and control in the loop."""
     from seatrial.cli import bench
-    from seatrial.validation import timing
+    from seatrial.validation.timing import steps as timing
 
     bench.show_runs(timing.closed_loop_cases(duration), as_json)
 
