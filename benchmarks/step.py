@@ -3,7 +3,7 @@
 The same as `seatrial bench step --json`.
 """
 
-from seatrial.cli.bench import show_steps
+from seatrial.cli.measured.bench import show_steps
 from seatrial.validation.timing.steps import step_cases
 
 if __name__ == "__main__":
