@@ -264,6 +264,15 @@ DOUBTED = {
         {"task": NORTH.replace("100", "100000")},
         r"takes about 18.5 h at the speeds that it asks for, and the run ends after 0.0167 h",
     ),
+    "a waypoint beyond the stars over a map": (
+        {
+            "task": "{do: goto, waypoints: [[1.0e+100, 0, 4]]}",
+            "vehicle": "bluerov2",
+            "world": "inspection-site",
+            "depth": 4,
+        },
+        r"takes about .*e\+9. h at the speeds that it asks for",
+    ),
     "a battery too small": (
         {
             "duration": 1500,
