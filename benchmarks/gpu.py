@@ -25,7 +25,7 @@ from seatrial.engine.compiled.group import Group
 from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
 from seatrial.spatial.rotations import rotation
-from seatrial.validation import timing
+from seatrial.validation.timing import steps as timing
 
 SEAS = {15: (5, 3), 75: (15, 5), 260: (20, 13)}
 COUNTS = (1, 100, 1_000, 10_000, 100_000, 1_000_000, 4_000_000)

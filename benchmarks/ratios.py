@@ -43,7 +43,10 @@ def by_turns(module, name, count):
 
 steps, runs = int(sys.argv.pop(1)), int(sys.argv.pop(1))
 try:
-    from seatrial.validation import timing
+    try:
+        from seatrial.validation.timing import steps as timing
+    except ImportError:  # a tree of November 2026 or before
+        from seatrial.validation import timing
     by_turns(timing, "STEP_REPEATS", steps)
     by_turns(timing, "RUN_REPEATS", runs)
 except ImportError:  # an old tree

@@ -3,8 +3,8 @@
 The same as `seatrial bench step --json`.
 """
 
-from seatrial.cli.bench import show_steps
-from seatrial.validation.timing import step_cases
+from seatrial.cli.measured.bench import show_steps
+from seatrial.validation.timing.steps import step_cases
 
 if __name__ == "__main__":
     show_steps(step_cases(None, "double"), as_json=True)

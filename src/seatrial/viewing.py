@@ -4,6 +4,7 @@
 """
 
 import html
+import numbers
 import secrets
 import signal
 import socket
@@ -303,7 +304,7 @@ def _links(host: str, watch_only: bool, drill: bool) -> Links:
 
 
 def _speed(speed: float) -> float:
-    if not SLOWEST <= speed <= FASTEST:
+    if not isinstance(speed, numbers.Real) or not SLOWEST <= speed <= FASTEST:
         expected = f"{SLOWEST:g} to {FASTEST:g} times real time"
         raise SpecError(Problem("the page cannot keep this speed", value=speed, expected=expected))
     return speed
@@ -316,11 +317,11 @@ def _listening(host: str, port: int) -> socket.socket:
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         made.bind((host, port))
-    except OSError as error:
+    except (OSError, OverflowError, TypeError) as error:
         made.close()
         raise SpecError(
             Problem(
-                f"cannot listen on {host} port {port} ({error.strerror})",
+                f"cannot listen on {host} port {port} ({getattr(error, 'strerror', error)})",
                 value=port,
                 expected="an address of this machine and a port that nobody else uses",
                 mend="name another one with --port",

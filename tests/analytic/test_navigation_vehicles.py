@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import seatrial as st
-from seatrial.cli.navigate import show_navigation
+from seatrial.cli.recordings.navigate import show_navigation
 from seatrial.compile.autonomy.deviations import MEMORY, lasting
 from seatrial.compile.autonomy.navigation import build_navigator, first_estimate
 from seatrial.compile.autonomy.twin import build_twin

@@ -14,7 +14,7 @@ from seatrial.geometry.materials import MATERIAL_NAMES, MATERIALS, material_colu
 from seatrial.geometry.rays import BOTTOM, RayScene
 from seatrial.geometry.triangles import Triangles
 from seatrial.signals import PayloadInfo
-from seatrial.validation import ray_timing
+from seatrial.validation.timing import rays as ray_timing
 
 NORTH, EAST, DOWN = np.eye(3)
 LEVEL = np.array([1.0, 0.0, 0.0, 0.0])
@@ -388,8 +388,8 @@ def test_small_samples_are_shared_out_evenly_large_ones_one_by_one(monkeypatch, 
 @pytest.mark.rest
 def test_the_bench_times_every_sensor_beside_embree(monkeypatch):
     """Shares and factors are left to a quiet machine; rays are counted exactly."""
-    monkeypatch.setattr("seatrial.validation.ray_timing.REPEATS", 1)
-    monkeypatch.setattr("seatrial.validation.ray_timing.SECONDS", 2.0)
+    monkeypatch.setattr("seatrial.validation.timing.rays.REPEATS", 1)
+    monkeypatch.setattr("seatrial.validation.timing.rays.SECONDS", 2.0)
     rows = {row["sensor"]: row for row in ray_timing.ray_rows()}
     assert rows["lidar_64x1024"]["rays"] == 20 * 64 * 1024
     assert rows["depth_camera_640x480"]["rays"] == 10 * 640 * 480

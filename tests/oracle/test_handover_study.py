@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from seatrial.cli.studies import show_study
+from seatrial.cli.measured.studies import show_study
 from seatrial.validation.handover import course as handover
 
 

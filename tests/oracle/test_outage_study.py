@@ -8,7 +8,7 @@ import json
 import numpy as np
 import pytest
 
-from seatrial.cli.studies import show_study
+from seatrial.cli.measured.studies import show_study
 from seatrial.spec.loading import load
 from seatrial.spec.vehicle import Vehicle
 from seatrial.validation.outage import voyage as outage

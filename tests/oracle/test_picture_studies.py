@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from seatrial.cli.studies import show_study
+from seatrial.cli.measured.studies import show_study
 
 
 def claims(name, folder):

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from seatrial.cli.studies import show_cases, show_study
+from seatrial.cli.measured.studies import show_cases, show_study
 from seatrial.compile.surroundings.world import build_ocean
 from seatrial.compile.vehicles.vehicle import compile_vehicle
 from seatrial.core.step import step

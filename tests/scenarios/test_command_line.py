@@ -190,6 +190,16 @@ def test_a_place_that_takes_not_everything_ends_in_no_trace(variables, words, pl
     assert "Exception ignored" not in done.stderr
 
 
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_whatever_of_the_three_streams_is_closed_a_run_is_recorded_whole(closed, tmp_path):
+    """A file that is opened next would have the number of the closed one, and take its text."""
+    run = f'"{SEATRIAL}" run mariner-zigzag --duration 5 --fault "rudder: jam @ 60s" --out'
+    for name, how in (("open", ""), ("closed", closed)):
+        done = subprocess.run(f"{run} {name}.mcap {how}", shell=True, cwd=tmp_path)
+        assert done.returncode == 0
+    assert digest(tmp_path / "open.mcap") == digest(tmp_path / "closed.mcap")
+
+
 def test_wave_forces_are_written_over_no_description(seatrial, tmp_path):
     mine = tmp_path / "mine.yaml"
     mine.write_text("kind: world\n")

@@ -159,6 +159,7 @@ def test_stretch_of_time_and_vehicles_are_all_that_is_left(both):
         ({"vehicles": ["nobody"]}, "no vehicle 'nobody'.*otter, remus-1"),
         ({"panel": ["roll"]}, "a figure has no 'panel'.*panels, width"),  # it was drawn without
         ({"start": "a"}, "start='a' is no number"),
+        ({"panels": 5}, "panels=5 names nothing"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused_with_what_can(view, words, both):

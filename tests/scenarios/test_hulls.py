@@ -33,8 +33,8 @@ from seatrial.hull.vehicle_file import vehicle_yaml
 from seatrial.ros.profiles import profile_of
 from seatrial.ros.streams import Streams
 from seatrial.spec.vehicle import Vehicle
-from seatrial.validation import hull_cards
 from seatrial.validation.findings import Nobody
+from seatrial.validation.hull_cards import study as hull_cards
 from seatrial.validation.studies import run_study
 from seatrial.viewer.world import hello_of, vehicle_card
 

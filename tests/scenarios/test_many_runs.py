@@ -135,6 +135,7 @@ def test_runs_that_cannot_be_written_end_without_a_trace(tmp_path):
         ({"": [1.0]}, "no path to a number"),
         ({"[0]": [1.0]}, "no path to a number"),
         ([1.0], "a list for each path(?s:.)*it is .1.0."),
+        ({5: [1.0]}, "a list for each path(?s:.)*it is {5: .1.0.}"),
         ({"world.waves.code": [1, 2]}, "one value for each run(?s:.)*2 of .*1 of `seeds`"),
         ({"vehicles[0].start.heading": [90.0]}, "out of range(?s:.)*heading_deg: 90"),
     ],

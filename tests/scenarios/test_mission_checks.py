@@ -48,6 +48,14 @@ REFUSED = {
         {"task": DIVE.format(depth=20), "vehicle": "slocum", "depth": 5},
         r"no autopilot can be designed for `slocum`: nothing drives it ahead",
     ),
+    "a smooth way beyond the horizon": (
+        {"task": "{do: goto, smooth: circles, waypoints: [[20, 0], [1.0e+9, 30], [40, 60]]}"},
+        r"mission\[0\].waypoints: the smooth way is 2e\+09 m long.*at most 10000 legs",
+    ),
+    "a smooth way beyond the stars": (
+        {"task": "{do: goto, smooth: hermite, waypoints: [[20, 0], [1.0e+100, 30], [40, 60]]}"},
+        r"mission\[0\].waypoints: the smooth way is .*at most 10000 legs",
+    ),
     "the current beats the hold": (
         {"task": "{do: hold, position: [5, 0]}", "world": STRONG},
         r"hold 1.*current of 3.5 m/s",
@@ -273,6 +281,15 @@ DOUBTED = {
     "a waypoint beyond the horizon": (
         {"task": NORTH.replace("100", "100000")},
         r"takes about 18.5 h at the speeds that it asks for, and the run ends after 0.0167 h",
+    ),
+    "a waypoint beyond the stars over a map": (
+        {
+            "task": "{do: goto, waypoints: [[1.0e+100, 0, 4]]}",
+            "vehicle": "bluerov2",
+            "world": "inspection-site",
+            "depth": 4,
+        },
+        r"takes about .*e\+9. h at the speeds that it asks for",
     ),
     "a battery too small": (
         {

@@ -18,7 +18,8 @@ from seatrial.render.renderers import trouble
 from seatrial.ros.compressed import packed, unpacked
 from seatrial.spec.loading import load_text
 from seatrial.spec.scenario import Scenario
-from seatrial.validation import camera_timing, ray_timing
+from seatrial.validation.timing import cameras as camera_timing
+from seatrial.validation.timing import rays as ray_timing
 
 MODEL = (
     "{name: small, beams: 15, lowest_deg: -16, highest_deg: 12, columns: 400, range: 60, "

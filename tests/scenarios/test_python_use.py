@@ -122,11 +122,14 @@ def test_a_description_that_is_set_says_how_to_change_it():
 @pytest.mark.parametrize(
     ("what", "words"),
     [
-        (None, "nothing names no scenario"),
-        ({"vehicles": []}, r"a mapping names no scenario(?s:.)*`st.Scenario\(\*\*…\)`"),
-        (["otter-zigzag"], "a list names no scenario"),
-        (b"otter", "class `bytes` names no scenario"),
-        (st.Vehicle, "names no scenario"),
+        (None, "^nothing where the name of a scenario belongs"),
+        (
+            {"vehicles": []},
+            r"^a mapping where the name(?s:.)*`st.Scenario\(\*\*…\)`",
+        ),
+        (["otter-zigzag"], "^a list where the name"),
+        (b"otter", "class `bytes` where the name"),
+        (st.Vehicle, "where the name of a scenario belongs"),
         ("n" * 5000, "File name too long|called `nnn"),
     ],
 )
@@ -134,6 +137,19 @@ def test_what_names_no_scenario_is_refused_in_a_few_lines(what, words):
     with pytest.raises(st.SpecError, match=words) as refused:
         st.run(what)
     assert len(str(refused.value)) < 12_000
+
+
+@pytest.mark.parametrize("span", ["x", 5, (1, 2, 3), ("a", "b"), None])
+def test_what_is_no_span_of_time_is_refused(span):
+    recording = st.run("otter-zigzag", duration=1.0).recording
+    with pytest.raises(st.RecordingError, match=r"no span of time(?s:.)*as \(60, 70\)"):
+        recording.sensor("otter", "gnss", span)
+
+
+@pytest.mark.parametrize(("options", "words"), [({"port": -4}, "port -4"), ({"speed": "x"}, "x")])
+def test_what_no_page_can_have_is_refused(options, words):
+    with pytest.raises(st.SpecError, match=words):
+        st.view("otter-zigzag", **options)
 
 
 def test_a_vehicle_is_no_scenario():

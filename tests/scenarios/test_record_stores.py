@@ -1,6 +1,7 @@
 """Damaged Zarr stores, and what a recorder or an export may write over."""
 
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -138,17 +139,32 @@ def test_export_to_a_folder_is_refused(to, suffix, mcap, tmp_path):
 
 @pytest.mark.parametrize("to", ["csv", "netcdf"])
 def test_export_does_not_overwrite_its_own_source(to, mcap, zarr, tmp_path):
+    suffix = {"csv": ".csv", "netcdf": ".nc"}[to]
     own = tmp_path / "run.mcap"
     shutil.copy(mcap, own)
-    link = tmp_path / "link.csv"
+    link = tmp_path / f"link{suffix}"
     link.symlink_to(own)
-    for out in (own, tmp_path / "." / "run.mcap", link):
-        with pytest.raises(RecordingError, match="is the recording itself"):
+    for out in (own, tmp_path / "." / "run.mcap", Path(".")):
+        with pytest.raises(RecordingError, match="is no name for an export"):
             export(own, to, out)
+    with pytest.raises(RecordingError, match="is the recording itself"):
+        export(own, to, link)
     assert own.read_bytes() == mcap.read_bytes()
     folder = tmp_path / "run.zarr"
     shutil.copytree(zarr, folder)
-    for out in (folder, folder / "position" / "0.0.0"):
-        with pytest.raises(RecordingError, match="is the recording itself"):
-            export(folder, to, out)
+    with pytest.raises(RecordingError, match="is no name for an export"):
+        export(folder, to, folder)
+    with pytest.raises(RecordingError, match="is the recording itself"):
+        export(folder, to, folder / "position" / f"0{suffix}")
     assert everything(folder) == everything(zarr)
+
+
+def test_netcdf_on_a_disk_without_room_is_refused_before_hdf5_meets_its_end(
+    mcap, tmp_path, monkeypatch
+):
+    """HDF5 ends the process by a signal when a file cannot be closed for want of room."""
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda place: usage._replace(free=300_000))
+    with pytest.raises(RecordingError, match="No space left on device"):
+        export(mcap, "netcdf", tmp_path / "run.nc")
+    assert not (tmp_path / "run.nc").exists()

@@ -10,13 +10,13 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import seatrial as st
-from seatrial.cli import bench
 from seatrial.cli.commands import app
+from seatrial.cli.measured import bench
 from seatrial.cli.tables import number, show_table
 from seatrial.compile.autonomy.tuning import design
 from seatrial.spec.loading import load
 from seatrial.spec.vehicle import Vehicle
-from seatrial.validation import timing
+from seatrial.validation.timing import steps as timing
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from seatrial.cli.studies import show_study
+from seatrial.cli.measured.studies import show_study
 from seatrial.validation.colregs import claims as colregs_claims
 from seatrial.validation.colregs import encounters as colregs
 from seatrial.validation.colregs.figures import draw_failures

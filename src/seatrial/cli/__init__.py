@@ -31,6 +31,7 @@ _interrupted = threading.Event()
 def main() -> None:
     """Entry point: errors that a person can mend go to stderr with exit code 2, no stack trace."""
     signal.signal(signal.SIGINT, _interrupt)
+    _open_what_is_closed()
     # XLA would tell of a slow compile on a slow machine as of a fault; what fails, it raises.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     if isinstance(sys.stdout, io.TextIOWrapper):  # an encoding that lacks a letter has its `?`
@@ -48,6 +49,17 @@ def main() -> None:
         raise
     finally:
         gc.freeze()  # nor is garbage looked for among modules that go now: a tenth of every end
+
+
+def _open_what_is_closed() -> None:
+    """Give every stream that the caller closed to nobody: the next file would get its number."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115
 
 
 def quicken() -> None:

@@ -1,5 +1,5 @@
-"""What can be typed after `seatrial` in one word; `groups` has the commands of two, `recordings`
-those about a recording."""
+"""What can be typed after `seatrial` in one word; `groups` has the commands of two,
+`recordings.commands` those about a recording."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from seatrial import __version__
-from seatrial.cli import groups, recordings
+from seatrial.cli import groups
 from seatrial.cli.arguments import JsonOption, ScenarioArgument, VehicleArgument, library
 from seatrial.cli.bridges import (
     ArduPilotOption,
@@ -26,7 +26,8 @@ from seatrial.cli.bridges import (
     run_with_bridges,
 )
 from seatrial.cli.datasets import dataset_app
-from seatrial.cli.fmu import export_fmu
+from seatrial.cli.descriptions.fmu import export_fmu
+from seatrial.cli.recordings import commands as recordings
 from seatrial.errors import Problem, SpecError, SpecWarning
 
 app = typer.Typer(
@@ -273,7 +274,7 @@ def hull(
     as_json: JsonOption = False,
 ) -> None:
     """Float a mesh, solve for its waves, and write a vehicle whose every number has its source."""
-    from seatrial.cli.hull import show_hull
+    from seatrial.cli.descriptions.hull import show_hull
 
     show_hull(
         *(file, mass, out, density, units, up, forward, centre_of_gravity, load or []),
@@ -285,7 +286,7 @@ def hull(
 @app.command("list")
 def list_library(as_json: JsonOption = False) -> None:
     """List the vehicles, worlds and scenarios that come with seatrial."""
-    from seatrial.cli.library import show_library
+    from seatrial.cli.descriptions.library import show_library
 
     show_library(as_json)
 
@@ -323,7 +324,7 @@ def keys(
     ] = None,
 ) -> None:
     """Explain the keys of a YAML file; list what can be explained when no topic is named."""
-    from seatrial.cli.library import show_keys
+    from seatrial.cli.descriptions.library import show_keys
 
     show_keys(topic)
 
@@ -363,7 +364,7 @@ def tune(
     as_json: JsonOption = False,
 ) -> None:
     """Design an autopilot from a vehicle's own model: trim, gains, bandwidths and margins."""
-    from seatrial.cli.tune import show_tuning
+    from seatrial.cli.descriptions.tune import show_tuning
 
     show_tuning(vehicle, speed, period, wave_frequency, gain or (), as_json)
 
@@ -412,7 +413,7 @@ def study(
 
     The exit code is 0, or 1 when a claim does not hold.
     """
-    from seatrial.cli.studies import show_cases, show_study
+    from seatrial.cli.measured.studies import show_cases, show_study
 
     if case or seeds or merge:
         holds = show_cases(name, out, as_json, case or [], seeds, merge)

@@ -22,8 +22,8 @@ def bench_step(
     precision: Annotated[str, typer.Option(help="double or single.")] = "double",
 ) -> None:
     """Time one step of every library vehicle, alone and 500 at once, calm and in 75 waves."""
-    from seatrial.cli import bench
-    from seatrial.validation import timing
+    from seatrial.cli.measured import bench
+    from seatrial.validation.timing import steps as timing
 
     bench.show_steps(timing.step_cases(vehicle, precision), as_json)
 
@@ -34,8 +34,8 @@ def bench_waves(
     precision: Annotated[str, typer.Option(help="double or single.")] = "single",
 ) -> None:
     """Time a step over the number of wave components, for one vessel and for 500."""
-    from seatrial.cli import bench
-    from seatrial.validation import timing
+    from seatrial.cli.measured import bench
+    from seatrial.validation.timing import steps as timing
 
     bench.show_steps(timing.wave_cases(precision), as_json)
 
@@ -49,8 +49,8 @@ def bench_swarm(
     precision: Annotated[str, typer.Option(help="double or single.")] = "single",
 ) -> None:
     """Time a step over the size of a swarm in 75 waves, on all cores or on the GPU."""
-    from seatrial.cli import bench
-    from seatrial.validation import timing
+    from seatrial.cli.measured import bench
+    from seatrial.validation.timing import steps as timing
 
     bench.show_steps(timing.swarm_cases(vehicles, precision), as_json)
 
@@ -61,8 +61,8 @@ def bench_sensors(
     duration: Annotated[float, typer.Option(help="Simulated time, s.", min=1.0)] = 600.0,
 ) -> None:
     """Time a vehicle with an IMU at 200 Hz and five more sensors, and the same without them."""
-    from seatrial.cli import bench
-    from seatrial.validation import timing
+    from seatrial.cli.measured import bench
+    from seatrial.validation.timing import steps as timing
 
     bench.show_runs(timing.sensor_cases(duration), as_json)
 
@@ -73,8 +73,8 @@ def bench_closed_loop(
     duration: Annotated[float | None, typer.Option(help="Simulated time, s.", min=1.0)] = None,
 ) -> None:
     """Time `sookshma-waypoints` with sensors, filter, guidance and control in the loop."""
-    from seatrial.cli import bench
-    from seatrial.validation import timing
+    from seatrial.cli.measured import bench
+    from seatrial.validation.timing import steps as timing
 
     bench.show_runs(timing.closed_loop_cases(duration), as_json)
 
@@ -82,7 +82,7 @@ def bench_closed_loop(
 @bench_app.command("hulls")
 def bench_hulls(as_json: JsonOption = False) -> None:
     """Time a step with every model of a hull, alone and many at once, calm and in waves."""
-    from seatrial.cli import bench
+    from seatrial.cli.measured import bench
 
     bench.show_hulls(as_json)
 
@@ -90,7 +90,7 @@ def bench_hulls(as_json: JsonOption = False) -> None:
 @bench_app.command("rays")
 def bench_rays(as_json: JsonOption = False) -> None:
     """Time LiDAR, sonars and depth camera in a basin, beside Embree itself on the same rays."""
-    from seatrial.cli import bench
+    from seatrial.cli.measured import bench
 
     bench.show_rays(as_json)
 
@@ -98,7 +98,7 @@ def bench_rays(as_json: JsonOption = False) -> None:
 @bench_app.command("camera")
 def bench_camera(as_json: JsonOption = False) -> None:
     """Time cameras above and below the water, in waves."""
-    from seatrial.cli import bench
+    from seatrial.cli.measured import bench
 
     bench.show_camera(as_json)
 
@@ -109,7 +109,7 @@ def bench_gym(
     as_json: JsonOption = False,
 ) -> None:
     """Time the environments for agents that learn, calm and in 75 waves."""
-    from seatrial.cli import bench
+    from seatrial.cli.measured import bench
 
     bench.show_gym(parallel, as_json)
 
@@ -126,7 +126,7 @@ def sensors_check(
     from seatrial.programs import foresee
 
     foresee(f"sensors check {Path(vehicle).stem}")  # they load beside the imports
-    from seatrial.cli.sensors import show_check
+    from seatrial.cli.descriptions.sensors import show_check
 
     show_check(vehicle, out, seed)
 
@@ -137,7 +137,7 @@ def sensors_gallery(
     seed: Annotated[int, typer.Option(help="Seed of sea, bottom and noise.", min=0)] = 0,
 ) -> None:
     """Draw what sonars, radar, LiDAR and depth camera see of library worlds, on one page."""
-    from seatrial.cli.sensors import show_gallery
+    from seatrial.cli.descriptions.sensors import show_gallery
 
     show_gallery(out, seed)
 
@@ -150,7 +150,7 @@ def sensors_document(
     ] = None,
 ) -> None:
     """Tell how each sensor of a vehicle speaks: message, rate, units, bytes and an example."""
-    from seatrial.cli.sensors import write_document
+    from seatrial.cli.descriptions.sensors import write_document
 
     write_document(vehicle, out)
 
@@ -232,7 +232,7 @@ def import_seabed(
     as_json: JsonOption = False,
 ) -> None:
     """Make a map of survey files, with a shaded picture and a report."""
-    from seatrial.cli.seabed import choices_of, import_files
+    from seatrial.cli.descriptions.seabed import choices_of, import_files
 
     choices = choices_of(datum, spacing, method, positive, offset, holes, crs, columns)
     import_files(files, out, choices, as_json)

@@ -57,7 +57,7 @@ def runs_of(
     """The scenario of every run, and what was varied by its path."""
     chosen = None if seeds is None else _numbers(seeds)
     try:
-        if not isinstance(vary, Mapping):
+        if not isinstance(vary, Mapping) or not all(isinstance(path, str) for path in vary):
             raise TypeError(f"it is {shorten(vary)}")
         varied = {path: list(values) for path, values in vary.items()}
     except TypeError as error:

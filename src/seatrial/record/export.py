@@ -5,7 +5,11 @@ memory for a long one than for a short one.
 """
 
 import csv
+import errno
+import math
+import os
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -32,6 +36,9 @@ _SUFFIXES = {"csv": (".csv", ".txt"), "netcdf": (".nc", ".nc4"), "foxglove": (".
 """What names of the user's own may end in: under any other there may lie a description, a picture
 or a recording, which an export would replace."""
 _PAYLOAD_BYTES_AT_ONCE = 8 << 20
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_HDF5_HEADS = 4 << 20
+"""What HDF5 may write beside the numbers, bytes."""
 Told = Callable[[float], None]
 """Is told which share is done, 0 to 1."""
 
@@ -101,13 +108,17 @@ def export(
         )
     beside = run.path.with_name(f"{run.path.stem}{FORMATS[to]}")
     target = beside if out is None else as_path(out)
-    for file in _list_tables(run, target) if to == "csv" else [target]:
-        _check_target(run.path, file)
     _check_name(target, to, beside)
+    files = _list_tables(run, target) if to == "csv" else [target]
+    for file in files:
+        _check_target(run.path, file)
     try:
         write = {"csv": _write_csv, "netcdf": _write_netcdf, "foxglove": write_foxglove}[to]
         return write(run, target, progress or (lambda share: None))
     except OSError as error:
+        if error.errno in _NO_ROOM:  # what was cut short looks whole
+            for file in files:
+                file.unlink(missing_ok=True)
         raise RecordingError(
             f"{target}: cannot write the export ({error.strerror or error})\n"
             "  expected: a file in a folder that exists and is writable"
@@ -197,6 +208,7 @@ def _append_netcdf(
     """Write a dataset whose variables over time come part by part."""
     import h5netcdf
 
+    _check_room(target, 0)
     whole.isel(time=slice(0, 0)).to_netcdf(
         target,
         mode="w" if group is None else "a",
@@ -210,9 +222,25 @@ def _append_netcdf(
         for part in parts:
             first, end = end, end + part.sizes["time"]
             place.resize_dimension("time", end)
-            for name, variable in part.variables.items():
-                if "time" in variable.dims and end > first:
-                    place.variables[name][first:end] = variable.values
+            rows = {n: v for n, v in part.variables.items() if "time" in v.dims and end > first}
+            _check_room(target, sum(_most_of(place.variables[n], end - first) for n in rows))
+            for name, variable in rows.items():
+                place.variables[name][first:end] = variable.values
+            file.flush()
+
+
+def _most_of(variable: Any, rows: int) -> int:
+    """Bytes that so many rows take at most, where they begin and end within a chunk."""
+    chunk = variable.chunks
+    blocks = math.ceil(rows / chunk[0]) + 1
+    others = math.prod(math.ceil(n / c) for n, c in zip(variable.shape[1:], chunk[1:], strict=True))
+    return int(blocks * others * math.prod(chunk) * variable.dtype.itemsize)
+
+
+def _check_room(target: Path, needed: int) -> None:
+    """Raise what a full disk would: HDF5 that meets one when it closes a file ends the process."""
+    if shutil.disk_usage(target.absolute().parent).free < needed + _HDF5_HEADS:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target))
 
 
 def _list_tables(run: Recording, target: Path) -> list[Path]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from seatrial.engine.frames import Act, RunHeader, RunSummary, Scene, VehicleInfo
-from seatrial.errors import RecordingError
+from seatrial.errors import RecordingError, shorten
 from seatrial.record.dataset import FAULT, loop_names, with_motion
 from seatrial.record.infos import read_surroundings
 from seatrial.record.lazy import LazyArray
@@ -95,8 +95,15 @@ class Recording:
     ) -> Iterator[Measurements]:
         """The same piece by piece, as they lie in the file."""
         self._sensor(vehicle, sensor)
-        for part in self.source.samples(vehicle, sensor, span):
-            yield within(part, span)
+        try:
+            first, last = map(float, span)
+        except (TypeError, ValueError):
+            raise RecordingError(
+                f"{shorten(span)}: this is no span of time\n"
+                "  expected: from when to when, s, as (60, 70)"
+            ) from None
+        for part in self.source.samples(vehicle, sensor, (first, last)):
+            yield within(part, (first, last))
 
     def payload(self, vehicle: str, sensor: str) -> LazyArray:
         """The arrays of a dense sensor, in the file until they are indexed: `payload[10:20]`.

@@ -110,7 +110,7 @@ def _no_name(given: object, kind: type[Spec] | None) -> SpecError:
     mend = f"write `{whole}(**…)`" if whole and isinstance(given, dict) else ""
     return SpecError(
         Problem(
-            f"{what_is(given)} names no {wanted}",
+            f"{what_is(given)} where the name of a {wanted} belongs",
             value=given,
             expected="the name of one in the library, or the path of a .yaml file",
             mend=mend,

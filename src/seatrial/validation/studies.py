@@ -23,7 +23,7 @@ STUDIES = {
     "consistency": "consistency.study:consistency",
     "detection": "detection.study:detection",
     "handover": "handover.study:handover",
-    "hull-cards": "hull_cards:hull_cards",
+    "hull-cards": "hull_cards.study:hull_cards",
     "loop-closure": "loop_closure.study:loop_closure",
     "missions": "missions.study:missions",
     "outage": "outage.study:outage",

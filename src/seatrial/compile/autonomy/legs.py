@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from seatrial.gnc import mission as runtime
 from seatrial.gnc.guidance import patterns
-from seatrial.gnc.guidance.path import sample
+from seatrial.gnc.guidance.path import sample, segment_length
 from seatrial.gnc.guidance.smoothing import fillet, smooth
 from seatrial.spec import mission as spec
 from seatrial.spec.scenario import Participant, Scenario
@@ -19,6 +19,8 @@ Array = NDArray[np.float64]
 
 ACCEPTANCE = 1.5
 """Radius of acceptance in vehicle lengths, unless a task names one."""
+MOST_LEGS = 10_000
+"""That a smooth way may take: 40 km of a vehicle of 2 m."""
 SURFACED = 0.25
 """Depth at which a vehicle counts as surfaced, in its lengths."""
 TURNING_RADIUS = 3.0
@@ -177,7 +179,16 @@ def _smoothed(task: spec.Goto, points: Array, length: float) -> Array:
     if len(points) < 2:
         return points
     rows = smooth(points) if task.smooth == "hermite" else fillet(points, radius)
-    found: Array = sample(rows, max(2.0 * length, 0.5 * radius))[1:]
+    spacing = max(2.0 * length, 0.5 * radius)
+    legs = sum(segment_length(row) for row in rows) / spacing
+    if not legs <= MOST_LEGS:
+        raise task.error(
+            ("waypoints",) if task.waypoints else ("places",),
+            f"the smooth way is {legs * spacing:.3g} m long, which takes {legs:.3g} legs",
+            expected=f"at most {MOST_LEGS} legs, each {spacing:.3g} m long",
+            mend="look at the waypoints, make several tasks of it, or leave out `smooth`",
+        )
+    found: Array = sample(rows, spacing)[1:]
     return found
 
 

@@ -63,6 +63,10 @@ def check_mission(
     return found
 
 
+FARTHEST_RIDGE = 100_000
+"""Nodes of the map that a straight way is followed over: no run goes farther."""
+
+
 class _Check(MissionCase):
     def depths(self) -> None:
         """Refuse places in the air, in the bottom, or beyond the vehicle's own limit."""
@@ -148,8 +152,10 @@ class _Check(MissionCase):
             way, start, begin = leg.end - begin, begin, leg.end
             if leg.kind == VELOCITY:
                 continue
-            steps = math.ceil(float(np.hypot(*way[:2]) / terrain.spacing.min())) + 1
-            north, east, depth = start[:, None] + way[:, None] * np.linspace(0.0, 1.0, steps + 1)
+            wanted = min(float(np.hypot(*way[:2]) / terrain.spacing.min()), 1e300) + 1.0
+            steps = math.ceil(min(wanted, FARTHEST_RIDGE))
+            share = np.linspace(0.0, steps / math.ceil(wanted), steps + 1)
+            north, east, depth = start[:, None] + way[:, None] * share
             room = terrain.at(north, east) - depth - draught
             worst = int(room.argmin())
             if room[worst] < 0.0:

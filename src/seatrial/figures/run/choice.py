@@ -2,7 +2,7 @@
 
 import numbers
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypedDict
 
@@ -58,6 +58,8 @@ def _names(view: View, key: Literal["panels", "vehicles"]) -> list[str] | None:
     given = view.get(key)
     if isinstance(given, str):
         return [name.strip() for name in given.split(",")]
+    if given is not None and not isinstance(given, Iterable):
+        raise RecordingError(f"{key}={given!r} names nothing\n  expected: names, as in ['track']")
     return None if given is None else [str(name) for name in given]
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from seatrial.validation.asvlite import paper as printed
 from seatrial.validation.claims import Claim
-from seatrial.validation.timing import time_case
+from seatrial.validation.timing.steps import time_case
 
 BEYOND = (1_000, 10_000, 100_000)
 """Swarms that the paper does not show."""

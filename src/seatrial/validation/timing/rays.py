@@ -27,7 +27,7 @@ from seatrial.ocean import Ocean
 from seatrial.sensors.tap import DenseSensor, Views
 from seatrial.spec.loading import load_text
 from seatrial.spec.scenario import Scenario
-from seatrial.validation.timing import Row
+from seatrial.validation.timing.steps import Row
 
 Array = NDArray[np.float64]
 

@@ -15,7 +15,7 @@ from seatrial.ocean import Ocean
 from seatrial.programs import compile_program
 from seatrial.spec.loading import load
 from seatrial.spec.vehicle import Vehicle
-from seatrial.validation.timing import (
+from seatrial.validation.timing.steps import (
     PAPER_SEA,
     TIME_STEP,
     Row,

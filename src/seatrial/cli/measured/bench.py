@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import typer
 
 from seatrial.spec.scenario import Scenario
-from seatrial.validation.timing import Case, Helm, Row, time_case, time_run
+from seatrial.validation.timing.steps import Case, Helm, Row, time_case, time_run
 
 
 def show_steps(cases: list[Case], as_json: bool) -> None:
@@ -22,7 +22,7 @@ def show_steps(cases: list[Case], as_json: bool) -> None:
 
 def show_hulls(as_json: bool) -> None:
     """Time every model of a hull."""
-    from seatrial.validation.hull_timing import hull_rows
+    from seatrial.validation.timing.hulls import hull_rows
 
     _show(
         hull_rows(),
@@ -36,7 +36,7 @@ def show_hulls(as_json: bool) -> None:
 
 def show_rays(as_json: bool) -> None:
     """Time every sensor that casts rays, and some together."""
-    from seatrial.validation.ray_timing import ray_rows
+    from seatrial.validation.timing.rays import ray_rows
 
     _show(
         ray_rows(),
@@ -51,7 +51,7 @@ def show_rays(as_json: bool) -> None:
 
 def show_camera(as_json: bool) -> None:
     """Time cameras above and below the water."""
-    from seatrial.validation.camera_timing import camera_rows
+    from seatrial.validation.timing.cameras import camera_rows
 
     _show(
         camera_rows(),
@@ -65,7 +65,7 @@ def show_camera(as_json: bool) -> None:
 
 def show_gym(parallel: int, as_json: bool) -> None:
     """Time every environment for agents that learn."""
-    from seatrial.validation.gym_timing import gym_rows
+    from seatrial.validation.timing.learning import gym_rows
 
     _show(
         gym_rows(parallel),

@@ -22,7 +22,7 @@ def replay(
 
 def info(recording: RecordingArgument, as_json: JsonOption = False) -> None:
     """Tell what is in a recording: run, vehicles, sensors, events, and whether it is whole."""
-    from seatrial.cli.info import show_info
+    from seatrial.cli.recordings.info import show_info
 
     show_info(recording, as_json)
 
@@ -37,7 +37,7 @@ def recover(
     ] = False,
 ) -> None:
     """Write a whole MCAP file out of one that a kill cut short, for other programs to open."""
-    from seatrial.cli.info import show_recovery
+    from seatrial.cli.recordings.info import show_recovery
 
     show_recovery(
         recording, out or recording.parent / f"{recording.stem}-recovered.mcap", overwrite
@@ -120,7 +120,7 @@ def allan_deviation(
     as_json: JsonOption = False,
 ) -> None:
     """Allan deviation of a recorded IMU: fitted N, B and K with confidence, and a figure."""
-    from seatrial.cli.allan import show_allan
+    from seatrial.cli.recordings.allan import show_allan
 
     show_allan(recording, sensor, vehicle, out, as_json)
 
@@ -138,6 +138,6 @@ def navigate(
     from seatrial.programs import foresee
 
     foresee(f"{'smooth' if smooth else 'navigate'} {recording.stem}")
-    from seatrial.cli.navigate import show_navigation
+    from seatrial.cli.recordings.navigate import show_navigation
 
     show_navigation(recording, vehicle, smooth, as_json, out)

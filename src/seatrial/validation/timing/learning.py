@@ -17,7 +17,7 @@ from seatrial.programs import compile_program
 from seatrial.spec.loading import load
 from seatrial.spec.vehicle import Vehicle
 from seatrial.spec.world import World
-from seatrial.validation.timing import PAPER_SEA, bench_world
+from seatrial.validation.timing.steps import PAPER_SEA, bench_world
 
 REPEATS = 3
 STEPS = 100

@@ -1,6 +1,6 @@
 """How many pictures a second cameras make, on all cores, as a run expands them.
 
-The basin, quays, piers and buoys are those of `ray_timing`, in waves and wind. `share_of_rays` is
+The basin, quays, piers and buoys are those of `rays`, in waves and wind. `share_of_rays` is
 the time that Embree alone needs for the same rays, over the whole. Where shaders can draw, cameras
 are drawn by them as well, by turns with rays, so that what else the machine does strikes both.
 """
@@ -22,8 +22,8 @@ from seatrial.sensors.vision.camera import Camera
 from seatrial.spec.loading import load_text
 from seatrial.spec.scenario import Scenario
 from seatrial.spec.sensors import AnySensor
-from seatrial.validation.ray_timing import BASIN, SECONDS, curve, stretch_of, timed
-from seatrial.validation.timing import Row
+from seatrial.validation.timing.rays import BASIN, SECONDS, curve, stretch_of, timed
+from seatrial.validation.timing.steps import Row
 
 WAVES = """
   waves: {spectrum: jonswap, significant_height: 0.3, peak_period: 3, towards_deg: 120}

@@ -1,0 +1,1 @@
+"""What is typed to measure speed and to reproduce published results."""

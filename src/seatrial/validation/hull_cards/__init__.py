@@ -1,0 +1,1 @@
+"""Cards of hulls: published numbers of library vehicles beside those of their hulls."""

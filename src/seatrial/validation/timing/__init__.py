@@ -1,0 +1,1 @@
+"""Speed: of steps and runs, rays, cameras, hulls and environments; `seatrial bench`."""
