@@ -579,6 +579,28 @@ def test_sensors_of_a_kind_that_are_all_against_it_outvote_the_filter():
     assert outvoted({0, 2}, silent={2}) == [False] * 5
 
 
+def test_a_receiver_under_water_has_no_voice_when_others_are_against_the_filter():
+    """A log and the vehicle's own dynamics, for which a second log stands, against two depths
+    and a compass: half of those that are heard. An AUV whose receiver counted went 6 km astray."""
+    filter = matched(("dvl", "depth", "depth", "compass", "gnss", "dvl"))
+    filter = dataclasses.replace(filter, known=("dynamics",))
+
+    def doubted(*quiet):
+        state = _state(filter)
+        gates = tuple(
+            g._replace(isolated=g.isolated | (i in (0, 5))) for i, g in enumerate(state.gates)
+        )
+        heard = tuple(
+            h._replace(quiet=jnp.full(1, q)) for h, q in zip(state.heard, quiet, strict=False)
+        )
+        return bool(watching.doubted(filter, state._replace(gates=gates, heard=heard))[0])
+
+    wet = -5.0
+    assert doubted(0.1, 0.1, 0.1, 0.1, wet)
+    assert doubted(0.1, 0.1, 0.1, 0.1, np.inf)
+    assert not doubted(0.1, 0.1, 0.1, 0.1, 0.1)  # two against, of five
+
+
 def test_a_sensor_that_is_left_out_is_rejected_even_while_it_nearly_fits():
     """Off by 3 deviations, which is no outlier: the filter doubts itself once patience is over."""
     test = judged(0.999, 1, patience=8)
