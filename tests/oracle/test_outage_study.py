@@ -29,6 +29,24 @@ def test_claims_about_the_outage_hold(document):
     assert len(document["claims"]) == 5
 
 
+def test_a_log_that_is_no_better_is_refuted_only_beyond_chance():
+    def told(*bottom):
+        def track(share):
+            way = np.array([[0.0, 0.0], [1600.0, 0.0]])
+            off = way + np.array([[0.0, 0.0], [0.0, 1600.0 * share]])
+            return outage.DeadReckoning(np.array([0.0, 1080.0]), way, off, np.array([1.0, 143.0]))
+
+        names = (outage.WITH, *map(outage.wrong, outage.MISTAKES), outage.WATER)
+        tracks = {name: [track(0.012 + 0.001 * k) for k in range(len(bottom))] for name in names}
+        tracks |= {outage.WITHOUT: [track(12.0)] * len(bottom)}
+        tracks |= {outage.BOTTOM: [track(share) for share in bottom]}
+        return outage.judge(outage.Study(tracks))[-1].holds
+
+    assert told(0.009, 0.010)
+    assert told(0.011, 0.0145)  # worse by 0.25 ± 1.25 of a thousand
+    assert not told(0.015, 0.0161)  # by 3.05 ± 0.05
+
+
 @pytest.mark.rest
 def test_outage_lasts_eighteen_minutes_at_the_ordered_speed(document):
     # 1.5 m/s over ground, and 2 % for turns and for the way down.

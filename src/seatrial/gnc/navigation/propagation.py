@@ -102,16 +102,18 @@ def transition(
     after: jax.Array,
     first: jax.Array,
     last: jax.Array,
-    read: jax.Array,
+    pull: jax.Array,
+    turning: jax.Array,
     step: jax.Array,
     decay: jax.Array,
 ) -> Transition:
-    """Over one period between two attitudes and samples without their errors; `read` is their
-    mean with them."""
+    """Over one period between two attitudes and samples without their errors; `pull` (NED) and
+    `turning` are the specific force and the rates with them."""
     mean = Rotation(
         *(0.5 * (a + b) for a, b in zip(rotation(before), rotation(after), strict=True))
     )
     north, east, down = vec3(0.5 * (felt(before, first) + felt(after, last)))
+    read = jnp.concatenate([stack(mean.to_body(vec3(pull)), pull), turning])
     return Transition(mean, (north, east, down - GRAVITY), read, step, jnp.exp(-decay * step))
 
 
@@ -177,7 +179,7 @@ def _anew(
 def aged(rows: jax.Array, state: NavState, age: jax.Array | float) -> jax.Array:
     """Rows (D, 36 + K, N) for the error of now, which was Φ(−age) of itself at the measurement."""
     turned = rotation(state.attitude)
-    read = state.smooth[:3]
+    read = stack(turned.to_body(vec3(state.smooth)), state.smooth)
     felt_here = read - state.accelerometer_bias - stack(leaked(state.canted, read), read)
     force = turned.to_world(vec3(felt_here))
     columns = rows.swapaxes(0, 1)
@@ -189,7 +191,7 @@ def aged(rows: jax.Array, state: NavState, age: jax.Array | float) -> jax.Array:
     tilt = jnp.stack(arrays(cross(force, vec3(pull))))
     moved = [p, v - age * p, theta + tilt, b - back, g + age * turn, current]
     canted = jnp.stack(leaking(back, read))
-    moved += [m + age * jnp.stack(leaking(turn, state.smooth[3:])), k - canted, columns[SIZE:]]
+    moved += [m + age * jnp.stack(leaking(turn, state.sample[3:])), k - canted, columns[SIZE:]]
     return jnp.concatenate(moved).swapaxes(0, 1)
 
 

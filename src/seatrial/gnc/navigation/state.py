@@ -114,9 +114,9 @@ class NavState(NamedTuple):
     sample: jax.Array
     """(6, N) the last inertial sample in body axes, or what stands for one that is lost."""
     smooth: jax.Array
-    """(6, N) fading mean of the next, without most of the noise and of what shafts shake."""
+    """(3, N) fading mean of the next, without most of the noise and of what shafts shake."""
     smoothing: jax.Array
-    """(6, N) fading mean of the samples."""
+    """(3, N) fading mean of the specific force as it is read, NED, m/s²."""
     leaning: jax.Array
     """(3, N) fading mean of the specific force beyond that of rest, body axes, m/s²."""
     leant: jax.Array

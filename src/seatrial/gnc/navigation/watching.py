@@ -57,7 +57,8 @@ def unheard(size: int, count: int, dtype: Any) -> Heard:
 
 def doubted(filter: Filter, state: NavState) -> jax.Array:
     """(N,) whether at least two witnesses, and half as many as sensors are heard, are against it:
-    then the filter itself, or its IMU, is more likely to be wrong than each of them.
+    then the filter itself, or its IMU, is more likely to be wrong than each of them. A receiver
+    under water has no voice.
 
     Witnesses are the sensors, and what the vehicle knows of itself: where a fix and the vehicle's
     own dynamics both contradict an accelerometer, no compass would.
@@ -68,7 +69,7 @@ def doubted(filter: Filter, state: NavState) -> jax.Array:
     against = sum(sensors, none)
     if known:
         against = against + jnp.any(jnp.stack(known), axis=0)
-    heard = sum((jnp.isfinite(h.quiet) for h in state.heard), none)
+    heard = sum((jnp.isfinite(h.quiet) & (h.quiet >= 0.0) for h in state.heard), none)
     return (against >= 2) & (2 * against >= heard)
 
 
