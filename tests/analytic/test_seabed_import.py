@@ -447,7 +447,7 @@ HOSTILE = {
     "a raster with a short row": (
         "a.asc",
         b"ncols 3\nnrows 2\nxllcorner 5\nyllcorner 60\ncellsize 0.0001\n1 2 3\n4 5\n",
-        r"a\.asc:7: a row that is not 3 numbers\n.*4 5\n.*2 rows of 3 numbers",
+        r"a\.asc:7: a row that is not 3 numbers\n.*'4 5'\n.*2 rows of 3 numbers",
     ),
     "a raster with a word": (
         "a.asc",
