@@ -186,7 +186,8 @@ def test_ros_reads_the_estimate_in_its_own_frames_with_its_covariance(run, recor
 def test_ros_reads_the_mission_by_name_and_the_path_once(run, recorded):
     _, message = messages(recorded, "/otter/mission")[-1]
     names = ["leg", "outcome", "cross_track", "distance", "rule", "failsafes", "action"]
-    assert message.name == [*names, "asked", "direction", "surge", "depth"]
+    asked = ["asked", "direction", "surge", "depth", "sway", "yaw_rate", "north", "east"]
+    assert message.name == [*names, *asked]
     assert message.position.tolist() == run.vehicles["otter"].guidance[-1].tolist()
     ((time, path),) = messages(recorded, "/otter/path")
     places = [(p.pose.position.x, p.pose.position.y) for p in path.poses]
