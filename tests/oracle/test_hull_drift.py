@@ -233,7 +233,7 @@ def boat(tmp_path_factory):
 @pytest.mark.parametrize("model", ["linear", "mesh"])
 def test_oblique_waves_turn_a_boat_as_far_as_momentum_says_without_a_solution_too(boat, model):
     """The mean moment in yaw on its first-order motions, in waves of six lengths: half to twice
-    that of the far field. It was the other way, and with `linear` a hundred times as large."""
+    that of the far field. On triangles it was the other way."""
     found, vehicle = boat
     hull = vehicle.hull.model_copy(update={"hydrostatics": model})
     vehicle = vehicle.model_copy(update={"hull": hull})
