@@ -18,8 +18,9 @@ from seatrial.ocean import Ocean
 from seatrial.sensors.tap import DenseSensor, Expanded, Tap
 from seatrial.signals import Measurements
 
-PART = 32
-"""Most samples that are expanded together: long loops for NumPy, short enough for the cache."""
+PART = 128
+"""Most samples that are expanded together: loops of NumPy so long that waking each other, which they do
+behind each, costs two threads little, and short enough for the cache."""
 LARGE = 1 << 17
 """Bytes of a sample that is long enough a loop alone."""
 
