@@ -19,8 +19,8 @@ from seatrial.sensors.tap import DenseSensor, Expanded, Tap
 from seatrial.signals import Measurements
 
 PART = 128
-"""Most samples that are expanded together: loops of NumPy so long that it costs threads little to wake
-each other behind them, and short enough for the cache."""
+"""Most samples that are expanded together: loops of NumPy so long that it costs threads little to
+wake each other behind them, and short enough for the cache."""
 LARGE = 1 << 17
 """Bytes of a sample that is long enough a loop alone."""
 
