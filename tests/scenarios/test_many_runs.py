@@ -151,7 +151,7 @@ def test_another_seed_or_another_sea_compiles_nothing(many):
     st.run("otter-turning-circle", seed=7, duration=2.0)
     described = st.load("otter-turning-circle")
     higher = described.world.model_copy(
-        update={"waves": described.world.waves.model_copy(update={"code": 3})}
+        update={"waves": described.world.waves.model_copy(update={"significant_height": 0.3})}
     )
     st.run(described.model_copy(update={"world": higher}), duration=1.0)
     st.run_many("otter-turning-circle", seeds=(11, 12, 13), duration=1.0)
