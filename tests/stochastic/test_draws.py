@@ -72,3 +72,15 @@ def test_numbers_of_a_sample_depend_on_its_key_and_number_alone():
     assert one.tobytes() == streams.normals(streams.stream(key, 8), 501).tobytes()
     assert np.mean(one == streams.normals(streams.stream(key, 9), 501)) < 0.01
     assert np.mean(one == streams.normals(streams.stream(other, 8), 501)) < 0.01
+
+
+def test_words_are_the_same_however_many_are_drawn_at_once():
+    key = np.array([3, 4], np.uint32)
+    count = 4 * streams.MANY_WORDS
+    words = streams.stream(key, 7).bit_generator.random_raw(count // 4)
+    assert np.array_equal(streams.whole([streams.stream(key, 7)], count)[0], words.view(np.uint16))
+    # What is drawn next does not depend on it either.
+    one, other = streams.stream(key, 7), streams.stream(key, 7)
+    streams.whole([one], count)
+    other.bit_generator.random_raw(count // 4)
+    assert one.random() == other.random()

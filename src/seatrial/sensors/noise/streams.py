@@ -25,6 +25,10 @@ Streams = Sequence[np.random.Generator]
 LEVELS = 1 << 16
 
 
+MANY_WORDS = 4096
+"""In which the way that lets other threads go on is the quicker one."""
+
+
 class _Words(ISeedSequence):
     """What a generator begins with, as it is: to stir it first, as NumPy does, takes longer than a
     small sample takes to draw."""
@@ -48,9 +52,18 @@ def stream(key: NDArray[np.uint32], number: int) -> np.random.Generator:
 def whole(streams: Streams, count: int) -> NDArray[np.uint16]:
     """(K, count) evenly distributed numbers from 0 to 65,535."""
     words = -(-count // 4)
-    drawn = [random.bit_generator.random_raw(words) for random in streams]
+    drawn = [_words(random, words) for random in streams]
     joined = drawn[0] if len(drawn) == 1 else np.concatenate(drawn)
     return joined.view(np.uint16).reshape(len(streams), -1)[:, :count]
+
+
+def _words(random: np.random.Generator, count: int) -> NDArray[np.uint64]:
+    """Of 64 bits, the same by either way: one lets no other thread into Python while it draws, the
+    other takes eight times as long to begin."""
+    if count < MANY_WORDS:
+        return np.asarray(random.bit_generator.random_raw(count))
+    most = np.iinfo(np.uint64).max
+    return np.asarray(random.integers(0, most, count, np.uint64, endpoint=True))
 
 
 def uniforms(random: np.random.Generator, count: int) -> Single:
