@@ -32,6 +32,8 @@ LONGEST, STUCK = 20, 400
 """Processor time and time by the clock that a file may take, s: a busy machine hangs nobody."""
 MOST_MEMORY = 1_000_000_000
 """Resident, bytes."""
+TOGETHER = 50
+"""Files whose programs a process keeps."""
 
 SHARES = {
     **{"malformed": 0.5, "extreme": 0.05, "mcap": 0.15, "zarr": 0.05, "runs": 0.05, "cache": 0.05},
@@ -299,7 +301,7 @@ def judge(sort: str, seed: int, count: int) -> Counter[str]:
     warnings.simplefilter("ignore")
     found: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
-        for name, look in globals()[sort](seed, count, Path(folder)):
+        for number, (name, look) in enumerate(globals()[sort](seed, count, Path(folder))):
             signal.setitimer(signal.ITIMER_PROF, LONGEST)
             signal.alarm(STUCK)
             try:
@@ -317,7 +319,19 @@ def judge(sort: str, seed: int, count: int) -> Counter[str]:
             found[word] += 1
             if word in WRONG:
                 print(f"{sort} --seed {seed}: {name}: {word}", file=sys.stderr)
+            if number % TOGETHER == TOGETHER - 1:
+                _forget()
     return found
+
+
+def _forget() -> None:
+    """Programs of files before: a user reads a file in a process of its own."""
+    import jax
+
+    from seatrial import programs
+
+    programs.forget()
+    jax.clear_caches()
 
 
 def main() -> None:
