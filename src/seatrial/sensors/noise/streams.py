@@ -23,8 +23,6 @@ Single = NDArray[np.float32]
 Streams = Sequence[np.random.Generator]
 
 LEVELS = 1 << 16
-
-
 MANY_WORDS = 4096
 """In which the way that lets other threads go on is the quicker one."""
 
@@ -52,12 +50,12 @@ def stream(key: NDArray[np.uint32], number: int) -> np.random.Generator:
 def whole(streams: Streams, count: int) -> NDArray[np.uint16]:
     """(K, count) evenly distributed numbers from 0 to 65,535."""
     words = -(-count // 4)
-    drawn = [_words(random, words) for random in streams]
+    drawn = [_raw(random, words) for random in streams]
     joined = drawn[0] if len(drawn) == 1 else np.concatenate(drawn)
     return joined.view(np.uint16).reshape(len(streams), -1)[:, :count]
 
 
-def _words(random: np.random.Generator, count: int) -> NDArray[np.uint64]:
+def _raw(random: np.random.Generator, count: int) -> NDArray[np.uint64]:
     """Of 64 bits, the same by either way: one lets no other thread into Python while it draws, the
     other takes eight times as long to begin."""
     if count < MANY_WORDS:
