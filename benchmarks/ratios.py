@@ -5,9 +5,11 @@
 Both trees run on the packages of this environment, each with a cache of its own, and wait for each
 other: every repetition of a case in one is followed by the same in the other, so that a machine
 that is slower for a while is so for both. Of each the best of all turns counts, in the time that
-processors were busy, which is what counts where other work shares the machine. A row is matched by
-all that describes it; those that only one tree has are left out and named. A ratio above 1 means
-that this tree takes longer.
+processors were busy, which is what counts where other work shares the machine. Programs are called
+in the thread that asks for them: what another thread has just spent is told late, and the best of
+many turns would be the one of which most is missing. A row is matched by all that describes it;
+those that only one tree has are left out and named. A ratio above 1 means that this tree takes
+longer.
 """
 
 import argparse
@@ -21,10 +23,15 @@ from typing import Any
 
 MEASURED = ("us_per_vehicle_step", "real_time_factor", "compile_s", "wall_s", "duration")
 """Of a row; everything else describes it."""
+FORMERLY = {"sookshma": "sookshma, a body under water", "sookshma_awash": "sookshma"}
+"""Vehicles of 0b2a0cb, by what became of them."""
 HERE = Path(__file__).resolve().parents[1]
 CALL = """
 import builtins, sys, time
 
+import jax
+
+jax.config.update("jax_cpu_enable_async_dispatch", False)
 time.perf_counter = time.process_time
 
 class Repeats(int):
@@ -108,9 +115,11 @@ def rows_of(trees: list[Bench]) -> list[list[Row]]:
     return [bench.rows() for bench in trees]
 
 
-def described(row: Row) -> str:
-    """All of a row that was not measured."""
-    return json.dumps({k: v for k, v in row.items() if k not in MEASURED}, sort_keys=True)
+def described(row: Row, names: dict[str, str]) -> str:
+    """All of a row that was not measured, with a vehicle's name of today."""
+    told = {k: v for k, v in row.items() if k not in MEASURED}
+    told["vehicle"] = names.get(told["vehicle"], told["vehicle"])
+    return json.dumps(told, sort_keys=True)
 
 
 def cost(row: Row) -> float:
@@ -125,7 +134,13 @@ def compared(old: Path, folder: str, words: list[str], repeats: tuple[int, int])
     trees = [
         Bench(tree, words, f"{folder}/cache{i}", repeats) for i, tree in enumerate((old, HERE))
     ]
-    before, after = ({described(row): cost(row) for row in rows} for rows in rows_of(trees))
+    awash = old / "src/seatrial/library/vehicles/sookshma_awash.yaml"
+    before, after = (
+        {described(row, names): cost(row) for row in rows}
+        for rows, names in zip(
+            rows_of(trees), (FORMERLY if awash.exists() else {}, {}), strict=True
+        )
+    )
     for row in before.keys() ^ after.keys():
         print(f"only in one tree: {words} {row}", file=sys.stderr)
     found = []

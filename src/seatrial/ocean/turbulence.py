@@ -28,7 +28,7 @@ from seatrial.ocean.blocks import in_blocks, sums
 from seatrial.ocean.integrals import integral
 from seatrial.pytree import constant, pytree
 from seatrial.seeding import generator
-from seatrial.spatial.trig import sincos, wrap
+from seatrial.spatial.trig import sincos_of_column, wrap
 from seatrial.spatial.vectors import Vec3
 
 Array = NDArray[np.float64]
@@ -67,7 +67,7 @@ def sample(turbulence: Turbulence, position: Vec3, t: jax.Array | float) -> Vec3
     def at(x: jax.Array, y: jax.Array, z: jax.Array) -> Vec3:
         column = (-1, *(1,) * x.ndim)
         kx, ky, kz = (k.reshape(column) for k in turbulence.wavevector)
-        sin, cos = sincos(angle.reshape(column) + kx * x + ky * y + kz * z)
+        sin, cos = sincos_of_column(angle.reshape(column) + kx * x + ky * y + kz * z)
         north, east, down = sums(turbulence.cosine, cos) + sums(turbulence.sine, sin)
         return north, east, down
 

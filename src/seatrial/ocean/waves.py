@@ -23,7 +23,7 @@ from seatrial.conventions import GRAVITY, SEAWATER_DENSITY
 from seatrial.ocean.blocks import in_blocks, sums
 from seatrial.ocean.dispersion import DepthTable, local
 from seatrial.pytree import pytree, static
-from seatrial.spatial.trig import sincos, wrap
+from seatrial.spatial.trig import sincos, sincos_of_column, wrap
 from seatrial.spatial.vectors import Scalar, Vec3, add, scale
 
 STRETCHING = ("constant", "wheeler", "linear")
@@ -242,7 +242,8 @@ def _sincos_theta(
 ) -> tuple[jax.Array, jax.Array]:
     """Sine and cosine of θ with the component axis before the points' axes, (C, ...)."""
     column = (-1, *(1,) * x.ndim)
-    return sincos(now.reshape(column) - kx.reshape(column) * x - ky.reshape(column) * y)
+    angle = now.reshape(column) - kx.reshape(column) * x - ky.reshape(column) * y
+    return sincos_of_column(angle)
 
 
 def _decay(

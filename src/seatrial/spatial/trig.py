@@ -6,6 +6,7 @@ for the thousands of wave phases of a step.
 """
 
 import math
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -44,6 +45,20 @@ def _sincos_slopes(
     """Derivatives from the pair itself, not from its polynomials."""
     sine, cosine = sincos(at[0])
     return (sine, cosine), (cosine * along[0], -sine * along[0])
+
+
+def sincos_of_column(angle: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The same of (C, ...) phases, whose sines and cosines end up in one array or several sums.
+
+    Of a single column XLA would compute the pair again for each of them, half the time of a wave
+    sum; a barrier stops that. Many columns are quicker without: what stops goes through memory.
+    """
+    pair = sincos(angle)
+    if angle.size != angle.shape[0] or jax.default_backend() != "cpu":
+        return pair
+    barrier: Any = jax.lax.optimization_barrier  # JAX gives it no types
+    sine, cosine = barrier(pair)
+    return sine, cosine
 
 
 def _polynomial(x: jax.Array, coefficients: list[float]) -> jax.Array:

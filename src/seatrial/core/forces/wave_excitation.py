@@ -33,7 +33,7 @@ from seatrial.ocean.dispersion import local
 from seatrial.ocean.waves import Waves, time_phase
 from seatrial.pytree import pytree, static
 from seatrial.spatial.rotations import Rotation
-from seatrial.spatial.trig import sincos
+from seatrial.spatial.trig import sincos_of_column
 from seatrial.spatial.vectors import Scalar, Twist, Wrench, scale
 
 OUTPUTS = (*"XYZKMN", "elevation", "slope_x", "slope_y", *"uvwpq", "p_rate", "q_rate")
@@ -98,7 +98,7 @@ def evaluate(
     """
     column = (slice(None), *(None for _ in jnp.shape(x)))
     phase = time_phase(waves, t)[column] - model.north[column] * x - model.east[column] * y
-    sine, cosine = sincos(phase)
+    sine, cosine = sincos_of_column(phase)
     steeper = None
     if bottom is not None and waves.by_depth is not None:
         steeper = local(waves.by_depth, bottom).wavenumber / waves.wavenumber[column]
