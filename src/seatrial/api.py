@@ -139,7 +139,8 @@ def run_many(
         )
     plans = (plan_of(one, None, duration, compiled) for one in chosen)
     facts = {"seed": [one.seed for one in chosen], **varied}
-    table = RunsTable(len(chosen), None if out is None else as_path(out))
+    longest = max(one.duration for one in chosen) if duration is None else duration
+    table = RunsTable(len(chosen), longest, None if out is None else as_path(out))
     sinks = [[table.sink(run)] for run in range(len(chosen))]
     endings = batching.run_batch(plans, sinks, progress)
     return table.dataset([ending.summary for ending in endings], facts)

@@ -88,8 +88,8 @@ def test_memory_of_runs_in_a_folder_grows_neither_with_runs_nor_with_their_lengt
     header, (block,) = alone.header, alone._kept._blocks
     assert len(block.time) == 10
     for runs, blocks in ((2, 3), (12, 3), (2, 12)):
-        table = many_runs.RunsTable(runs, tmp_path / f"{runs}-{blocks}.zarr")
         longer = replace(header, duration=header.frame_period * (10 * blocks - 1))
+        table = many_runs.RunsTable(runs, longer.duration, tmp_path / f"{runs}-{blocks}.zarr")
         sinks = [table.sink(run) for run in range(runs)]
         held = 0
         for pair in range(0, runs, 2):
@@ -164,6 +164,39 @@ def test_another_seed_or_another_sea_compiles_nothing(many):
 def test_seeds_that_cannot_be_are_refused(seeds, words):
     with pytest.raises(SpecError, match=words):
         st.run_many("otter-turning-circle", seeds=seeds, duration=DURATION)
+
+
+@pytest.mark.parametrize(
+    ("vary", "words"),
+    [
+        ({"frame_period": [0.1, 0.2]}, "the same `frame_period`"),
+        ({"vehicles[0].count": [1, 2]}, "the same vehicles"),
+        ({"vehicles[0].vehicle.inertia.mass": [55.0, np.nan]}, r"inertia\.mass` of run 1"),
+    ],
+)
+def test_what_one_dataset_cannot_hold_is_refused(vary, words):
+    with pytest.raises(SpecError, match=words):
+        st.run_many("otter-turning-circle", vary=vary, duration=DURATION)
+
+
+@pytest.mark.parametrize("key", ["duration", "time_step", "world.waves.directions"])
+def test_runs_of_another_length_step_or_shape_are_the_single_runs(key, monkeypatch):
+    """Each program has the plans of one shape, however many were planned together."""
+    monkeypatch.setattr(batch.os, "cpu_count", lambda: 1)
+    described = st.load("otter-turning-circle", st.Scenario)
+    described = described.model_copy(update={"duration": 2.0})
+    values = {"duration": [1.0, 2.0, 1.0, 1.5], "time_step": [0.02, 0.01, 0.05, 0.02]}
+    chosen = values.get(key, [3, 4, 5, 3])
+    found = st.run_many(described, vary={key: chosen})
+    assert found.time.values[-1] == 2.0
+    for run, value in enumerate(chosen):
+        alone = st.run_many(described, vary={key: [value]}).isel(run=0)
+        length = alone.sizes["time"]
+        together = found.isel(run=run)
+        assert length == (round(10 * value) + 1 if key == "duration" else 21)
+        assert np.allclose(together.position[:length], alone.position, rtol=0.0, atol=1e-9)
+        assert np.isnan(together.position[length:]).all()
+        assert float(together.ended_at) == float(alone.ended_at)
 
 
 def test_a_controller_that_is_asked_from_python_is_not_for_many_runs():

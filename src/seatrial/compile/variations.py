@@ -3,6 +3,7 @@
 import operator
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from seatrial.errors import Problem, SpecError, shorten
@@ -78,9 +79,39 @@ def runs_of(
     for number in range(next(iter(lengths.values()))):
         one = scenario
         for path, values in varied.items():
-            one = _changed(one, path, values[number])
+            try:
+                one = _changed(one, path, values[number])
+            except SpecError as error:
+                raise _told_of(error, path, number) from None
         runs.append(with_overrides(one, None if chosen is None else chosen[number]))
+    _check_axes(runs)
     return runs, varied
+
+
+def _told_of(error: SpecError, path: str, number: int) -> SpecError:
+    """The same problems, with what was varied and for which run."""
+    return SpecError(
+        [replace(p, message=f"{p.message} (`{path}` of run {number})") for p in error.problems]
+    )
+
+
+def _check_axes(runs: Sequence[Scenario]) -> None:
+    """Refuse runs that do not fit into one dataset: its times and its vehicles are those of all."""
+    periods = sorted({one.frame_period for one in runs})
+    fleets = {tuple((v.name, v.count) for v in one.vehicles) for one in runs}
+    for what, alike, found in (
+        ("`frame_period`", len(periods) == 1, ", ".join(f"{p:g} s" for p in periods)),
+        ("vehicles", len(fleets) == 1, "other names or counts"),
+    ):
+        if not alike:
+            raise SpecError(
+                Problem(
+                    f"the runs of one dataset have the same {what}",
+                    value=found,
+                    expected="a path in `vary` that leaves them as they are",
+                    mend="call `run_many` for each, or `run`",
+                )
+            )
 
 
 def _numbers(seeds: Iterable[int]) -> list[int]:

@@ -38,15 +38,16 @@ class RunsTable:
     chunk that is written and let go of when its runs have passed its frames or have ended.
     """
 
-    def __init__(self, runs: int, path: Path | None = None) -> None:
+    def __init__(self, runs: int, longest: float, path: Path | None = None) -> None:
+        """`longest` is how long the longest is meant to last, s."""
         if path is not None:
             _check_place(path)
-        self._runs, self._path = runs, path
+        self._runs, self._longest, self._path = runs, longest, path
         self._lock = threading.Lock()
         self._header: RunHeader | None = None
         self._columns: Columns
         self._frames = 0
-        """Of a run that ends when it is meant to."""
+        """Of the longest run, if it ends when it is meant to."""
         self._known = [0] * runs
         """Frames of each run beyond which nothing is open: all of them when it has ended."""
         self._size = (RUNS_PER_CHUNK, FRAMES_PER_CHUNK)
@@ -65,7 +66,7 @@ class RunsTable:
         with self._lock:
             if self._header is None:
                 self._header, self._columns = header, Columns(header)
-                self._frames = round(header.duration / header.frame_period) + 1
+                self._frames = round(self._longest / header.frame_period) + 1
                 if self._path is None:
                     self._size = (self._runs, self._frames)
 
