@@ -87,6 +87,11 @@ class Terrain:
         found: Array = first + along_s * s + along_t * t
         return found
 
+    @property
+    def filled(self) -> Array:
+        """(A, B) depths to be drawn: where nothing is known the greatest that is."""
+        return np.nan_to_num(self.depth, nan=float(np.nanmax(self.depth)))
+
     def covers(self, x: ArrayLike, y: ArrayLike) -> NDArray[np.bool_]:
         """Whether places lie on the grid."""
         x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)

@@ -178,7 +178,7 @@ def _sensor(info: SensorInfo) -> SensorCard:
 
 def _bottom(terrain: Terrain) -> BottomCard:
     step = max(1, -(-max(terrain.depth.shape) // MOST_NODES))
-    depth = np.nan_to_num(terrain.depth[::step, ::step], nan=float(np.nanmax(terrain.depth)))
+    depth = terrain.filled[::step, ::step]
     return BottomCard(
         origin=(float(terrain.origin[0]), float(terrain.origin[1])),
         spacing=(float(terrain.spacing[0] * step), float(terrain.spacing[1] * step)),
