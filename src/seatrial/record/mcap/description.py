@@ -67,7 +67,7 @@ def bottom_attachment(number: int, part: Terrain) -> Attachment:
 
 def read_bottoms(files: dict[str, bytes]) -> list[Terrain]:
     """All further parts, in the order in which they were loaded."""
-    found = []
+    found: list[Terrain] = []
     while (name := BOTTOM_FILE.format(number=len(found) + 1)) in files:
         found.append(read_bottom(files[name].decode()))
     return found
