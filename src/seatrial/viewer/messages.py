@@ -3,8 +3,8 @@
 `python -m seatrial.viewer.typescript web/src/messages.ts` writes the same types for the page.
 
 The server greets with a `Hello` (JSON), then sends states (binary, see `STATE_HEAD`), and `Event`,
-`Sea`, `Bottom`, `Refused`, `Seats` and, where they are asked for, `Samples` and `History` (JSON) as they
-come. The page sends one of `Request` (JSON). Frames and units are seatrial's own: NED, forward
+`Sea`, `Bottom`, `Refused`, `Seats` and, where they are asked for, `Samples` and `History` (JSON) as
+they come. The page sends one of `Request` (JSON). Frames and units are seatrial's own: NED, forward
 starboard down, SI, radians; quaternions scalar first, body to world. Long arrays are base64 of
 little-endian numbers.
 """
