@@ -71,11 +71,7 @@ class Following:
         if not len(places):
             return None
         wanted = around(now.chart, follow, places)
-        here = window_of(now)
-        if _holds(now, places, follow.room) or all(
-            moved * LEAST_MOVE < side
-            for moved, side in zip(here.moved(wanted), follow.sides, strict=True)
-        ):
+        if _holds(now, places, follow.room) or not _worth_while(now, wanted):
             return None
         try:
             found = follow.source.read(wanted)
@@ -88,10 +84,17 @@ class Following:
         return Moved(time, self._now)
 
 
-def window_of(loaded: Loaded) -> Window:
-    """Where the loaded part of a map lies on it."""
-    first, counts = loaded.part.first, loaded.part.depth.shape
-    return Window(*(slice(f, f + n) for f, n in zip(first, counts, strict=True)))
+def _worth_while(loaded: Loaded, wanted: Window) -> bool:
+    """Whether another part lies elsewhere by enough, or reaches to an edge of the map."""
+    part = loaded.part
+    for first, side, span, end in zip(
+        part.first, part.depth.shape, wanted, loaded.chart.shape, strict=True
+    ):
+        moved = abs(span.start - first)
+        at_edge = span.start == 0 or span.stop == end
+        if moved and (at_edge or moved * LEAST_MOVE >= side):
+            return True
+    return False
 
 
 def around(chart: Chart, follow: Follow, places: Array) -> Window:

@@ -42,12 +42,6 @@ class Window(NamedTuple):
         """Of rows and columns."""
         return self.rows.stop - self.rows.start, self.columns.stop - self.columns.start
 
-    def moved(self, other: "Window") -> tuple[int, int]:
-        """By how many rows and columns another one begins elsewhere."""
-        pairs = ((self.rows, other.rows), (self.columns, other.columns))
-        rows, columns = (abs(a.start - b.start) for a, b in pairs)
-        return rows, columns
-
 
 def nodes_between(chart: Chart, low: Array, high: Array) -> tuple[int, int]:
     """How many rows and columns hold all between two corners, on a map that has no end."""
