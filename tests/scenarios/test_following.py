@@ -1,6 +1,7 @@
 """The loaded part of a map follows the vehicles: over all of a map the bottom is the map's."""
 
 import re
+import shutil
 from dataclasses import replace
 
 import jax
@@ -11,9 +12,13 @@ from test_seabed_world import DATUM, described, write
 import seatrial as st
 from seatrial.bathymetry.store import open_map, write_map
 from seatrial.compile.scenario import compile_scenario
+from seatrial.engine.engine import Engine
+from seatrial.engine.other_sea import OtherSea
+from seatrial.engine.output.gathering import Gatherer
 from seatrial.figures.plot import figure
 from seatrial.geometry.bodies import rotation_matrix
 from seatrial.geometry.terrain import terrain
+from seatrial.record.choose import recorder
 
 ROWS, COLUMNS, STEP = 6001, 801, 2.5
 """Of a map of 15 km by 2 km: more nodes than a program may hold."""
@@ -281,3 +286,52 @@ def test_a_map_that_fits_is_never_looked_at_again(tmp_path):
     looked = moved(simulation, 60.0)
     assert len(looked) == 1
     assert simulation._engine._following.rest(600) > 1 << 20
+
+
+def test_what_stands_on_the_bottom_far_off_stands_on_that_of_the_map(charts):
+    body = "bodies: [{name: block, box: {size: [2, 2, 2]}, position: [3000, 100], on_bottom: true}]"
+    plan = compile_scenario(over(charts, more=body))
+    (block,) = (body for body in plan.scene.bodies if body.name == "block")
+    assert block.pose(0.0)[0][2] == pytest.approx(float(truth(charts).at(3000.0, 100.0)) - 1.0)
+
+
+@pytest.mark.parametrize("name", ["run.mcap", "run.zarr"])
+def test_a_recording_that_a_kill_cut_short_has_the_parts_up_to_there(charts, tmp_path, name):
+    plan = compile_scenario(over(charts, duration=2400))
+    whole = truth(charts)
+    sink = recorder(tmp_path / name, 1)
+    sink.open(plan.header, plan.scene)
+    with Engine(plan) as engine:
+        gatherer = Gatherer(plan, engine.opening)
+        while engine.time < 1000.0:
+            for frames in gatherer.add(engine.advance(engine.block)):
+                sink.write(frames)
+    copy = tmp_path / f"copy-{name}"
+    (shutil.copytree if name.endswith("zarr") else shutil.copy)(tmp_path / name, copy)
+    recording = st.read(copy)
+    assert recording.summary is None
+    north, east = recording.vehicle("craft")["position"].values.T[:2]
+    assert north[-1] > 2000.0
+    np.testing.assert_array_equal(recording.scene.depth_under(north, east), whole.at(north, east))
+
+
+def test_the_sea_may_change_while_the_map_follows(charts):
+    """The plan of another sea begins with the part of the start."""
+    calm = over(charts, sensors=SENSORS)
+    other = compile_scenario(
+        over(charts, sensors=SENSORS, more="current: {speed: 0.2, towards_deg: 90}")
+    )
+    with Engine(compile_scenario(calm), stepped=True) as engine:
+        while engine.time < 150.0:
+            engine.advance(1)
+        part = engine.plan.loaded
+        assert part.low[0] > -200.0
+        with jax.enable_x64(True):
+            engine.surround(OtherSea(compile_scenario(calm), other, engine.time).plan(engine.time))
+        assert engine.plan.loaded is part
+        fleet = engine.plan.fleets[0]
+        np.testing.assert_array_equal(fleet.ocean.seabed.depth.first, part.part.first)
+        spans = [f.sensor.reach.span for f in fleet.group.suite]
+        for span in spans:
+            least, most = part.part.depth.min(), part.part.depth.max()
+            np.testing.assert_allclose(span, [least - 0.01, most + 0.01])

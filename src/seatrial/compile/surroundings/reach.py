@@ -8,6 +8,8 @@ from seatrial.compile.surroundings.loading import MARGIN, Reach
 from seatrial.compile.surroundings.seabed import Bottom, bottom_of
 from seatrial.compile.swarm import members_of
 from seatrial.compile.vehicles.limits import own_speed
+from seatrial.geometry.terrain import Terrain
+from seatrial.geometry.window import window, with_depths
 from seatrial.spec.scenario import Participant, Scenario
 from seatrial.spec.seabed import Seabed
 from seatrial.spec.sensors.cameras import DepthCamera
@@ -28,6 +30,17 @@ def bottom_within_reach(scenario: Scenario) -> Bottom | None:
     world = scenario.world
     same_everywhere = world.seabed is None or isinstance(world.seabed, Seabed)
     return bottom_of(world, scenario.seed, None if same_everywhere else reach_of(scenario))
+
+
+def beyond_start(scenario: Scenario, bottom: Bottom) -> Terrain | None:
+    """All of a map that the vehicles can reach; None where a run begins with that."""
+    if bottom.loaded is None or bottom.loaded.follow is None:
+        return None
+    reach, source = reach_of(scenario), bottom.loaded.follow.source
+    wanted = window(source.chart, reach.low, reach.high)
+    if wanted.counts == bottom.loaded.part.depth.shape:
+        return None
+    return with_depths(source.read(wanted), source.deepest)[0]
 
 
 def reach_of(scenario: Scenario) -> Reach:
