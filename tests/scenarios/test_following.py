@@ -7,9 +7,9 @@ from dataclasses import replace
 import jax
 import numpy as np
 import pytest
-from test_seabed_world import DATUM, described, write
 
 import seatrial as st
+from charts import DATUM, described, write
 from seatrial.bathymetry.store import open_map, write_map
 from seatrial.compile.scenario import compile_scenario
 from seatrial.engine.engine import Engine
