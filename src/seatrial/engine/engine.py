@@ -207,6 +207,11 @@ class Engine:
         """Tell vehicles something; raises SpecError, and tells nobody, if one cannot obey."""
         self._orders.take(orders, by)
 
+    @property
+    def rest(self) -> int:
+        """Control periods that can be gone on by without a stop, at most `block`."""
+        return min(self.block, self._following.rest(self.periods))
+
     def advance(self, periods: int = 1) -> Block:
         """Go on by some control periods, at most `block` of them, under the orders in force."""
         if not 0 < periods <= self.block:
