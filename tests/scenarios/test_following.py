@@ -155,6 +155,16 @@ def test_a_long_run_without_a_mission_begins_with_what_is_near_and_follows(chart
     assert "depth in m" in page.axes[0].get_xlabel()
 
 
+def test_a_long_way_over_a_map_that_does_not_fit_is_loaded_as_a_strip(charts):
+    """Half of ten kilometres beside it, as around a shorter mission, would be too much."""
+    ahead = "mission: [{do: goto, waypoints: [[10000, 0, 10]], speed: 1.5}]"
+    plan = compile_scenario(described(charts, extra=ahead, duration=8000))
+    low, high = plan.loaded.low, plan.loaded.high
+    assert low[0] < -200.0
+    assert high[0] > 10200.0
+    assert plan.loaded.part.depth.shape[1] == 512
+
+
 def test_a_shoal_far_off_stops_who_comes_to_it(charts):
     scenario = over(charts, "shoal.nc").model_copy(update={"stop_when_grounded": True})
     simulation = st.Simulation(scenario, record=True)
