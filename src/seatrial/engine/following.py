@@ -70,6 +70,8 @@ class Following:
         )
         if not len(places):
             return None
+        # Who has left the map has the bottom of its edge, and shall not draw the part from others.
+        places = np.clip(places, now.chart.origin, now.chart.corner)
         wanted = around(now.chart, follow, places)
         if _holds(now, places, follow.room) or not _worth_while(now, wanted):
             return None

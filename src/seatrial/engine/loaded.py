@@ -75,6 +75,8 @@ class Loaded:
         """(...,) numbers of `LEFT` for places (..., 2 or more); 0 for those that are known."""
         level = place[..., :2]
         found = np.zeros(level.shape[:-1], np.int64)
+        if self.follow is None and not self.survey:
+            return found
         if self.holes is not None:
             found[self._over_hole(level)] = LEFT.index("a hole")
         found[_outside(level, self.low, self.high)] = LEFT.index("the part")
