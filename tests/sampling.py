@@ -107,6 +107,7 @@ LONG_FILES = [
     "scenarios/test_datasets",
     "scenarios/test_dataset_exports",
     "scenarios/test_seabed_world",
+    "scenarios/test_following",
     "scenarios/test_sonar_runs",
     "analytic/test_terrain_sensors",
     "scenarios/test_unseen",

@@ -1,5 +1,6 @@
 """A live run on the page is the run of the engine; a recording is played back as it was."""
 
+import json
 import struct
 import time
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 import seatrial as st
+from charts import described, write
 from seatrial.engine.engine import Engine
 from seatrial.engine.exchange.controllers import Controllers
 from seatrial.errors import SpecError
@@ -188,3 +190,25 @@ def test_a_recording_is_played_back_as_it_was(plan, tmp_path):
 def test_a_recording_takes_no_seed_and_no_name(tmp_path):
     with pytest.raises(SpecError, match="as it is"):
         stage_of(tmp_path / "run.mcap", seed=3)
+
+
+def test_the_page_is_told_of_another_part_of_a_map_and_of_the_first_again(tmp_path):
+    """The part that 4 s of a REMUS reach ends 240 m off."""
+    write(tmp_path, lambda n, e: 40.0 + 0.01 * n + 0 * e)
+    ahead = "commands: {propeller_rpm: 1500}"
+    plan = st.compile_scenario(described(tmp_path, speed=2.5, extra=ahead))
+    with Engine(plan, stepped=True) as engine:
+        live = Live(engine, Controllers({}))
+        first = live.hello.bottom
+        while engine.time < 150.0:
+            live._go(20)
+        number, told = live.bottom
+        assert number >= 1
+        card = json.loads(told)
+        assert card["type"] == "bottom"
+        assert card["bottom"]["origin"] == list(live.hello.bottom.origin)
+        assert live.hello.bottom.origin[0] > first.origin[0] + 50.0
+        assert (live.hello.bottom.rows, live.hello.bottom.columns) == (first.rows, first.columns)
+        Asked(live)(type="reset")
+        assert live.hello.bottom == first
+        assert live.bottom[0] == number + 1

@@ -8,7 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 import seatrial as st
-from seatrial.bathymetry.store import open_map, write_map
+from charts import described, ridge, write
+from seatrial.bathymetry.store import open_map
 from seatrial.cli import main
 from seatrial.cli.commands import app
 from seatrial.compile.scenario import compile_scenario
@@ -16,49 +17,7 @@ from seatrial.compile.surroundings.reach import reach_of
 from seatrial.compile.surroundings.seabed import bottom_of
 from seatrial.figures.plot import figure
 from seatrial.geometry.grid import HeightGrid
-from seatrial.geometry.terrain import terrain
 from seatrial.ocean.synthesis import wavenumber
-
-DATUM = (54.0, 8.0)
-TEXT = """
-kind: scenario
-name: over_a_map
-seed: {seed}
-duration: {duration}
-world:
-  name: charted
-  datum: {{latitude_deg: 54.0, longitude_deg: 8.0}}
-  seabed: {seabed}
-  {more}
-vehicles:
-  - name: craft
-    vehicle: {vehicle}
-    sensors: []
-    feedback: truth
-    start: {{position: {start}, speed: {speed}}}
-    {extra}
-"""
-
-
-def described(folder, seabed="{map: map.nc}", more="", vehicle="remus100_mss", **other):
-    usual = {"start": [0, 0, 10], "speed": 1.5, "extra": "", "seed": 1, "duration": 4}
-    text = TEXT.format(seabed=seabed, more=more, vehicle=vehicle, **usual | other)
-    path = folder / "scenario.yaml"
-    path.write_text(text)
-    return st.load(path, st.Scenario)
-
-
-def ridge(north, east):
-    """Forty metres, and a ridge along east through 100 m north that rises to fifteen."""
-    return 40.0 - 25.0 * np.exp(-(((north - 100.0) / 15.0) ** 2)) + 0.0 * east
-
-
-def write(folder, depth=ridge, half=1000.0, spacing=5.0, datum=DATUM, name="map.nc"):
-    axis = np.arange(-half, half + 1e-9, spacing)
-    north, east = np.meshgrid(axis, axis, indexing="ij")
-    made = terrain((axis[0], axis[0]), (spacing, spacing), depth(north, east))
-    write_map(folder / name, made, datum, {})
-    return made
 
 
 def shapes(plan):
@@ -155,9 +114,12 @@ REFUSED = {
         },
         "lies on land, 2 m above the water",
     ),
-    "too long a way": (
-        {"seabed": "{map: fine.nc}", "duration": 3000},
-        r"are \d+ by \d+ nodes(.*\n)*.*`mission`",
+    "too far apart": (
+        {
+            "seabed": "{map: fine.nc}",
+            "extra": "mission: [{do: goto, waypoints: [[-1500, -1500, 10], [1500, 1500, 10]]}]",
+        },
+        r"3000 m apart towards north(.*\n)*.*at most 4194304 nodes around(.*\n)*.*one by one",
     ),
     "waves too high": (
         {
@@ -276,28 +238,6 @@ def test_the_command_writes_a_map_a_picture_and_a_report(tmp_path):
     assert out.with_suffix(".png").read_bytes()[:4] == b"\x89PNG"
     scenario = described(tmp_path, start=[300, 300, 5])
     assert compile_scenario(scenario).scene.terrain.at(500.0, 300.0) == pytest.approx(22.2, abs=0.1)
-
-
-def test_who_leaves_the_loaded_part_of_a_map_is_told_of_with_numbers(tmp_path):
-    """A mission of 20 m has at least 210 m to the south of it loaded; somebody steers it beyond,
-    where the map goes on and the bottom does not."""
-    write(tmp_path, lambda n, e: 40.0 + 0.01 * n + 0 * e)
-    near = "mission: [{do: goto, waypoints: [[20, 0, 10]], speed: 1.5}]"
-    scenario = described(tmp_path, extra=near, duration=600)
-    plan = compile_scenario(scenario)
-    low, high = plan.loaded.low, plan.loaded.high
-    np.testing.assert_array_equal(low, plan.scene.terrain.origin)
-    assert -400.0 < low[0] < -210.0
-    simulation = st.Simulation(scenario, record=True)
-    state = simulation.step(st.Command(setpoint=st.Setpoint(surge=2.0, heading=np.pi)))
-    while state["craft"].position[0] > low[0] - 5.0:
-        assert state["craft"].status == "running"
-        state = simulation.step()
-    events = simulation.finish().summary.vehicles["craft"].events
-    (event,) = (event for event in events if event.outcome == "left the map")
-    assert event.text.startswith(f"left the loaded part of the map at {low[0]:.0f} m north, ")
-    assert f"from {low[0]:.0f} to {high[0]:.0f} m north" in event.text
-    assert simulation.time - 6.0 < event.time < simulation.time
 
 
 def test_who_leaves_a_map_is_told_of_and_who_stays_is_not(tmp_path):

@@ -1,6 +1,6 @@
 // The WebSocket to the server: greets, delivers states, and comes back by itself when it breaks.
 
-import type { Event, Hello, History, Refused, Request, Samples, Sea, Seats } from "./messages";
+import type { Bottom, BottomCard, Event, Hello, History, Refused, Request, Samples, Sea, Seats } from "./messages";
 import { decode, type State } from "./state";
 
 export interface Listener {
@@ -10,6 +10,7 @@ export interface Listener {
   refused(text: string): void;
   seats(viewers: number): void;
   sea(sea: Sea): void;
+  bottom(bottom: BottomCard): void;
   samples(samples: Samples): void;
   history(history: History): void;
   /** The connection is there, or it is not and why. */
@@ -56,7 +57,8 @@ export class Connection {
         | Seats
         | Samples
         | History
-        | Sea;
+        | Sea
+        | Bottom;
       if (told.type === "hello") {
         greeted = true;
         this.wait = FIRST_WAIT;
@@ -67,6 +69,7 @@ export class Connection {
       else if (told.type === "history") this.listener.history(told);
       else if (told.type === "refused") this.listener.refused(told.text);
       else if (told.type === "sea") this.listener.sea(told);
+      else if (told.type === "bottom") this.listener.bottom(told.bottom);
       else this.listener.seats(told.viewers);
     };
     socket.onclose = () => {

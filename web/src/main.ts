@@ -9,7 +9,7 @@ import { addressOf, Connection } from "./connection";
 import { byId, element } from "./dom";
 import { Driver, gamepad, REST } from "./driving";
 import { readLink, writeLink } from "./link";
-import type { Event, Hello, Samples, Sea, SensorCard } from "./messages";
+import type { BottomCard, Event, Hello, Samples, Sea, SensorCard } from "./messages";
 import { MiniMap } from "./minimap";
 import { Panel } from "./panel";
 import { place, turned } from "./scene/axes";
@@ -227,6 +227,12 @@ class Page {
     if (sea.weather) this.weather?.show(sea.weather);
   }
 
+  changeBottom(bottom: BottomCard): void {
+    this.hello.bottom = bottom;
+    this.world.changeBottom(bottom);
+    this.map.repaint();
+  }
+
   take(state: State): void {
     if (state.run !== this.run) {
       if (this.run && this.hello.mode === "live") this.panel.clearEvents(state.run);
@@ -326,6 +332,7 @@ const connection = new Connection(addressOf(location), {
   refused: (text) => say(text.split("\n")[0] ?? text, 6),
   seats: (viewers) => (byId("seats").textContent = viewers > 1 ? `${viewers} watching` : ""),
   sea: (sea) => page?.changeSea(sea),
+  bottom: (bottom) => page?.changeBottom(bottom),
   samples: (samples) => page?.sense(samples),
   history: (history) => page?.panel.recall(history),
   connected: (there, text) => {

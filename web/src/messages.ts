@@ -163,6 +163,12 @@ export interface Sea {
   weather: WeatherCard | null;
 }
 
+/** Another part of a map than the one in `Hello`, told when vehicles have come to it. */
+export interface Bottom {
+  type: "bottom";
+  bottom: BottomCard;
+}
+
 /** Something that happened, or that somebody did. */
 export interface Event {
   type: "event";

@@ -56,7 +56,7 @@ export class MiniMap {
   /** Half of its width, m. */
   half: number;
   private readonly g: CanvasRenderingContext2D;
-  private readonly bottom: HTMLCanvasElement | null;
+  private bottom: HTMLCanvasElement | null;
   /** Bodies as seen from above, m, east to the right and north up. */
   private readonly outlines: Path2D[];
   private drawn = 0;
@@ -84,6 +84,12 @@ export class MiniMap {
       if (e.key === "+") this.zoom(0.8);
       else if (e.key === "-") this.zoom(1.25);
     });
+  }
+
+  /** The bottom is another part of its map now. */
+  repaint(): void {
+    this.bottom = this.paintBottom();
+    this.drawn = 0;
   }
 
   private zoom(factor: number): void {

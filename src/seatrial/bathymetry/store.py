@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.geometry.terrain import Terrain, terrain
+from seatrial.geometry.terrain import Terrain, part_of
+from seatrial.geometry.window import Chart, Window
 
 Array = NDArray[np.float64]
 
@@ -27,6 +28,8 @@ LONGEST_AXIS = 1_000_000
 """Nodes along a side, before a file is not believed."""
 SEAL = b"\nseatrial map, CRC-32 "
 """Before the checksum at the end of a file."""
+RANGE = "actual_range"
+"""Attribute with the least and the greatest depth, as CF names it."""
 UNEVEN = 1e-3
 """Largest difference between steps of an axis, as a share of a step."""
 
@@ -45,6 +48,11 @@ class MapInfo:
     notes: dict[str, str] = field(default_factory=dict)
     """Other attributes: `history`, `vertical_datum`, `gridding`."""
 
+    @property
+    def chart(self) -> Chart:
+        """Where its nodes lie."""
+        return Chart(self.origin, self.spacing, self.shape)
+
 
 class MapFile:
     """An open map."""
@@ -55,21 +63,64 @@ class MapFile:
 
     def read(self, rows: slice, columns: slice) -> Terrain:
         """A part of it; only the tiles that it touches are read."""
-        info = self.info
-        first = info.origin + info.spacing * np.array([rows.start, columns.start])
+        info, first = self.info, (rows.start, columns.start)
         with _in_one_word():
-            return terrain(first, info.spacing, self._depth[rows, columns])
+            depth = np.asarray(self._depth[rows, columns], np.float32).astype(np.float64)
+        return part_of(info.origin, info.spacing, first, depth)
+
+    @property
+    def deepest(self) -> float:
+        """Greatest depth, m, of a map that has any; files of other programs are read for it."""
+        with _in_one_word():
+            if RANGE in self._depth.attrs:
+                return float(np.ravel(self._depth.attrs[RANGE])[1])
+            bands = range(0, self.info.shape[0], TILE)
+            return float(max(_greatest(self._depth[i : i + TILE]) for i in bands))
+
+
+def _greatest(depth: NDArray[np.float32]) -> float:
+    return float(np.max(depth, initial=-np.inf, where=~np.isnan(depth)))
+
+
+class Map:
+    """A map that a run reads from again and again, without looking for damage every time."""
+
+    def __init__(self, path: Path, info: MapInfo, deepest: float) -> None:
+        self._path, self._info, self.deepest = path, info, deepest
+        """Path, what it says of itself, and its greatest depth, m."""
+        self._as_it_was = _stamp(path)
+
+    @property
+    def chart(self) -> Chart:
+        """Where its nodes lie."""
+        return self._info.chart
+
+    def read(self, window: Window) -> Terrain:
+        """A part of it; raises OSError or ValueError where that is not possible any more."""
+        if _stamp(self._path) != self._as_it_was:
+            raise ValueError(f"`{self._path.name}` was changed after the start of the run")
+        with _in_one_word(), _file(self._path) as file:
+            return MapFile(self._info, file["depth"]).read(*window)
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    told = path.stat()
+    return told.st_size, told.st_mtime_ns
+
+
+def _file(path: Path) -> Any:
+    import h5py  # where h5netcdf cannot open a file, it complains again when it is deleted
+
+    return h5py.File(path, "r")
 
 
 @contextmanager
 def open_map(path: Path) -> Iterator[MapFile]:
     """Open a map; raises OSError or ValueError for what is none, and so does reading from it."""
-    import h5py  # where h5netcdf cannot open a file, it complains again when it is deleted
-
     _check_seal(path)
     with ExitStack() as stack:
         with _in_one_word():
-            found = _opened(stack.enter_context(h5py.File(path, "r")))
+            found = _opened(stack.enter_context(_file(path)))
         yield found
 
 
@@ -183,6 +234,7 @@ def _fill(
     depth.attrs["long_name"] = "depth of the seabed, negative on land"
     depth.attrs["units"] = "m"
     depth.attrs["positive"] = "down"
+    depth.attrs[RANGE] = np.array([np.nanmin(found.depth), np.nanmax(found.depth)], np.float32)
     if datum is None:
         return
     file.attrs["datum_latitude_deg"], file.attrs["datum_longitude_deg"] = datum

@@ -12,6 +12,7 @@ from seatrial.engine.compiled.observation import Observation
 from seatrial.engine.exchange import taps
 from seatrial.engine.exchange.samples import measured_in
 from seatrial.engine.frames import Array, Frames, GroupFrames, VehicleFrames
+from seatrial.engine.loaded import Moved
 from seatrial.engine.parts import Part
 from seatrial.engine.plan import Fleet, Plan
 from seatrial.signals import join
@@ -42,6 +43,8 @@ class Block(NamedTuple):
     can touch nothing."""
     periods: int
     """Control periods that it holds."""
+    moved: tuple[Moved, ...] = ()
+    """Other parts of a map that were loaded in it."""
 
 
 def block_size(plan: Plan) -> int:
@@ -128,4 +131,5 @@ def join_blocks(blocks: list[Block]) -> Block:
         tuple(np.concatenate(rows) for rows in status),
         tuple(np.concatenate(rows) for rows in contact),
         sum(block.periods for block in blocks),
+        tuple(moved for block in blocks for moved in block.moved),
     )

@@ -23,7 +23,9 @@ from seatrial.engine.compiled.group import Carries, Groups, Oceans, Samples, Sch
 from seatrial.engine.exchange.deliveries import Measured
 from seatrial.engine.exchange.orders import Orders
 from seatrial.engine.exchange.samples import measured_at_start
+from seatrial.engine.following import Following, with_loaded
 from seatrial.engine.frames import Frames, RunSummary, Sink
+from seatrial.engine.loaded import Moved
 from seatrial.engine.output.gathering import Gatherer
 from seatrial.engine.parts import Part, parts_of
 from seatrial.engine.plan import Plan
@@ -72,15 +74,13 @@ def run_batch(
 def _run(plans: Sequence[Plan], sinks: Sequence[Sequence[Sink]], width: int) -> list[Ending]:
     schedule, frames = plans[0].schedule, plans[0].frames
     size = block_size(plans[0])
-    padded = [*plans, *[plans[-1]] * (width - len(plans))]
-    parts = [list(part) for part in zip(*(parts_of(plan) for plan in padded), strict=True)]
-    own_parts = [part[0] for part in parts]
+    own_parts = parts_of(plans[0])
     with jax.enable_x64(True):
-        inputs = [_side_by_side(part) for part in parts]
+        inputs = _inputs_of(plans, width)
         started = [_call(_begin, *one, schedule) for one in inputs]
         carries = [one[0] for one in started]
         openings = [_host(one[1]) for one in started]
-        orders = [_no_orders(plans[0], part[0]) for part in parts]
+        orders = [_no_orders(plans[0], part) for part in own_parts]
         courses = [
             _Course(plan, own, _opening(plan, [_pick(o, b) for o in openings], own_parts))
             for b, (plan, own) in enumerate(zip(plans, sinks, strict=True))
@@ -88,7 +88,16 @@ def _run(plans: Sequence[Plan], sinks: Sequence[Sequence[Sink]], width: int) -> 
         began = wall_clock.perf_counter()
         left, index = (frames - 1) * schedule.controls + 1, 0
         while left > 0 and not all(course.summary for course in courses):
-            periods = min(left, size)
+            now = index // schedule.substeps
+            look = any(course.due(now) for course in courses)
+            places = [_places(one) for one in carries] if look else []
+            moved = [
+                course.follow([_pick(one, b) for one in places], own_parts, now)
+                for b, course in enumerate(courses)
+            ]
+            if any(moved):
+                inputs = _inputs_of([course.plan for course in courses], width)
+            periods = min(left, size, *(course.rest(now) for course in courses))
             outcomes = []
             for k, (groups, oceans) in enumerate(inputs):
                 carries[k], outcome = _call(
@@ -101,7 +110,8 @@ def _run(plans: Sequence[Plan], sinks: Sequence[Sequence[Sink]], width: int) -> 
             for b, course in enumerate(courses):
                 if course.summary is None:
                     own = [_pick(outcome, b) for outcome in outcomes]
-                    course.add(block_of(course.plan, own_parts, own, first, periods))
+                    block = block_of(course.plan, own_parts, own, first, periods)
+                    course.add(block._replace(moved=moved[b]))
     elapsed = (wall_clock.perf_counter() - began) / len(plans)
     return [Ending(course.finish(), elapsed, None, ()) for course in courses]
 
@@ -112,10 +122,30 @@ class _Course:
     def __init__(self, plan: Plan, sinks: Sequence[Sink], opening: list[Measured]) -> None:
         self.plan, self._sinks = plan, sinks
         self._gatherer = Gatherer(plan, opening)
+        self._following = Following.of(plan)
         self.summary: RunSummary | None = None
         """Of a run that has ended."""
         for sink in sinks:
             sink.open(plan.header, plan.scene)
+
+    def due(self, periods: int) -> bool:
+        """Whether it is time to look whether its vehicles need another part of their map."""
+        return self._following.due(periods)
+
+    def rest(self, periods: int) -> int:
+        """Control periods until the next look."""
+        return self._following.rest(periods)
+
+    def follow(self, found: list[Any], parts: list[Part], periods: int) -> tuple[Moved, ...]:
+        """Load another part where it is time, and vehicles as they were `found` need it."""
+        if self.summary is not None or not self.due(periods):
+            return ()
+        period = self.plan.schedule.time_step * self.plan.schedule.substeps
+        moved = self._following.look(by_fleet(self.plan, parts, found), periods * period)
+        if moved is None:
+            return ()
+        self.plan = with_loaded(self.plan, moved.loaded)
+        return (moved,)
 
     def add(self, block: Block) -> None:
         """Take a block, which may be the last."""
@@ -136,6 +166,18 @@ class _Course:
         for frames in blocks:
             for sink in self._sinks:
                 sink.write(frames)
+
+
+def _places(carries: Carries) -> Any:
+    """Where the vehicles of a part of all plans are, and whether they run."""
+    return _host(tuple((carry.state.position, carry.status) for carry in carries))
+
+
+def _inputs_of(plans: Sequence[Plan], width: int) -> list[tuple[Groups, Oceans]]:
+    """Arrays of all parts of so many plans; the last is repeated where there are fewer."""
+    padded = [*plans, *[plans[-1]] * (width - len(plans))]
+    parts = zip(*(parts_of(plan) for plan in padded), strict=True)
+    return [_side_by_side(part) for part in parts]
 
 
 def _side_by_side(part: Sequence[Part]) -> tuple[Groups, Oceans]:

@@ -24,7 +24,9 @@ from seatrial.engine.exchange.deliveries import Measured
 from seatrial.engine.exchange.orders import By, Orders
 from seatrial.engine.exchange.samples import measured_at_start
 from seatrial.engine.exchange.sightings import Sightings
+from seatrial.engine.following import Following, with_loaded
 from seatrial.engine.frames import VehicleState as VehicleState
+from seatrial.engine.loaded import Moved
 from seatrial.engine.parts import Member, Part, parts_of
 from seatrial.engine.plan import Plan
 from seatrial.errors import Problem, SpecError
@@ -60,6 +62,8 @@ class Engine:
         self.block = 1 if stepped and self._count > FEW_VEHICLES else block_size(plan)
         """Control periods that `advance` may be asked for at once."""
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1)
+        self._home = plan.loaded
+        """The part of a map that a run begins with."""
         self._begin()
         self._programs = list(
             self._pool.map(lambda i: self._compiled(i, self._parts[i]), range(len(self._parts)))
@@ -81,13 +85,18 @@ class Engine:
     def reset(self, plan: Plan | None = None) -> None:
         """Back to the start, of another plan of the same vehicles where one is given."""
         if plan is not None:
-            self.surround(plan)
+            self._take(plan)
+            self._home = plan.loaded
+        elif self._home is not None and self.plan.loaded is not self._home:
+            with jax.enable_x64(True):
+                self._take(with_loaded(self.plan, self._home))
         self._begin()
 
     def _begin(self) -> None:
         self.index = 0
         """Time steps since the start."""
         self._orders = Orders(self.plan)
+        self._following = Following.of(self.plan)
         found = list(self._pool.map(self._started, range(len(self._parts))))
         self._carries: list[Carries] = [carries for carries, _ in found]
         taken = by_fleet(self.plan, self._parts, [samples for _, samples in found])
@@ -198,16 +207,36 @@ class Engine:
         """Tell vehicles something; raises SpecError, and tells nobody, if one cannot obey."""
         self._orders.take(orders, by)
 
+    @property
+    def rest(self) -> int:
+        """Control periods that can be gone on by without a stop, at most `block`."""
+        return min(self.block, self._following.rest(self.periods))
+
     def advance(self, periods: int = 1) -> Block:
         """Go on by some control periods, at most `block` of them, under the orders in force."""
         if not 0 < periods <= self.block:
             raise ValueError(f"a block has 1 to {self.block} control periods, not {periods}")
         blocks = []
         while periods > 0:
-            stretch = min(periods, self._sightings.rest(self.periods))
-            blocks.append(self._advance(stretch))
+            moved = self._follow()
+            stretch = min(
+                periods, self._sightings.rest(self.periods), self._following.rest(self.periods)
+            )
+            blocks.append(self._advance(stretch)._replace(moved=moved))
             periods -= stretch
         return join_blocks(blocks)
+
+    def _follow(self) -> tuple[Moved, ...]:
+        """Load another part of the map where the vehicles need it."""
+        if not self._following.due(self.periods):
+            return ()
+        now = [tuple((c.state.position, c.status) for c in carries) for carries in self._carries]
+        moved = self._following.look(by_fleet(self.plan, self._parts, now), self.time)
+        if moved is None:
+            return ()
+        with jax.enable_x64(True):
+            self._take(with_loaded(self.plan, moved.loaded))
+        return (moved,)
 
     def _advance(self, periods: int) -> Block:
         """The same, up to where pilots must be told what their dense sensors see."""
@@ -225,6 +254,13 @@ class Engine:
     def surround(self, plan: Plan) -> None:
         """Go on with the vehicles where they are, in the sea and with the models of another plan
         of the same run."""
+        loaded = self.plan.loaded
+        if loaded is not None and loaded.follow is not None and loaded is not self._home:
+            with jax.enable_x64(True):
+                plan = with_loaded(plan, loaded, like=self.plan)
+        self._take(plan)
+
+    def _take(self, plan: Plan) -> None:
         parts = parts_of(plan)
         for i, (old, new) in enumerate(zip(self._parts, parts, strict=True)):
             if _shapes(old) != _shapes(new):

@@ -20,6 +20,7 @@ from seatrial.engine.scene import Scene as Scene
 from seatrial.engine.scene import read_scene as read_scene
 from seatrial.engine.scene import write_scene as write_scene
 from seatrial.geometry.mesh import Mesh
+from seatrial.geometry.terrain import Terrain as Terrain
 from seatrial.signals import OUTCOMES as OUTCOMES
 from seatrial.signals import FaultInfo, Measurements, SensorInfo
 
@@ -253,6 +254,8 @@ class Frames:
     groups: tuple[GroupFrames, ...]
     acts: tuple[Act, ...] = ()
     """What people did from its first frame on and before the frame that follows its last."""
+    bottom: tuple[Terrain, ...] = ()
+    """Further parts of the map of the bottom that were loaded in that time."""
 
     @cached_property
     def vehicles(self) -> dict[str, VehicleFrames]:
@@ -302,7 +305,7 @@ def _alone(one: Measurements) -> Measurements:
 @dataclass(frozen=True)
 class Event:
     """Something that happened on the way: a leg ended, a failsafe came or went, something was
-    touched, the helm worked the wrong way, or the known part of a map was left."""
+    touched, the helm worked the wrong way, or what is known of a map was left."""
 
     time: float
     """Of the first frame that shows it, s."""

@@ -6,7 +6,7 @@ and what may break stay those of the run.
 """
 
 import math
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.core.forces.wave_excitation import WaveExcitation
+from seatrial.engine.following import seeing
 from seatrial.engine.plan import Fleet, Plan
 from seatrial.engine.sea_change import Mix, SeaChange, turned
 from seatrial.geometry.bodies import Body
@@ -183,9 +184,9 @@ def _turbulence(old: Turbulence | None, new: Turbulence | None, t: float) -> Tur
 
 def _meeting(bodies: tuple[Body, ...], old: Any, new: Any) -> Any:
     """A dense sensor of the new sea, in the world of the old one with its bodies where they are."""
-    if not is_dataclass(new):
-        return new
-    scenes = {f.name: getattr(old, f.name) for f in fields(new)}
-    scenes = {name: s.following(bodies) for name, s in scenes.items() if isinstance(s, RayScene)}
-    met: Any = replace(new, **scenes)  # type: ignore[type-var]  # it is an instance
-    return met
+
+    def following(held: str, scene: RayScene) -> RayScene:
+        there: RayScene = getattr(old, held)
+        return there.following(bodies)
+
+    return seeing(new, following)

@@ -58,9 +58,7 @@ def run(
                         failure = error
                 # The last frame tells orders and accelerations of the period that it begins.
                 left = (plan.frames - 1) * plan.schedule.controls + 1 - engine.periods
-                wanted = (
-                    1 if failure is not None else min(left, engine.block, steering.rest(engine))
-                )
+                wanted = 1 if failure is not None else min(left, engine.rest, steering.rest(engine))
                 block = engine.advance(wanted)
                 if deliveries is not None:
                     deliveries.take([group.measurements for group in block.frames.groups])

@@ -4,6 +4,9 @@ Each cell is two triangles that share the diagonal from its first node (least no
 its last. Inside a triangle the depth is linear, so the surface that a beam of the compiled loop
 meets, the one that stops a hull and the mesh that rays on the host are cast against are the same.
 Beyond its edges a grid goes on with the depths of its edge.
+
+A grid may be a part of a larger map. Places are then counted from the map's own first node, so that
+depth and slope there are the same, to the last bit, in every part that holds them.
 """
 
 from typing import NamedTuple
@@ -27,9 +30,12 @@ class HeightGrid:
     """Depths over a level grid."""
 
     origin: jax.Array
-    """(2,) north and east of the first node, m; double precision."""
+    """(2,) north and east of the first node of the map, m; double precision."""
     spacing: jax.Array
     """(2,) between nodes towards north and east, m."""
+    first: jax.Array
+    """(2,) row and column of the map with which the depths begin: whole numbers in double
+    precision, so that who differentiates by all of an ocean may."""
     depth: jax.Array
     """(A, B) below the mean level at the nodes, A towards north and B towards east, m."""
 
@@ -46,10 +52,14 @@ class Facet(NamedTuple):
 
 
 def height_grid(
-    origin: tuple[float, float], spacing: tuple[float, float], depth: Array
+    origin: tuple[float, float],
+    spacing: tuple[float, float],
+    depth: Array,
+    first: tuple[int, int] = (0, 0),
 ) -> HeightGrid:
     """A grid of at least two by two nodes."""
-    return HeightGrid(constant(origin), constant(spacing), constant(depth, np.float64))
+    begin, step, number = (constant(a, np.float64) for a in (origin, spacing, first))
+    return HeightGrid(begin, step, number, constant(depth, np.float64))
 
 
 def facet(grid: HeightGrid, x: Scalar, y: Scalar) -> Facet:
@@ -58,11 +68,13 @@ def facet(grid: HeightGrid, x: Scalar, y: Scalar) -> Facet:
     They have the precision of the places, in which the vehicle that asks is computed.
     """
     rows, columns = grid.depth.shape
-    a = jnp.clip((x - grid.origin[0]) / grid.spacing[0], 0.0, rows - 1.0)
-    b = jnp.clip((y - grid.origin[1]) / grid.spacing[1], 0.0, columns - 1.0)
-    i = jnp.clip(jnp.floor(a).astype(jnp.int32), 0, rows - 2)
-    j = jnp.clip(jnp.floor(b).astype(jnp.int32), 0, columns - 2)
-    s, t = a - i, b - j
+    row, column = grid.first[0], grid.first[1]
+    a = jnp.clip((x - grid.origin[0]) / grid.spacing[0], row, row + (rows - 1.0))
+    b = jnp.clip((y - grid.origin[1]) / grid.spacing[1], column, column + (columns - 1.0))
+    south = jnp.clip(jnp.floor(a), row, row + (rows - 2.0))
+    west = jnp.clip(jnp.floor(b), column, column + (columns - 2.0))
+    s, t = a - south, b - west
+    i, j = (south - row).astype(jnp.int32), (west - column).astype(jnp.int32)
     flat = jnp.asarray(grid.depth).ravel()  # a loop that closes over the grid holds NumPy's
     first, last = flat[i * columns + j], flat[(i + 1) * columns + j + 1]
     # The triangle towards north of the diagonal holds the node one step north, the other the node

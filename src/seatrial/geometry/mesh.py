@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.geometry.terrain import terrain_of
+
 if TYPE_CHECKING:
     from seatrial.geometry.grid import HeightGrid
 
@@ -160,10 +162,8 @@ def bend(
 
 def bottom_mesh(grid: "HeightGrid") -> Mesh:
     """The triangles of a height grid, normals up into the water."""
-    rows, columns = grid.depth.shape
-    (north, east), (dn, de) = (np.asarray(a, np.float64) for a in (grid.origin, grid.spacing))
-    x, y = north + dn * np.arange(rows), east + de * np.arange(columns)
-    return surface(x, y, np.asarray(grid.depth, np.float64))
+    bottom = terrain_of(grid)
+    return surface(bottom.north, bottom.east, bottom.depth)
 
 
 def surface(north: Array, east: Array, depth: Array) -> Mesh:

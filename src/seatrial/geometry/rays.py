@@ -77,6 +77,10 @@ class RayScene:
         other._known = {}
         return other
 
+    def over(self, bottom: HeightGrid) -> "RayScene":
+        """The same world over another part of its map."""
+        return RayScene(self.bodies, bottom, MATERIAL_NAMES[self.floor])
+
     @cached_property
     def deepest(self) -> float:
         """Depth of the bottom where it is deepest; without end where there is none."""

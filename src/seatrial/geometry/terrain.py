@@ -3,7 +3,8 @@
 `grid.HeightGrid` is the same surface for the compiled program; both have the same facets.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,31 +30,55 @@ class Terrain:
     depth: Array
     """(A, B) below the mean level, m; negative on land, NaN where nothing is known. Rounded to
     single precision, so that a file of such numbers loses nothing."""
+    whole: Array | None = None
+    """(2,) north and east of the first node of the map that this is a part of, m: places are
+    counted from there, so that a depth is the same to the last bit in every part that holds it.
+    None where it is no part."""
+
+    @property
+    def counted_from(self) -> Array:
+        """(2,) north and east of the node that places are counted from, m."""
+        return self.origin if self.whole is None else self.whole
+
+    @property
+    def first(self) -> tuple[int, int]:
+        """Row and column, counted from there, of the first node."""
+        row, column = np.rint((self.origin - self.counted_from) / self.spacing).astype(int).tolist()
+        return row, column
 
     @property
     def north(self) -> Array:
         """(A,) of the rows, m."""
-        return np.asarray(self.origin[0] + self.spacing[0] * np.arange(self.depth.shape[0]))
+        return self._nodes(0)
 
     @property
     def east(self) -> Array:
         """(B,) of the columns, m."""
-        return np.asarray(self.origin[1] + self.spacing[1] * np.arange(self.depth.shape[1]))
+        return self._nodes(1)
+
+    def _nodes(self, axis: int) -> Array:
+        first = self.first[axis]
+        numbers = np.arange(first, first + self.depth.shape[axis])
+        nodes: Array = self.counted_from[axis] + self.spacing[axis] * numbers
+        return nodes
 
     @property
     def corner(self) -> Array:
         """(2,) north and east of the last node, m."""
-        last: Array = self.origin + self.spacing * (np.array(self.depth.shape) - 1)
-        return last
+        last = np.add(self.first, self.depth.shape) - 1
+        corner: Array = self.counted_from + self.spacing * last
+        return corner
 
     def at(self, x: ArrayLike, y: ArrayLike) -> Array:
         """Depth at places, m, on the facets of `geometry.grid`; beyond the edges as at the edge."""
-        rows, columns = self.depth.shape
-        a = np.clip((np.asarray(x, np.float64) - self.origin[0]) / self.spacing[0], 0, rows - 1)
-        b = np.clip((np.asarray(y, np.float64) - self.origin[1]) / self.spacing[1], 0, columns - 1)
-        i = np.minimum(a.astype(np.int64), rows - 2)
-        j = np.minimum(b.astype(np.int64), columns - 2)
-        s, t = a - i, b - j
+        places = []
+        for axis, along in enumerate((x, y)):
+            first, count = self.first[axis], self.depth.shape[axis]
+            away = np.asarray(along, np.float64) - self.counted_from[axis]
+            node = np.clip(away / self.spacing[axis], first, first + count - 1)
+            cell = np.minimum(node.astype(np.int64), first + count - 2)
+            places.append((cell - first, node - cell))
+        (i, s), (j, t) = places
         first, last = self.depth[i, j], self.depth[i + 1, j + 1]
         northern = s >= t
         third = np.where(northern, self.depth[i + 1, j], self.depth[i, j + 1])
@@ -61,6 +86,11 @@ class Terrain:
         along_t = np.where(northern, last - third, third - first)
         found: Array = first + along_s * s + along_t * t
         return found
+
+    @property
+    def filled(self) -> Array:
+        """(A, B) depths to be drawn: where nothing is known the greatest that is."""
+        return np.nan_to_num(self.depth, nan=float(np.nanmax(self.depth)))
 
     def covers(self, x: ArrayLike, y: ArrayLike) -> NDArray[np.bool_]:
         """Whether places lie on the grid."""
@@ -75,16 +105,27 @@ class Terrain:
         What is added repeats the edge, which is how a grid goes on anyway. A compiled program
         belongs to the shape of its arrays, so similar maps share one.
         """
-        more = [(0, side_for(count) - count) for count in self.depth.shape]
-        return Terrain(self.origin, self.spacing, np.pad(self.depth, more, mode="edge"))
+        rows, columns = (side_for(count) for count in self.depth.shape)
+        return self.filled_up(rows, columns)
+
+    def filled_up(self, rows: int, columns: int) -> "Terrain":
+        """The same bottom on a grid of so many rows and columns, with its edge repeated."""
+        more = [(0, rows - self.depth.shape[0]), (0, columns - self.depth.shape[1])]
+        return replace(self, depth=np.pad(self.depth, more, mode="edge"))
+
+    def part(self, rows: slice, columns: slice) -> "Terrain":
+        """A part of it, which knows that it is one."""
+        first = np.add(self.first, (rows.start, columns.start))
+        return part_of(self.counted_from, self.spacing, first, self.depth[rows, columns])
 
     def grid(self) -> "HeightGrid":
         """For the compiled program."""
         # With JAX, which a reader of recordings needs not.
         from seatrial.geometry.grid import height_grid
 
-        (north, east), (along, across) = self.origin, self.spacing
-        return height_grid((float(north), float(east)), (float(along), float(across)), self.depth)
+        (north, east), (along, across) = self.counted_from, self.spacing
+        origin, spacing = (float(north), float(east)), (float(along), float(across))
+        return height_grid(origin, spacing, self.depth, self.first)
 
 
 def terrain(origin: ArrayLike, spacing: ArrayLike, depth: ArrayLike) -> Terrain:
@@ -95,7 +136,31 @@ def terrain(origin: ArrayLike, spacing: ArrayLike, depth: ArrayLike) -> Terrain:
 
 def terrain_of(grid: "HeightGrid") -> Terrain:
     """Back from the compiled program's form."""
-    return Terrain(*(np.asarray(a, np.float64) for a in (grid.origin, grid.spacing, grid.depth)))
+    return part_of(grid.origin, grid.spacing, grid.first, np.asarray(grid.depth, np.float64))
+
+
+def part_of(whole: ArrayLike, spacing: ArrayLike, first: ArrayLike, depth: Array) -> Terrain:
+    """Depths, rounded already, from the row and column `first` of a map on, whose own first node
+    lies at `whole`."""
+    counted_from, steps = np.asarray(whole, np.float64), np.asarray(spacing, np.float64)
+    if not np.any(first):
+        return Terrain(counted_from, steps, depth)
+    return Terrain(counted_from + steps * np.asarray(first), steps, depth, counted_from)
+
+
+def joined(parts: Sequence[Terrain]) -> Terrain:
+    """Parts of one map as one, without a depth where none of them has any."""
+    if len(parts) == 1:
+        return parts[0]
+    firsts = np.array([part.first for part in parts])
+    low = firsts.min(axis=0)
+    shapes = np.array([part.depth.shape for part in parts])
+    depth = np.full((firsts + shapes).max(axis=0) - low, np.nan)
+    # What fills a part up beyond the edges of its map lies in nobody's way: all parts repeat the
+    # same edge there.
+    for part, (i, j), (rows, columns) in zip(parts, firsts - low, shapes, strict=True):
+        depth[i : i + rows, j : j + columns] = part.depth
+    return part_of(parts[0].counted_from, parts[0].spacing, low, depth)
 
 
 def side_for(count: int) -> int:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from seatrial.geometry.grid import HeightGrid
 from seatrial.geometry.mesh import surface
+from seatrial.geometry.terrain import terrain_of
 from seatrial.geometry.triangles import Triangles
 
 Array = NDArray[np.float64]
@@ -22,15 +23,14 @@ BEYOND = 20_000.0
 
 def extended(grid: HeightGrid) -> tuple[Array, Array, Array]:
     """Nodes north (A,) and east (B,) and their depths (A, B), with the bottom beyond the edges."""
-    own = np.asarray(grid.depth, np.float64)
+    plain = terrain_of(grid)
+    own = plain.depth
     # A map is filled up at its far edges to a size that other maps share: that goes on beyond too.
     rows = _before_repeats(own)
     columns = _before_repeats(own[:rows].T)
     depth = np.pad(own[:rows, :columns], 1, mode="edge")
     axes = []
-    for axis, count in enumerate((rows, columns)):
-        first, step = float(grid.origin[axis]), float(grid.spacing[axis])
-        nodes = first + step * np.arange(count)
+    for nodes in (plain.north[:rows], plain.east[:columns]):
         axes.append(np.concatenate([[nodes[0] - BEYOND], nodes, [nodes[-1] + BEYOND]]))
     return axes[0], axes[1], depth
 

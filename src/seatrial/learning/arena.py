@@ -14,6 +14,7 @@ from seatrial.core.step import step
 from seatrial.core.types import Model, State
 from seatrial.engine.compiled.launch import Start, launch
 from seatrial.geometry.grid import HeightGrid
+from seatrial.geometry.terrain import terrain_of
 from seatrial.ocean import Ocean
 from seatrial.pytree import batched, constant, pytree, static
 from seatrial.spatial.rotations import rotation, to_euler
@@ -298,8 +299,7 @@ def _area(ocean: Ocean) -> np.ndarray:
     corners = np.array([[-AREA, -AREA], [AREA, AREA]])
     if ocean.seabed is None or not isinstance(ocean.seabed.depth, HeightGrid):
         return corners
-    grid = ocean.seabed.depth
-    first = np.asarray(grid.origin)
-    last = first + np.asarray(grid.spacing) * (np.array(grid.depth.shape) - 1)
+    known = terrain_of(ocean.seabed.depth)
+    first, last = known.origin, known.corner
     margin = EDGE * (last - first)
     return np.array([first + margin, last - margin])

@@ -204,7 +204,7 @@ def _bottom(run: Recording, tracks: list[Array]) -> tuple[Array, Array, Array] |
     for nodes, a, b in zip((terrain.north, terrain.east), low, high, strict=True):
         some = np.flatnonzero((nodes >= a) & (nodes <= b))
         axes.append(some[:: -(-len(some) // _MOST_NODES)] if len(some) > 1 else np.arange(2))
-    return terrain.north[axes[0]], terrain.east[axes[1]], terrain.depth[np.ix_(*axes)]
+    return terrain.north[axes[0]], terrain.east[axes[1]], terrain.filled[np.ix_(*axes)]
 
 
 def build_layout(run: Recording, names: dict[str, str]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What a header says of a vehicle and a scene of its surroundings, to JSON and back."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from seatrial.engine.frames import (
     vehicle_bodies,
     write_scene,
 )
+from seatrial.geometry.terrain import Terrain, joined
 from seatrial.signals import FaultInfo, PayloadInfo, SensorInfo
 
 
@@ -26,6 +28,26 @@ def read_surroundings(text: str, vehicles: tuple[VehicleInfo, ...]) -> Scene:
     """The whole scene again."""
     scene = read_scene(text)
     return replace(scene, bodies=(*vehicle_bodies(vehicles), *scene.bodies))
+
+
+def write_bottom(part: Terrain) -> str:
+    """A further part of the map of a bottom as text, like the first one in its scene."""
+    return write_scene(Scene(terrain=part))
+
+
+def read_bottom(text: str) -> Terrain:
+    """The part again."""
+    part = read_scene(text).terrain
+    if part is None:
+        raise ValueError("expected a part of a bottom, found a scene without")
+    return part
+
+
+def with_bottom(scene: Scene | None, parts: Sequence[Terrain]) -> Scene | None:
+    """A scene whose bottom is all that was loaded of it while the run went on."""
+    if scene is None or scene.terrain is None or not parts:
+        return scene
+    return replace(scene, terrain=joined([scene.terrain, *parts]))
 
 
 def without_nan(value: Any) -> Any:

@@ -18,6 +18,7 @@ from seatrial.engine.frames import (
     VehicleFrames,
 )
 from seatrial.record.dataset import build_dataset
+from seatrial.record.infos import with_bottom
 from seatrial.record.lazy import LazyArray
 from seatrial.record.reader import Recording
 from seatrial.record.source import Span, cut_into
@@ -67,12 +68,13 @@ class MemoryRecorder:
             _joined(parts) for parts in zip(*(b.groups for b in self._blocks), strict=True)
         )
         acts = tuple(act for block in self._blocks for act in block.acts)
-        frames = Frames(self.times, groups, acts)
+        bottom = tuple(part for block in self._blocks for part in block.bottom)
+        frames = Frames(self.times, groups, acts, bottom)
         return Recording(
             Path("(in memory)"),
             self.header,
             self._summary,
-            self._scene,
+            with_bottom(self._scene, frames.bottom),
             self._summary is not None,
             MemorySource(self.header, frames),
         )

@@ -11,7 +11,7 @@ import numpy as np
 from seatrial.engine.frames import Act, RunHeader, RunSummary, Scene, VehicleInfo
 from seatrial.errors import RecordingError, shorten
 from seatrial.record.dataset import FAULT, loop_names, with_motion
-from seatrial.record.infos import read_surroundings
+from seatrial.record.infos import read_surroundings, with_bottom
 from seatrial.record.lazy import LazyArray
 from seatrial.record.mcap import description
 from seatrial.record.mcap.file import McapFile, open_file
@@ -172,7 +172,11 @@ def read_description(
             header,
             namespaces,
             None if summary is None else description.read_summary(summary),
-            None if scene is None else read_surroundings(scene.decode(), header.vehicles),
+            None
+            if scene is None
+            else with_bottom(
+                read_surroundings(scene.decode(), header.vehicles), description.read_bottoms(found)
+            ),
         )
     except (KeyError, TypeError, ValueError) as error:
         topics = ", ".join(sorted(file.topics.values())) or "no topics"

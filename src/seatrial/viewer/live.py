@@ -24,6 +24,7 @@ from seatrial.viewer.guests import Guests, Order
 from seatrial.viewer.helm import Helm, helms_of
 from seatrial.viewer.messages import (
     REQUESTS,
+    Bottom,
     Channels,
     Hello,
     Release,
@@ -38,7 +39,7 @@ from seatrial.viewer.stage import TICK, Answer, Stage
 from seatrial.viewer.states import Rows, parts_of, rows_of
 from seatrial.viewer.weather import Changing, Maker, known
 from seatrial.viewer.workshop import Workshop
-from seatrial.viewer.world import STATUSES, drawn_bodies, hello_of, vehicle_card
+from seatrial.viewer.world import STATUSES, bottom_card, drawn_bodies, hello_of, vehicle_card
 
 BLOCKS_KEPT = 16
 """Of samples: what a fast run brings between two messages to a page."""
@@ -130,6 +131,8 @@ class Live(Stage):
             self._controllers.steer(engine, self._deliveries)
             periods = min(periods, self._controllers.rest(engine))
         block = engine.advance(periods)
+        if block.moved:
+            self._tell_bottom()
         if self._deliveries is not None:
             self._deliveries.take([group.measurements for group in block.frames.groups])
         for g, group in enumerate(block.frames.groups):
@@ -285,6 +288,8 @@ class Live(Stage):
         self._moving = [b for b in drawn_bodies(plan.scene) if b.moves]
         self.hello = self._hello()
         self._tell_sea()
+        if self.bottom[0]:  # the part that it began with
+            self._tell_bottom()
         self.playing = True
 
     def _ask_for_seed(self, seed: int, who: str, answer: Answer) -> None:
@@ -315,6 +320,14 @@ class Live(Stage):
             }
         )
         self.sea = (self.sea[0] + 1, sea.model_dump_json())
+
+    def _tell_bottom(self) -> None:
+        """Tell the pages of another part of a map, and those that come later."""
+        terrain = self._engine.plan.scene.terrain
+        assert terrain is not None
+        card = bottom_card(terrain)
+        self.hello = self.hello.model_copy(update={"bottom": card})
+        self.bottom = (self.bottom[0] + 1, Bottom(bottom=card).model_dump_json())
 
     def _steer(self, helm: Helm, request: Channels | Stick | Waypoint | Release, who: str) -> None:
         name, how = helm.vehicle, str(request.type)

@@ -3,8 +3,8 @@
 `python -m seatrial.viewer.typescript web/src/messages.ts` writes the same types for the page.
 
 The server greets with a `Hello` (JSON), then sends states (binary, see `STATE_HEAD`), and `Event`,
-`Sea`, `Refused`, `Seats` and, where they are asked for, `Samples` and `History` (JSON) as they
-come. The page sends one of `Request` (JSON). Frames and units are seatrial's own: NED, forward
+`Sea`, `Bottom`, `Refused`, `Seats` and, where they are asked for, `Samples` and `History` (JSON) as
+they come. The page sends one of `Request` (JSON). Frames and units are seatrial's own: NED, forward
 starboard down, SI, radians; quaternions scalar first, body to world. Long arrays are base64 of
 little-endian numbers.
 """
@@ -201,6 +201,13 @@ class Sea(Message):
     wind_towards: float
     visibility: float
     weather: WeatherCard | None
+
+
+class Bottom(Message):
+    """Another part of a map than the one in `Hello`, told when vehicles have come to it."""
+
+    type: Literal["bottom"] = "bottom"
+    bottom: BottomCard
 
 
 class Event(Message):

@@ -213,7 +213,7 @@ class House:
     async def _send(self, viewer: Viewer) -> None:
         stage, socket, role = self.stage, viewer.socket, viewer.role
         number = told = seats = seed = 0
-        sea = stage.sea[0]
+        sea, bottom = stage.sea[0], stage.bottom[0]
         while True:
             viewer.news.clear()
             hello = stage.hello
@@ -229,6 +229,10 @@ class House:
                 await self._give(viewer, socket.send_bytes(state))
             if stage.sea[0] != sea:
                 sea, changed = stage.sea
+                if role.outside:
+                    await self._give(viewer, socket.send_text(changed))
+            if stage.bottom[0] != bottom:
+                bottom, changed = stage.bottom
                 if role.outside:
                     await self._give(viewer, socket.send_text(changed))
             missed = min(stage.told - told, len(stage.events))

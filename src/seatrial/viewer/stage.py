@@ -55,6 +55,8 @@ class Stage(ABC):
         """Events ever told; the last of them are in `events`."""
         self.sea: tuple[int, str] = (0, "")
         """Number and JSON of the last `Sea`; none before the sea changes."""
+        self.bottom: tuple[int, str] = (0, "")
+        """Number and JSON of the last `Bottom`; none before another part of a map is loaded."""
         self.guests: Guests | None = None
         """Programs that hear and steer it beside the pages."""
         self.counts: Counter[str] = Counter()

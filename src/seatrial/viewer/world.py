@@ -62,7 +62,7 @@ def hello_of(
         hulls=hulls,
         waves=waves_card(scene.waves),
         water_depth=scene.water_depth,
-        bottom=None if scene.terrain is None else _bottom(scene.terrain),
+        bottom=None if scene.terrain is None else bottom_card(scene.terrain),
         bodies=[_body(body) for body in drawn_bodies(scene)],
         wind_speed=0.0 if scene.wind is None else scene.wind.speed,
     )
@@ -176,9 +176,10 @@ def _sensor(info: SensorInfo) -> SensorCard:
     )
 
 
-def _bottom(terrain: Terrain) -> BottomCard:
+def bottom_card(terrain: Terrain) -> BottomCard:
+    """A map as finely as pages draw it."""
     step = max(1, -(-max(terrain.depth.shape) // MOST_NODES))
-    depth = np.nan_to_num(terrain.depth[::step, ::step], nan=float(np.nanmax(terrain.depth)))
+    depth = terrain.filled[::step, ::step]
     return BottomCard(
         origin=(float(terrain.origin[0]), float(terrain.origin[1])),
         spacing=(float(terrain.spacing[0] * step), float(terrain.spacing[1] * step)),

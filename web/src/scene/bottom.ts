@@ -8,7 +8,7 @@ import { TONES as WITHOUT_FOG } from "./light";
 
 export class Bottom {
   readonly mesh: THREE.Mesh | null;
-  private readonly depths: Float32Array | null = null;
+  private depths: Float32Array | null = null;
   private readonly phase = { value: 0 };
   /** 1 where the bottom is drawn as a chart: coloured by depth, seen through clear water. */
   private readonly chart = { value: 0 };
@@ -16,7 +16,7 @@ export class Bottom {
 
   constructor(
     private readonly depth: number | null,
-    private readonly card: BottomCard | null,
+    private card: BottomCard | null,
   ) {
     if (card === null && depth === null) {
       this.mesh = null;
@@ -26,9 +26,7 @@ export class Bottom {
     if (card === null) {
       geometry = new THREE.PlaneGeometry(12000, 12000, 8, 8).rotateX(-Math.PI / 2);
     } else {
-      this.depths = new Float32Array(numbersOf(card.depth));
-      geometry = terrain(card, this.depths);
-      this.deepest.value = this.depths.reduce((a, b) => Math.max(a, b), 1);
+      geometry = this.shaped(card);
     }
     const material = new THREE.MeshStandardMaterial({ roughness: 1, color: 0xffffff });
     material.onBeforeCompile = (shader) => {
@@ -48,6 +46,20 @@ export class Bottom {
     this.mesh = new THREE.Mesh(geometry, material);
     if (card === null) this.mesh.position.y = -depth!;
     this.mesh.receiveShadow = false;
+  }
+
+  /** Another part of the map, in the place of the one before. */
+  change(card: BottomCard): void {
+    if (this.mesh === null || this.card === null) return;
+    this.card = card;
+    this.mesh.geometry.dispose();
+    this.mesh.geometry = this.shaped(card);
+  }
+
+  private shaped(card: BottomCard): THREE.BufferGeometry {
+    this.depths = new Float32Array(numbersOf(card.depth));
+    this.deepest.value = this.depths.reduce((a, b) => Math.max(a, b), 1);
+    return terrain(card, this.depths);
   }
 
   /** Depth under a place, m, for the camera; null where there is no bottom. */

@@ -2,7 +2,7 @@
 
 import * as THREE from "three";
 
-import type { Hello, Sea as SeaNow } from "../messages";
+import type { BottomCard, Hello, Sea as SeaNow } from "../messages";
 import type { Layout } from "../state";
 import { Arrows } from "./arrows";
 import { place } from "./axes";
@@ -136,6 +136,11 @@ export class World {
     this.sea.change(sea.waves);
     this.water.refresh(sea.wind_speed);
     this.setVisibility(sea.visibility);
+  }
+
+  /** Another part of a map, which has come into reach. */
+  changeBottom(bottom: BottomCard): void {
+    this.bottom.change(bottom);
   }
 
   private setVisibility(visibility: number): void {

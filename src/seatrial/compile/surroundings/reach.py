@@ -4,17 +4,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.compile.autonomy.legs import legs_of
-from seatrial.compile.surroundings.seabed import Bottom, Reach, bottom_of
+from seatrial.compile.surroundings.loading import MARGIN, Reach
+from seatrial.compile.surroundings.seabed import Bottom, bottom_of
 from seatrial.compile.swarm import members_of
 from seatrial.compile.vehicles.limits import own_speed
+from seatrial.geometry.terrain import Terrain
+from seatrial.geometry.window import window, with_depths
 from seatrial.spec.scenario import Participant, Scenario
 from seatrial.spec.seabed import Seabed
+from seatrial.spec.sensors.cameras import DepthCamera
+from seatrial.spec.sensors.optical import Lidar
+from seatrial.spec.sensors.ranging import ObstacleSonar
+from seatrial.spec.sensors.sonar import RadarImage, Sonar
+from seatrial.spec.sensors.water import Dvl
 from seatrial.spec.world import Current
 
 Array = NDArray[np.float64]
 
-MARGIN = 200.0
-"""Around what vehicles can reach, or do on their missions, m."""
 STRAYING = 0.5
 """More room around a mission, as a share of its extent."""
 
@@ -26,9 +32,21 @@ def bottom_within_reach(scenario: Scenario) -> Bottom | None:
     return bottom_of(world, scenario.seed, None if same_everywhere else reach_of(scenario))
 
 
+def beyond_start(scenario: Scenario, bottom: Bottom) -> Terrain | None:
+    """All of a map that the vehicles can reach; None where a run begins with that."""
+    if bottom.loaded is None or bottom.loaded.follow is None:
+        return None
+    reach, source = reach_of(scenario), bottom.loaded.follow.source
+    wanted = window(source.chart, reach.low, reach.high)
+    if wanted.counts == bottom.loaded.part.depth.shape:
+        return None
+    return with_depths(source.read(wanted), source.deepest)[0]
+
+
 def reach_of(scenario: Scenario) -> Reach:
     """Around the waypoints of those with a mission; as far as others can go in the time."""
     low, high, places = [], [], []
+    fastest = 0.0
     starts: dict[str, tuple[int, Array]] = {}
     for index, participant in enumerate(scenario.vehicles):
         members = members_of(participant, index, scenario.seed)
@@ -36,14 +54,36 @@ def reach_of(scenario: Scenario) -> Reach:
         starts |= {m.name: (index, place) for m, place in zip(members, begin, strict=True)}
         points = np.concatenate([begin, _waypoints(scenario, participant)])
         places.append(points)
+        own = max(own_speed(participant.vehicle), abs(participant.start.speed))
+        over_ground = own + _drift(scenario.world.current)
+        fastest = max(fastest, over_ground)
         if participant.mission:
             room = MARGIN + STRAYING * float(np.ptp(points, axis=0).max())
         else:
-            fastest = max(own_speed(participant.vehicle), abs(participant.start.speed))
-            room = MARGIN + (fastest + _drift(scenario.world.current)) * scenario.duration
+            room = MARGIN + over_ground * scenario.duration
         low.append(points.min(axis=0) - room)
         high.append(points.max(axis=0) + room)
-    return Reach(np.min(low, axis=0), np.max(high, axis=0), np.concatenate(places), starts)
+    return Reach(
+        np.min(low, axis=0),
+        np.max(high, axis=0),
+        np.concatenate(places),
+        starts,
+        fastest,
+        _sight(scenario),
+    )
+
+
+def _sight(scenario: Scenario) -> float:
+    """Longest range of the sensors that look about them; those that look down see what is near."""
+    found = [0.0]
+    for sensor in (s for participant in scenario.vehicles for s in participant.fitted):
+        if isinstance(sensor, Sonar | RadarImage | ObstacleSonar | DepthCamera):
+            found.append(sensor.range)
+        elif isinstance(sensor, Lidar):
+            found.append(sensor.model.range)
+        elif isinstance(sensor, Dvl):
+            found.append(sensor.maximum_altitude)
+    return max(found)
 
 
 def _waypoints(scenario: Scenario, participant: Participant) -> Array:

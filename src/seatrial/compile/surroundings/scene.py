@@ -15,7 +15,9 @@ from seatrial.compile.surroundings.world import build_ocean
 from seatrial.geometry.bodies import Body, Timetable
 from seatrial.geometry.grid import HeightGrid
 from seatrial.geometry.rays import RayScene
-from seatrial.ocean import Ocean
+from seatrial.geometry.terrain import Terrain
+from seatrial.geometry.window import Window, with_depths
+from seatrial.ocean import Ocean, Seabed
 from seatrial.spec import obstacles as spec
 from seatrial.spec.scenario import Scenario
 from seatrial.spec.vehicle import Vehicle
@@ -29,12 +31,30 @@ def bodies_of(scenario: Scenario, seed: int, bottom: Bottom | None = None) -> tu
     scenario's obstacles."""
     if not scenario.world.bodies and not scenario.obstacles:
         return ()
-    with jax.enable_x64(True):
-        ocean = build_ocean(scenario.world, seed, np.float64, bottom)
+
+    def put(ocean: Ocean) -> tuple[Body, ...]:
         return (
             *world_bodies(scenario.world.bodies, ocean, seed),
             *obstacle_bodies(scenario.obstacles, ocean),
         )
+
+    with jax.enable_x64(True):
+        ocean = build_ocean(scenario.world, seed, np.float64, bottom)
+        found = put(ocean)
+        loaded = None if bottom is None else bottom.loaded
+        if loaded is None or loaded.follow is None or _all_over(loaded.part, found):
+            return found
+        # Vehicles may come to those that stand farther off.
+        source = loaded.follow.source
+        everything = source.read(Window(*(slice(0, count) for count in source.chart.shape)))
+        known, _ = with_depths(everything, source.deepest)
+        return put(replace(ocean, seabed=Seabed(known.grid())))
+
+
+def _all_over(part: Terrain, bodies: Sequence[Body]) -> bool:
+    """Whether a part of a map holds all bodies that stay where they are."""
+    places = [body.pose(0.0)[0] for body in bodies if body.motion is None]
+    return all(bool(part.covers(*place[:2])) for place in places)
 
 
 def obstacle_bodies(obstacles: Sequence[spec.Obstacle], ocean: Ocean) -> tuple[Body, ...]:

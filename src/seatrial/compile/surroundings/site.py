@@ -9,7 +9,7 @@ import numpy as np
 
 from seatrial.compile.events.schedule import settle_time_step
 from seatrial.compile.surroundings.light import stage_of
-from seatrial.compile.surroundings.reach import bottom_within_reach
+from seatrial.compile.surroundings.reach import beyond_start, bottom_within_reach
 from seatrial.compile.surroundings.scene import bodies_of, ray_scene
 from seatrial.compile.surroundings.seabed import Bottom
 from seatrial.compile.surroundings.world import build_ocean
@@ -17,7 +17,7 @@ from seatrial.compile.swarm import Member, members_of
 from seatrial.geometry.bodies import Body
 from seatrial.geometry.rays import RayScene
 from seatrial.geometry.solids import build_solids
-from seatrial.ocean import Ocean
+from seatrial.ocean import Ocean, Seabed
 from seatrial.render.picture import Stage
 from seatrial.spec.scenario import Scenario
 
@@ -58,11 +58,19 @@ class Site:
         return ray_scene(self.timed, hulls, self.bodies, self.ocean(dtype))
 
     def stage(self) -> Stage:
-        """Everything that can be seen, and the light on it; vehicles as the scenario has them."""
+        """Everything that can be seen, and the light on it; vehicles as the scenario has them.
+
+        Pictures are drawn in any order, so that all of the bottom that vehicles reach is there.
+        """
         double = np.dtype(np.float64)
         members = [
             member
             for i, participant in enumerate(self.timed.vehicles)
             for member in members_of(participant, i, self.timed.seed)
         ]
-        return stage_of(self.timed.world, self.rays(members, double), self.ocean(double))
+        rays, ocean = self.rays(members, double), self.ocean(double)
+        farther = None if self.bottom is None else beyond_start(self.timed, self.bottom)
+        if farther is not None:
+            grid = farther.grid()
+            rays, ocean = rays.over(grid), replace(ocean, seabed=Seabed(grid))
+        return stage_of(self.timed.world, rays, ocean)

@@ -37,6 +37,10 @@ from seatrial.spec.world import World
 DEEPEST_TABLE = 6000.0
 """How far down the water is tabulated when the world has no seabed, m."""
 
+SHELF = 256.0
+"""How far down at least where a run may load other parts of a map, m: what lies all over a large
+map is deeper than what is near, and maps of shelves shall share a program all the same."""
+
 OPEN_SEA_ROUGHNESS = 2e-4
 """Roughness length of the open sea, m (DNV-RP-C205, table 2-1: 1e-4 calm … 1e-2 rough)."""
 OPEN_SEA_EXPONENT = 0.12
@@ -279,6 +283,8 @@ def _water(world: World, seabed: Bottom | None, dtype: Dtype) -> Water:
     else:
         # To the next of 4, 8, 16, … m: a range of depths has tables of the same size.
         floor = seabed.deepest
+        if seabed.loaded is not None and seabed.loaded.follow is not None:
+            floor = max(floor, SHELF)
         bottom = max(min(float(room_for(math.ceil(floor))), DEEPEST_TABLE), floor)
     return water_from_profile(
         depth,

@@ -23,9 +23,11 @@ from seatrial.engine.frames import (
     RunSummary,
     VehicleFrames,
 )
+from seatrial.engine.loaded import Moved
+from seatrial.engine.output.known import Known, new_parts
 from seatrial.engine.output.tracks import Codes, Floor, Tally, summarise
 from seatrial.engine.plan import Fleet, Plan
-from seatrial.ocean.seabed import under
+from seatrial.geometry.terrain import Terrain
 from seatrial.signals import Measurements, join
 
 
@@ -38,10 +40,21 @@ class Gatherer:
         self._plan = plan
         self._endless = endless
         self._size = block_size(plan) // plan.schedule.controls
+        self._known = Known(plan)
         self._tallies = [
-            Tally(fleet.names, set(plan.manoeuvres), _floor(fleet), _partners(plan), plan.loaded)
+            Tally(
+                fleet.names,
+                set(plan.manoeuvres),
+                _floor(fleet, self._known),
+                _partners(plan),
+                self._known,
+            )
             for fleet in plan.fleets
         ]
+        self._moved: list[Moved] = []
+        """Parts of a map that were loaded, and not handed on."""
+        self._loaded = plan.loaded
+        """The part that was handed on last."""
         self._given = 0
         """Frames handed on."""
         self._frames: list[list[VehicleFrames]] = [[] for _ in plan.fleets]
@@ -76,6 +89,9 @@ class Gatherer:
 
     def add(self, block: Block) -> list[Frames]:
         """Take a block; gives those that are full."""
+        for moved in block.moved:
+            self._known.move(moved)
+            self._moved.append(moved)
         for i, (group, codes) in enumerate(zip(block.frames.groups, block.status, strict=True)):
             self._frames[i].append(group.frames)
             self._status[i].append(codes)
@@ -137,7 +153,17 @@ class Gatherer:
         self._acts = self._acts[len(done) :]
         self._given += count
         self._waiting -= count
-        return Frames(time, tuple(groups), done)
+        return Frames(time, tuple(groups), done, self._parts_until(end))
+
+    def _parts_until(self, end: float) -> tuple[Terrain, ...]:
+        """Parts of a map that were loaded before a time, and have not been handed on."""
+        moved = [one for one in self._moved if one.time < end]
+        self._moved = self._moved[len(moved) :]
+        found = new_parts(moved, self._loaded)
+        if moved:
+            self._loaded = moved[-1].loaded
+            self._known.forget(end)
+        return found
 
 
 def _done(guidance: Array, legs: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -148,13 +174,13 @@ def _done(guidance: Array, legs: NDArray[np.int64]) -> NDArray[np.bool_]:
     return done
 
 
-def _floor(fleet: Fleet) -> Floor | None:
+def _floor(fleet: Fleet, known: Known) -> Floor | None:
     """Depth of the origin at which a vehicle lies on the bottom, by the place."""
-    contact, bottom = fleet.group.model.contact, fleet.ocean.seabed
-    if contact is None or bottom is None:
+    contact = fleet.group.model.contact
+    if contact is None or fleet.ocean.seabed is None:
         return None
     extent = float(np.max(np.asarray(contact.extent)))
-    return lambda north, east: float(under(bottom, north, east)) - extent
+    return lambda north, east: known.under(north, east) - extent
 
 
 def _partners(plan: Plan) -> dict[int, str]:

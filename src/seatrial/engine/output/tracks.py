@@ -28,8 +28,8 @@ from seatrial.engine.frames import (
     ground_speed,
 )
 from seatrial.engine.output.indices import against_the_helm, indices
+from seatrial.engine.output.known import Known
 from seatrial.engine.output.touched import Touches
-from seatrial.engine.plan import Loaded
 from seatrial.signals import ACTIONS, FAILSAFES
 
 Codes = NDArray[np.int32]
@@ -171,14 +171,14 @@ class Tally:
         watched: set[str],
         floor: Floor | None = None,
         partners: dict[int, str] | None = None,
-        loaded: Loaded | None = None,
+        known: Known | None = None,
     ) -> None:
         """`watched` are under a standard manoeuvre; an origin deeper than `floor` is aground;
-        `partners` are the names of what they may touch; `loaded` is the known part of a map."""
+        `partners` are the names of what they may touch; `known` is what is known of the bottom."""
         self.names = names
-        self._loaded = loaded
-        self._left: dict[int, Event] = {}
-        """By vehicle, that it has left it."""
+        self._known = known
+        self._left: dict[tuple[int, str], Event] = {}
+        """By vehicle and by what it has left."""
         self._touches = Touches(partners or {})
         self._floor = floor
         self.tracks = {name: ManoeuvreTrack() for name in names if name in watched}
@@ -213,7 +213,8 @@ class Tally:
         speed = ground_speed(frames.attitude, frames.velocity[..., :3])
         self._upright = 1.0 - 2.0 * np.sum(frames.attitude[-1, :, 1:3] ** 2, axis=-1)
         alive = status == 0
-        self._look_out(time, position, alive)
+        if self._known is not None:
+            self._left = self._known.left(time, position, alive) | self._left
         self._speed_sum += np.where(alive, speed, 0.0).sum(axis=0)
         self._speed_max = np.maximum(self._speed_max, speed.max(axis=0))
         self._depth_max = np.maximum(self._depth_max, position[..., 2].max(axis=0))
@@ -238,16 +239,6 @@ class Tally:
             track.position.append(position[:, i])
             track.euler.append(euler[:, i])
             track.velocity.append(np.asarray(frames.velocity[:, i], np.float64))
-
-    def _look_out(self, time: Array, position: Array, alive: NDArray[np.bool_]) -> None:
-        """Note who leaves what is known of the bottom, once."""
-        if self._loaded is None:
-            return
-        beyond = self._loaded.left(position) & alive
-        for i in np.flatnonzero(beyond.any(axis=0)).tolist():
-            first = int(np.argmax(beyond[:, i]))
-            said = self._loaded.told(position[first, i])
-            self._left.setdefault(i, Event(float(time[first]), said, "left the map", -1))
 
     def _ending(self, i: int, info: VehicleInfo) -> str:
         """What is wrong at the end with a vehicle whose run was not ended by it; '' for nothing."""
@@ -314,7 +305,7 @@ class Tally:
                             *self._voyage.events(i, info.legs),
                             *self._touches.events(i),
                             *wrong_way,
-                            *([self._left[i]] if i in self._left else []),
+                            *(event for (who, _), event in self._left.items() if who == i),
                         ),
                         key=lambda event: event.time,
                     )

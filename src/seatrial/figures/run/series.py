@@ -135,7 +135,8 @@ class Plot:
         for x in submerged[:_MOST_BANDS]:
             north, east = x.data["position"].values[:, :2].T
             under = scene.terrain.at(north, east)
-            if len(under) and under.min() < 2.0 * max(deepest, 1.0):
+            known = under[np.isfinite(under)]
+            if len(known) and known.min() < 2.0 * max(deepest, 1.0):
                 axes.plot(self.time(x.data), under, color=SEABED, lw=1.6)
                 near = True
         return near

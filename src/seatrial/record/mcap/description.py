@@ -2,7 +2,8 @@
 
 `scenario.yaml` is the scenario with every default written out; `run.json` is the rest of the
 header; `scene.json` is the sea and the bodies in it, without the vehicles, which the header has;
-`summary.json` is there only when the run came to its end.
+`bottom-1.json` and so on are further parts of the map of the bottom, each before the frames that
+went over it; `summary.json` is there only when the run came to its end.
 """
 
 import json
@@ -11,7 +12,14 @@ from dataclasses import asdict
 from typing import Any
 
 from seatrial.engine.frames import Event, RunHeader, RunSummary, Scene, VehicleSummary
-from seatrial.record.infos import read_vehicle, without_nan, write_surroundings
+from seatrial.geometry.terrain import Terrain
+from seatrial.record.infos import (
+    read_bottom,
+    read_vehicle,
+    without_nan,
+    write_bottom,
+    write_surroundings,
+)
 
 METADATA = "seatrial"
 FORMAT = "3"
@@ -19,6 +27,7 @@ SCENARIO_FILE = "scenario.yaml"
 RUN_FILE = "run.json"
 SUMMARY_FILE = "summary.json"
 SCENE_FILE = "scene.json"
+BOTTOM_FILE = "bottom-{number}.json"
 
 Attachment = tuple[str, str, bytes]
 """Name, media type, data."""
@@ -49,6 +58,19 @@ def attachments(
     if scene is not None:
         files.append((SCENE_FILE, "application/json", write_surroundings(scene).encode()))
     return files
+
+
+def bottom_attachment(number: int, part: Terrain) -> Attachment:
+    """A further part of the map of the bottom, counted from 1."""
+    return BOTTOM_FILE.format(number=number), "application/json", write_bottom(part).encode()
+
+
+def read_bottoms(files: dict[str, bytes]) -> list[Terrain]:
+    """All further parts, in the order in which they were loaded."""
+    found: list[Terrain] = []
+    while (name := BOTTOM_FILE.format(number=len(found) + 1)) in files:
+        found.append(read_bottom(files[name].decode()))
+    return found
 
 
 def summary_attachment(summary: RunSummary) -> Attachment:

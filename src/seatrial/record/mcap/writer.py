@@ -93,6 +93,8 @@ class McapRecorder:
         self._store = TypeStore()
         self._acts: int | None = None
         """Channel of what people did, once somebody has done something."""
+        self._bottoms = 0
+        """Further parts of the map of the bottom so far."""
         self._frames_per_batch = 1
         self._sequence = 0
         self._file: BufferedRandom
@@ -124,6 +126,7 @@ class McapRecorder:
     def write(self, frames: Frames) -> None:
         """Write a block of frames; it survives a kill from here on."""
         time_ns = _to_ns(frames.time)
+        self._write_bottom(frames)
         for start in range(0, len(time_ns), self._frames_per_batch):
             part = slice(start, start + self._frames_per_batch)
             span = _span(time_ns, part)
@@ -143,6 +146,15 @@ class McapRecorder:
             self._writer.add_attachment(0, 0, *description.summary_attachment(summary))
             self._writer.finish()
             self._file.close()
+        except OSError as error:
+            raise self._cannot_write(error) from error
+
+    def _write_bottom(self, frames: Frames) -> None:
+        try:
+            for part in frames.bottom:
+                self._bottoms += 1
+                attachment = description.bottom_attachment(self._bottoms, part)
+                self._writer.add_attachment(0, 0, *attachment)
         except OSError as error:
             raise self._cannot_write(error) from error
 

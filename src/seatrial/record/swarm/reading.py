@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.engine.frames import Act, RunHeader, RunSummary, Scene, read_act
-from seatrial.record.infos import read_surroundings
+from seatrial.record.infos import read_bottom, read_surroundings, with_bottom
 from seatrial.record.lazy import Cache, LazyArray
 from seatrial.record.source import Source, Span, cut_into
 from seatrial.record.swarm import description as described
@@ -53,6 +53,7 @@ def read_store(path: Path) -> Contents:
         summary = described.read_summary(about["summary"], data) if closed else None
         scene = about.get("scene")
         around = None if scene is None else read_surroundings(scene, header.vehicles)
+        around = with_bottom(around, [read_bottom(text) for text in about.get("bottoms", ())])
         acts = tuple(read_act(*act) for act in about.get("acts", ()))
     except (KeyError, TypeError, ValueError, RuntimeError, OSError) as error:
         found = f"{type(error).__name__}: {error}"

@@ -39,7 +39,7 @@ from seatrial.record.dataset import (
     labelled,
     optional_names,
 )
-from seatrial.record.infos import write_surroundings
+from seatrial.record.infos import write_bottom, write_surroundings
 from seatrial.record.lock import open_alone
 from seatrial.record.swarm import description as described
 from seatrial.record.swarm.columns import Columns
@@ -83,6 +83,8 @@ class ZarrRecorder:
         self._samples: dict[str, int] = {}
         """Samples in the store by a fitting's place."""
         self._acts: list[list[Any]] = []
+        self._bottoms: list[str] = []
+        """Further parts of the map of the bottom so far."""
         self._columns: Columns
         self._root: zarr.Group
         self._store: CheckedStore
@@ -145,6 +147,9 @@ class ZarrRecorder:
             if frames.acts:
                 self._acts += [[a.time, a.who, a.what, write_details(a)] for a in frames.acts]
                 self._root.attrs["acts"] = self._acts
+            if frames.bottom:
+                self._bottoms += [write_bottom(part) for part in frames.bottom]
+                self._root.attrs["bottoms"] = self._bottoms
             self._commit()
 
     def _append_samples(self, fitting: Fitting, frames: Frames) -> int:

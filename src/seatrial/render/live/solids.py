@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from seatrial.geometry.bodies import Body, rotation_matrix
 from seatrial.geometry.grid import HeightGrid
 from seatrial.geometry.rays import BOTTOM, Hits, material_of
+from seatrial.geometry.terrain import terrain_of
 from seatrial.render.appearance import (
     BODY_CONTRAST,
     board_albedo,
@@ -367,11 +368,9 @@ def slopes_of(bottom: HeightGrid) -> Slopes:
     known = _KNOWN.get(id(bottom))
     if known is not None and known[0] is bottom:
         return known[1]
-    origin, spacing, depth = (
-        np.asarray(part, np.float64) for part in (bottom.origin, bottom.spacing, bottom.depth)
-    )
-    north, east = (np.asarray(g, np.float32) for g in np.gradient(depth, *spacing))
-    found = Slopes(origin, spacing, north, east)
+    plain = terrain_of(bottom)
+    north, east = (np.asarray(g, np.float32) for g in np.gradient(plain.depth, *plain.spacing))
+    found = Slopes(plain.origin, plain.spacing, north, east)
     _KNOWN.clear()
     _KNOWN[id(bottom)] = (bottom, found)
     return found

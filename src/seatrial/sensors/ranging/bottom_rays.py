@@ -9,6 +9,7 @@ the vertical part of b. A beam can meet a map only between its shallowest and it
 it is followed nowhere else.
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import jax
@@ -37,6 +38,10 @@ class Reach:
     span: jax.Array
     """(2,) depth of the shallowest and of the deepest node, m."""
 
+    def over(self, grid: HeightGrid) -> "Reach":
+        """The same over another part of the map."""
+        return replace(self, span=_span(grid, self.span.dtype))
+
 
 class Met(NamedTuple):
     """What beams meet."""
@@ -51,9 +56,12 @@ def reach_of(seabed: Seabed | None, limit: float, dtype: np.dtype[np.floating]) 
     """For beams of at most `limit` m over a map; None over a flat bottom or none."""
     if seabed is None or not isinstance(seabed.depth, HeightGrid):
         return None
-    depth = np.asarray(seabed.depth.depth)
-    span = (float(np.nanmin(depth)) - SLACK, float(np.nanmax(depth)) + SLACK)
-    return Reach(constant(limit, dtype), constant(span, dtype))
+    return Reach(constant(limit, dtype), _span(seabed.depth, dtype))
+
+
+def _span(grid: HeightGrid, dtype: np.dtype[np.floating]) -> jax.Array:
+    depth = np.asarray(grid.depth)
+    return constant((float(np.nanmin(depth)) - SLACK, float(np.nanmax(depth)) + SLACK), dtype)
 
 
 def meet(seabed: Seabed, reach: Reach | None, start: Vec3, along: Vec3) -> Met:
