@@ -65,14 +65,30 @@ def run_batch(
             if len(computing) == cores:
                 finish_one()
             own = sinks[first : first + width]
-            computing.append(pool.submit(_run, list(islice(coming, len(own))), own, width))
+            some = list(islice(coming, len(own)))
+            computing.append(pool.submit(_run_by_schedule, some, own, width))
         while computing:
             finish_one()
     return endings
 
 
+def _run_by_schedule(
+    plans: Sequence[Plan], sinks: Sequence[Sequence[Sink]], width: int
+) -> list[Ending]:
+    """Endings of plans, of which those run together whose time steps and periods are the same."""
+    alike: dict[Schedule, list[int]] = {}
+    for place, plan in enumerate(plans):
+        alike.setdefault(plan.schedule, []).append(place)
+    found: dict[int, Ending] = {}
+    for places in alike.values():
+        some = [plans[i] for i in places], [sinks[i] for i in places]
+        endings = _run(*some, width if len(alike) == 1 else len(places))
+        found |= zip(places, endings, strict=True)
+    return [found[place] for place in range(len(plans))]
+
+
 def _run(plans: Sequence[Plan], sinks: Sequence[Sequence[Sink]], width: int) -> list[Ending]:
-    schedule, frames = plans[0].schedule, plans[0].frames
+    schedule = plans[0].schedule
     size = block_size(plans[0])
     own_parts = parts_of(plans[0])
     with jax.enable_x64(True):
@@ -86,8 +102,8 @@ def _run(plans: Sequence[Plan], sinks: Sequence[Sequence[Sink]], width: int) -> 
             for b, (plan, own) in enumerate(zip(plans, sinks, strict=True))
         ]
         began = wall_clock.perf_counter()
-        left, index = (frames - 1) * schedule.controls + 1, 0
-        while left > 0 and not all(course.summary for course in courses):
+        index = 0
+        while not all(course.summary for course in courses):
             now = index // schedule.substeps
             look = any(course.due(now) for course in courses)
             places = [_places(one) for one in carries] if look else []
@@ -97,7 +113,7 @@ def _run(plans: Sequence[Plan], sinks: Sequence[Sequence[Sink]], width: int) -> 
             ]
             if any(moved):
                 inputs = _inputs_of([course.plan for course in courses], width)
-            periods = min(left, size, *(course.rest(now) for course in courses))
+            periods = min(size, *(c.rest(now) for c in courses if c.summary is None))
             outcomes = []
             for k, (groups, oceans) in enumerate(inputs):
                 carries[k], outcome = _call(
@@ -106,12 +122,14 @@ def _run(plans: Sequence[Plan], sinks: Sequence[Sequence[Sink]], width: int) -> 
                     *(np.int64(index), np.int64(periods), schedule, size),
                 )
                 outcomes.append(_host(outcome))
-            left, index, first = left - periods, index + periods * schedule.substeps, index
+            index, first = index + periods * schedule.substeps, index
             for b, course in enumerate(courses):
                 if course.summary is None:
                     own = [_pick(outcome, b) for outcome in outcomes]
                     block = block_of(course.plan, own_parts, own, first, periods)
                     course.add(block._replace(moved=moved[b]))
+                    if now + periods == course.periods:
+                        course.finish()
     elapsed = (wall_clock.perf_counter() - began) / len(plans)
     return [Ending(course.finish(), elapsed, None, ()) for course in courses]
 
@@ -123,6 +141,8 @@ class _Course:
         self.plan, self._sinks = plan, sinks
         self._gatherer = Gatherer(plan, opening)
         self._following = Following.of(plan)
+        self.periods = (plan.frames - 1) * plan.schedule.controls + 1
+        """That it lasts at most."""
         self.summary: RunSummary | None = None
         """Of a run that has ended."""
         for sink in sinks:
@@ -133,8 +153,8 @@ class _Course:
         return self._following.due(periods)
 
     def rest(self, periods: int) -> int:
-        """Control periods until the next look."""
-        return self._following.rest(periods)
+        """Control periods until the next look, or the end."""
+        return min(self._following.rest(periods), self.periods - periods)
 
     def follow(self, found: list[Any], parts: list[Part], periods: int) -> tuple[Moved, ...]:
         """Load another part where it is time, and vehicles as they were `found` need it."""
