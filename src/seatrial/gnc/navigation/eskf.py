@@ -18,8 +18,13 @@ the samples as they are read: what is wrong with a sample y is then b + L(y) k, 
 the bias taken off first, its error times that of k would be left, and at rest, where only
 b + L(y) k is felt, the two would seem to be told apart. In the error dynamics f is a mean over
 `HUM`: noise in y is also in what it is compared with, and where it shakes and the velocity does not
-the scale would seem to be wrong by all of it (errors in variables). Over one period, with a = R f
-and R their means of both ends,
+the scale would seem to be wrong by all of it (errors in variables). It is the same mean wherever f
+stands. An IMU that sits in the vehicle at another angle ε, accelerometers and gyroscopes alike,
+makes the vehicle's attitude wrong by ε and tells nothing of it: a × R ε and R L(f) k with k = ε
+cancel, as long as a = R f. With a taken from the samples and f from their mean, which lags behind
+waves, a little was left that comes back with every wave, and from which the filter believed to know
+ε: of `wamv_azimuth`, whose receiver is good to 1 cm, a tilt that no sensor can tell seemed better
+known with every minute. Over one period, with a = R f and R the mean of both ends,
 
     δp ← δp + δv dt + ½ dt² δa,   δv ← δv + dt δa,   δa = −a × δθ − R (δb_a + L(f) δk),
     δθ ← δθ − dt R (δb_g + L(ω) δm)
@@ -65,10 +70,10 @@ from seatrial.gnc.navigation.propagation import (
     Transition,
     aged,
     arrays,
+    mean_rotation,
     noise_of,
     slow_decay,
     stack,
-    transition,
 )
 from seatrial.gnc.navigation.state import HOLDS, Filter, NavState
 from seatrial.gnc.navigation.strapdown import Navigated, felt, trapezoid
@@ -85,11 +90,11 @@ noisier than what it stands for."""
 
 HUM = 0.05
 """Time over which specific forces are averaged, twice, before they are multiplied by scale and
-angles, s. That leaves a thirtieth of what a shaft shakes at 20 Hz, and lags by a tenth of a second
-behind the accelerations of waves. Averaged along the world's axes, gravity does not lag while the
-vehicle rolls. Means along its own axes, of rates too, made what scale and angles leak swing late:
-with the rolling that is a drift of the tilt that is not there, and the tilts of a model boat of 1 m
-erred by 1.6 times as much as was stated."""
+angles, and by the tilt, s. That leaves a thirtieth of what a shaft shakes at 20 Hz, and lags by a
+tenth of a second behind the accelerations of waves. Averaged along the world's axes, gravity does
+not lag while the vehicle rolls. Means along its own axes, of rates too, made what scale and angles
+leak swing late: with the rolling that is a drift of the tilt that is not there, and the tilts of a
+model boat of 1 m erred by 1.6 times as much as was stated."""
 
 
 def begin(filter: Filter, start: Estimate, count: int) -> NavState:
@@ -182,8 +187,11 @@ def propagate(
     pull = stack(rotation(after.attitude).to_world(vec3(sample[:3])), sample)
     smoothing = state.smoothing + share * (pull - state.smoothing)
     smooth = state.smooth + share * (smoothing - state.smooth)
-    turning = 0.5 * (first_sample[3:] + sample[3:])
-    move = transition(state.attitude, after.attitude, first, last, smooth, turning, step, decay)
+    halfway = mean_rotation(state.attitude, after.attitude)
+    pulled = stack(halfway.to_body(vec3(smooth)), smooth)
+    said = jnp.concatenate([pulled, 0.5 * (first_sample[3:] + sample[3:])])
+    force = halfway.to_world(vec3(_mended(filter, state, said)[:3]))
+    move = Transition(halfway, force, said, step, jnp.exp(-decay * step))
     if water is not None:
         move = move._replace(turn=water.turn(step))
     # What stands for a lost sample is made of the estimate: its errors do not pull or turn it.

@@ -5,7 +5,6 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from seatrial.conventions import GRAVITY
 from seatrial.gnc.navigation.aiding import (
     ACCELEROMETER,
     CANTED,
@@ -17,7 +16,6 @@ from seatrial.gnc.navigation.aiding import (
     leaking,
 )
 from seatrial.gnc.navigation.state import Filter, NavState
-from seatrial.gnc.navigation.strapdown import felt
 from seatrial.gnc.navigation.waves import SWAY, Water
 from seatrial.spatial.rotations import Rotation, rotation
 from seatrial.spatial.vectors import Vec3, add, cross, vec3
@@ -39,7 +37,7 @@ class Transition(NamedTuple):
 
     rotation: Rotation
     force: Vec3
-    """Specific force, NED."""
+    """Specific force without what is wrong with it, NED: of the mean that stands in `sample`."""
     sample: jax.Array
     """(6, N) specific force and rate as the IMU says them, without their noise, body axes."""
     step: jax.Array
@@ -97,24 +95,11 @@ class Transition(NamedTuple):
         )
 
 
-def transition(
-    before: jax.Array,
-    after: jax.Array,
-    first: jax.Array,
-    last: jax.Array,
-    pull: jax.Array,
-    turning: jax.Array,
-    step: jax.Array,
-    decay: jax.Array,
-) -> Transition:
-    """Over one period between two attitudes and samples without their errors; `pull` (NED) and
-    `turning` are the specific force and the rates with them."""
-    mean = Rotation(
+def mean_rotation(before: jax.Array, after: jax.Array) -> Rotation:
+    """Halfway between two attitudes that are close together."""
+    return Rotation(
         *(0.5 * (a + b) for a, b in zip(rotation(before), rotation(after), strict=True))
     )
-    north, east, down = vec3(0.5 * (felt(before, first) + felt(after, last)))
-    read = jnp.concatenate([stack(mean.to_body(vec3(pull)), pull), turning])
-    return Transition(mean, (north, east, down - GRAVITY), read, step, jnp.exp(-decay * step))
 
 
 def slow_decay(filter: Filter, water: Water | None) -> jax.Array:
