@@ -188,10 +188,18 @@ def propagate(
     smoothing = state.smoothing + share * (pull - state.smoothing)
     smooth = state.smooth + share * (smoothing - state.smooth)
     halfway = mean_rotation(state.attitude, after.attitude)
-    pulled = stack(halfway.to_body(vec3(smooth)), smooth)
-    said = jnp.concatenate([pulled, 0.5 * (first_sample[3:] + sample[3:])])
-    force = halfway.to_world(vec3(_mended(filter, state, said)[:3]))
-    move = Transition(halfway, force, said, step, jnp.exp(-decay * step))
+    ends = ((state.attitude, first_sample, first), (after.attitude, sample, last))
+    said, force = (
+        0.5 * (stack(a, sample) + stack(b, sample))
+        for a, b in zip(
+            *([rotation(q).to_world(vec3(part)) for part in parts] for q, *parts in ends),
+            strict=True,
+        )
+    )
+    body = [stack(halfway.to_body(vec3(part)), sample) for part in (said, smooth)]
+    turning = 0.5 * (first_sample[3:] + sample[3:])
+    read = jnp.concatenate([body[0], turning])
+    move = Transition(halfway, vec3(force), read, body[1], step, jnp.exp(-decay * step))
     if water is not None:
         move = move._replace(turn=water.turn(step))
     # What stands for a lost sample is made of the estimate: its errors do not pull or turn it.

@@ -37,9 +37,11 @@ class Transition(NamedTuple):
 
     rotation: Rotation
     force: Vec3
-    """Specific force without what is wrong with it, NED: of the mean that stands in `sample`."""
+    """Specific force without what is wrong with it, NED."""
     sample: jax.Array
-    """(6, N) specific force and rate as the IMU says them, without their noise, body axes."""
+    """(6, N) specific force and rate as the IMU says them, body axes."""
+    smooth: jax.Array
+    """(3, N) specific force without what shafts shake, body axes."""
     step: jax.Array
     decay: jax.Array
     """(K, N) share of the slow errors that is left."""
@@ -85,11 +87,15 @@ class Transition(NamedTuple):
         p, v, theta, force, rate = (columns[i : i + 3] for i in range(0, CURRENT, 3))
         m, k = columns[TURNING:CANTED], columns[CANTED:SIZE]
         dt = self.step
-        tilt = jnp.stack(arrays(cross(vec3(theta), self.force)))
-        wrong = add(vec3(force), leaked(k, self.sample[:3]))
-        pull = tilt - jnp.stack(arrays(self.rotation.to_world(wrong)))
         wrong = add(vec3(rate), leaked(m, self.sample[3:]))
         turn = jnp.stack(arrays(self.rotation.to_world(wrong)))
+        # The tilt of the middle of the period, as the rotation is: a lag of half a period behind
+        # the rolling would be told by every wave.
+        tilt = jnp.stack(arrays(cross(vec3(theta - 0.5 * dt * turn), self.force)))
+        # Angles of the accelerometers feel what the tilt feels; scales and shear a mean of it.
+        turned, rest = cross(vec3(k), vec3(self.sample)), leaked(k.at[:3].set(0.0), self.smooth)
+        wrong = add(vec3(force), add(turned, rest))
+        pull = tilt - jnp.stack(arrays(self.rotation.to_world(wrong)))
         return jnp.concatenate(
             [p + dt * v + (0.5 * dt * dt) * pull, v + dt * pull, theta - dt * turn]
         )
