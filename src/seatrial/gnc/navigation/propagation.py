@@ -101,11 +101,9 @@ class Transition(NamedTuple):
         )
 
 
-def mean_rotation(before: jax.Array, after: jax.Array) -> Rotation:
-    """Halfway between two attitudes that are close together."""
-    return Rotation(
-        *(0.5 * (a + b) for a, b in zip(rotation(before), rotation(after), strict=True))
-    )
+def mean_rotation(first: Rotation, last: Rotation) -> Rotation:
+    """Halfway between two that are close together."""
+    return Rotation(*(0.5 * (a + b) for a, b in zip(first, last, strict=True)))
 
 
 def slow_decay(filter: Filter, water: Water | None) -> jax.Array:
