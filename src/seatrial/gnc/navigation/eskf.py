@@ -16,10 +16,16 @@ feels like a tilt: were it only a bias, the heave would seem to tell that bias f
 it would be averaged away over many waves. k and m are constants of the unit. For f and ω in L stand
 the samples as they are read: what is wrong with a sample y is then b + L(y) k, linear in both. Were
 the bias taken off first, its error times that of k would be left, and at rest, where only
-b + L(y) k is felt, the two would seem to be told apart. In the error dynamics f is a mean over
-`HUM`: noise in y is also in what it is compared with, and where it shakes and the velocity does not
-the scale would seem to be wrong by all of it (errors in variables). Over one period, with a = R f
-and R their means of both ends,
+b + L(y) k is felt, the two would seem to be told apart. For the scales and the shear in k, L(f) is
+that of a mean over `HUM`: noise in y is also in what it is compared with, and where it shakes and
+the velocity does not the scale would seem to be wrong by all of it (errors in variables). For the
+angles in k it is that of the samples themselves. An IMU that sits in the vehicle at another angle
+ε, accelerometers and gyroscopes alike, makes the attitude wrong by ε and tells nothing of it:
+a × R ε and R L(f) k with k = ε cancel, as long as a = R f and all of them are of one instant. With
+a mean for the one and samples for the other a little was left that comes back with every wave, and
+from that the filter believed to know ε: the tilt of `wamv_azimuth`, whose receiver is good to 1 cm,
+seemed better known with every minute. Over one period, with a = R f and R their means of both
+ends and δθ that of the middle,
 
     δp ← δp + δv dt + ½ dt² δa,   δv ← δv + dt δa,   δa = −a × δθ − R (δb_a + L(f) δk),
     δθ ← δθ − dt R (δb_g + L(ω) δm)
@@ -65,10 +71,10 @@ from seatrial.gnc.navigation.propagation import (
     Transition,
     aged,
     arrays,
+    mean_rotation,
     noise_of,
     slow_decay,
     stack,
-    transition,
 )
 from seatrial.gnc.navigation.state import HOLDS, Filter, NavState
 from seatrial.gnc.navigation.strapdown import Navigated, felt, trapezoid
@@ -84,8 +90,8 @@ FOLLOW = 0.2
 noisier than what it stands for."""
 
 HUM = 0.05
-"""Time over which specific forces are averaged, twice, before they are multiplied by scale and
-angles, s. That leaves a thirtieth of what a shaft shakes at 20 Hz, and lags by a tenth of a second
+"""Time over which specific forces are averaged, twice, before they are multiplied by scales and
+shear, s. That leaves a thirtieth of what a shaft shakes at 20 Hz, and lags by a tenth of a second
 behind the accelerations of waves. Averaged along the world's axes, gravity does not lag while the
 vehicle rolls. Means along its own axes, of rates too, made what scale and angles leak swing late:
 with the rolling that is a drift of the tilt that is not there, and the tilts of a model boat of 1 m
@@ -182,8 +188,21 @@ def propagate(
     pull = stack(rotation(after.attitude).to_world(vec3(sample[:3])), sample)
     smoothing = state.smoothing + share * (pull - state.smoothing)
     smooth = state.smooth + share * (smoothing - state.smooth)
-    turning = 0.5 * (first_sample[3:] + sample[3:])
-    move = transition(state.attitude, after.attitude, first, last, smooth, turning, step, decay)
+    ends = rotation(state.attitude), rotation(after.attitude)
+
+    def midway(*samples: jax.Array) -> jax.Array:
+        pulls = zip(ends, samples, strict=True)
+        start, end = (stack(turned.to_world(vec3(one)), sample) for turned, one in pulls)
+        return 0.5 * (start + end)
+
+    halfway = mean_rotation(*ends)
+    said, calm = (
+        stack(halfway.to_body(vec3(part)), sample)
+        for part in (midway(first_sample, sample), smooth)
+    )
+    read = jnp.concatenate([said, 0.5 * (first_sample[3:] + sample[3:])])
+    force = vec3(midway(first, last))
+    move = Transition(halfway, force, read, calm, step, jnp.exp(-decay * step))
     if water is not None:
         move = move._replace(turn=water.turn(step))
     # What stands for a lost sample is made of the estimate: its errors do not pull or turn it.

@@ -5,7 +5,6 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from seatrial.conventions import GRAVITY
 from seatrial.gnc.navigation.aiding import (
     ACCELEROMETER,
     CANTED,
@@ -17,7 +16,6 @@ from seatrial.gnc.navigation.aiding import (
     leaking,
 )
 from seatrial.gnc.navigation.state import Filter, NavState
-from seatrial.gnc.navigation.strapdown import felt
 from seatrial.gnc.navigation.waves import SWAY, Water
 from seatrial.spatial.rotations import Rotation, rotation
 from seatrial.spatial.vectors import Vec3, add, cross, vec3
@@ -39,9 +37,11 @@ class Transition(NamedTuple):
 
     rotation: Rotation
     force: Vec3
-    """Specific force, NED."""
+    """Specific force without what is wrong with it, NED."""
     sample: jax.Array
-    """(6, N) specific force and rate as the IMU says them, without their noise, body axes."""
+    """(6, N) specific force and rate as the IMU says them, body axes."""
+    smooth: jax.Array
+    """(3, N) specific force without what shafts shake, body axes."""
     step: jax.Array
     decay: jax.Array
     """(K, N) share of the slow errors that is left."""
@@ -87,34 +87,23 @@ class Transition(NamedTuple):
         p, v, theta, force, rate = (columns[i : i + 3] for i in range(0, CURRENT, 3))
         m, k = columns[TURNING:CANTED], columns[CANTED:SIZE]
         dt = self.step
-        tilt = jnp.stack(arrays(cross(vec3(theta), self.force)))
-        wrong = add(vec3(force), leaked(k, self.sample[:3]))
-        pull = tilt - jnp.stack(arrays(self.rotation.to_world(wrong)))
         wrong = add(vec3(rate), leaked(m, self.sample[3:]))
         turn = jnp.stack(arrays(self.rotation.to_world(wrong)))
+        # The tilt of the middle of the period, as the rotation is: a lag of half a period behind
+        # the rolling would be told by every wave.
+        tilt = jnp.stack(arrays(cross(vec3(theta - 0.5 * dt * turn), self.force)))
+        # Angles of the accelerometers feel what the tilt feels; scales and shear a mean of it.
+        turned, rest = cross(vec3(k), vec3(self.sample)), leaked(k.at[:3].set(0.0), self.smooth)
+        wrong = add(vec3(force), add(turned, rest))
+        pull = tilt - jnp.stack(arrays(self.rotation.to_world(wrong)))
         return jnp.concatenate(
             [p + dt * v + (0.5 * dt * dt) * pull, v + dt * pull, theta - dt * turn]
         )
 
 
-def transition(
-    before: jax.Array,
-    after: jax.Array,
-    first: jax.Array,
-    last: jax.Array,
-    pull: jax.Array,
-    turning: jax.Array,
-    step: jax.Array,
-    decay: jax.Array,
-) -> Transition:
-    """Over one period between two attitudes and samples without their errors; `pull` (NED) and
-    `turning` are the specific force and the rates with them."""
-    mean = Rotation(
-        *(0.5 * (a + b) for a, b in zip(rotation(before), rotation(after), strict=True))
-    )
-    north, east, down = vec3(0.5 * (felt(before, first) + felt(after, last)))
-    read = jnp.concatenate([stack(mean.to_body(vec3(pull)), pull), turning])
-    return Transition(mean, (north, east, down - GRAVITY), read, step, jnp.exp(-decay * step))
+def mean_rotation(first: Rotation, last: Rotation) -> Rotation:
+    """Halfway between two that are close together."""
+    return Rotation(*(0.5 * (a + b) for a, b in zip(first, last, strict=True)))
 
 
 def slow_decay(filter: Filter, water: Water | None) -> jax.Array:
