@@ -239,6 +239,7 @@ def test_a_batch_takes_plans_when_their_turn_comes_and_lets_go_of_them(monkeypat
 
     monkeypatch.setattr(batch.os, "cpu_count", lambda: 2)
     monkeypatch.setattr(batch, "_run", lambda plans, sinks, width: [p.number for p in plans])
+    monkeypatch.setattr(batch, "_shape", lambda plan: plan.number % 2)
     assert batch.run_batch(plans(), [[]] * 1000, told.append) == list(range(1000))
     assert told[-1] == 1.0
     assert told == sorted(told)

@@ -30,7 +30,6 @@ from seatrial.engine.output.gathering import Gatherer
 from seatrial.engine.parts import Part, parts_of
 from seatrial.engine.plan import Plan
 from seatrial.engine.run import Ending
-from seatrial.errors import Problem, SpecError
 from seatrial.programs import compile_program
 
 PLANS_PER_PROGRAM = 32
@@ -43,9 +42,9 @@ def run_batch(
     sinks: Sequence[Sequence[Sink]],
     progress: Callable[[float], None] | None = None,
 ) -> list[Ending]:
-    """Run plans of one shape to their ends, each with sinks of its own; on all cores.
+    """Run plans to their ends, each with sinks of its own; on all cores.
 
-    Plans are taken when their turn comes, beside what is computed, and let go of when they have
+    Plans of one shape are computed side by side, others by programs of their own. They are taken when their turn comes, beside what is computed, and let go of when they have
     run: the amplitudes of its waves alone make a plan a megabyte. `progress` is told which share
     is done.
     """
@@ -66,25 +65,31 @@ def run_batch(
                 finish_one()
             own = sinks[first : first + width]
             some = list(islice(coming, len(own)))
-            computing.append(pool.submit(_run_by_schedule, some, own, width))
+            computing.append(pool.submit(_run_by_shape, some, own, width))
         while computing:
             finish_one()
     return endings
 
 
-def _run_by_schedule(
+def _run_by_shape(
     plans: Sequence[Plan], sinks: Sequence[Sequence[Sink]], width: int
 ) -> list[Ending]:
-    """Endings of plans, of which those run together whose time steps and periods are the same."""
-    alike: dict[Schedule, list[int]] = {}
+    """Endings of plans, of which those run together that one program can compute."""
+    alike: dict[Any, list[int]] = {}
     for place, plan in enumerate(plans):
-        alike.setdefault(plan.schedule, []).append(place)
+        alike.setdefault(_shape(plan), []).append(place)
     found: dict[int, Ending] = {}
     for places in alike.values():
         some = [plans[i] for i in places], [sinks[i] for i in places]
         endings = _run(*some, width if len(alike) == 1 else len(places))
         found |= zip(places, endings, strict=True)
     return [found[place] for place in range(len(plans))]
+
+
+def _shape(plan: Plan) -> Any:
+    """What its program belongs to."""
+    leaves, structure = jax.tree.flatten(_arrays_of(parts_of(plan)))
+    return plan.schedule, structure, tuple((np.shape(a), jax.dtypes.result_type(a)) for a in leaves)
 
 
 def _run(plans: Sequence[Plan], sinks: Sequence[Sequence[Sink]], width: int) -> list[Ending]:
@@ -202,22 +207,15 @@ def _inputs_of(plans: Sequence[Plan], width: int) -> list[tuple[Groups, Oceans]]
 
 def _side_by_side(part: Sequence[Part]) -> tuple[Groups, Oceans]:
     """Arrays of the same part of all plans on a first axis."""
-    trees = [(tuple(m.group for m in members), tuple(m.ocean for m in members)) for members in part]
-    try:
-        stacked: tuple[Groups, Oceans] = jax.tree.map(
-            lambda *arrays: np.stack([np.asarray(a) for a in arrays], axis=0), *trees
-        )
-    except ValueError as error:
-        raise SpecError(
-            Problem(
-                "these runs do not have one shape and cannot be a batch",
-                value=str(error).split("\n")[0],
-                expected="runs that differ in numbers only, not in which forces, sensors or legs "
-                "there are",
-                mend="run them one by one",
-            )
-        ) from None
+    stacked: tuple[Groups, Oceans] = jax.tree.map(
+        lambda *arrays: np.stack([np.asarray(a) for a in arrays], axis=0), *_arrays_of(part)
+    )
     return stacked
+
+
+def _arrays_of(parts: Sequence[Part]) -> list[tuple[Groups, Oceans]]:
+    """What the program of each part is called with."""
+    return [(tuple(m.group for m in part), tuple(m.ocean for m in part)) for part in parts]
 
 
 def _no_orders(plan: Plan, part: Part) -> tuple[Given, ...]:
