@@ -44,9 +44,9 @@ def run_batch(
 ) -> list[Ending]:
     """Run plans to their ends, each with sinks of its own; on all cores.
 
-    Plans of one shape are computed side by side, others by programs of their own. They are taken when their turn comes, beside what is computed, and let go of when they have
-    run: the amplitudes of its waves alone make a plan a megabyte. `progress` is told which share
-    is done.
+    Plans of one shape are computed side by side, others by programs of their own. They are taken
+    when their turn comes, beside what is computed, and let go of when they have run: the amplitudes
+    of its waves alone make a plan a megabyte. `progress` is told which share is done.
     """
     count, cores = len(sinks), os.cpu_count() or 1
     width = min(PLANS_PER_PROGRAM, -(-count // cores))
