@@ -287,6 +287,52 @@ def test_names_of_columns_are_known_in_any_order(tmp_path):
     assert worst(imported(swapped, columns=("lon", "lat", "depth"))) < 2e-4
 
 
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        ("lat,lon,depth,depth", "`depth`, and not column 4, `depth`"),
+        ("lat,lon,DEPTH,CORR_DEPTH", "`DEPTH`, and not column 4, `CORR_DEPTH`"),
+        ('"lat","lon","depth","Elevation (m)"', "`depth`, and not column 4, `Elevation(m)`"),
+        ("lat,lon,depth,z,value", "`depth`, and not column 4, `z`, nor column 5, `value`"),
+    ],
+)
+def test_of_several_columns_that_may_be_the_depth_the_report_tells_which_is_read(
+    tmp_path, header, said
+):
+    path = write_xyz(tmp_path / "a.csv", header=header)
+    first, *lines = path.read_text().splitlines()
+    more = header.count(",") - 2
+    path.write_text("\n".join([first, *(line + ",5" * more for line in lines)]))
+    made = imported(path)
+    assert worst(made) < 2e-4
+    mend = "where another is meant, give it alone such a name with --columns"
+    assert f"a.csv: the depth is read from column 3, {said}: {mend}" in made.report.notes
+    other = imported(path, columns=("lat", "lon", "unused", "depth"))
+    assert other.report.depth_m == (5.0, 5.0)
+    assert "is read from" not in "\n".join(other.report.notes)
+
+
+def test_of_two_columns_of_longitudes_the_report_tells_which_is_read(tmp_path):
+    path = write_xyz(tmp_path / "a.csv", header="lat,lon,depth,longitude")
+    first, *lines = path.read_text().splitlines()
+    path.write_text("\n".join([first, *(line + ",7" for line in lines)]))
+    said = "\n".join(imported(path).report.notes)
+    assert "the longitude is read from column 2, `lon`, and not column 4, `longitude`" in said
+
+
+def test_of_two_variables_of_a_netcdf_that_may_be_the_depth_the_report_tells_which_is_read(
+    tmp_path,
+):
+    gebco(tmp_path / "a.nc")
+    assert "is read, and not" not in "\n".join(imported(tmp_path / "a.nc").report.notes)
+    with h5netcdf.File(tmp_path / "a.nc", "a") as file:
+        file.create_variable("depth", ("lat", "lon"), data=5.0 + 0.0 * file["elevation"][:])
+    made = imported(tmp_path / "a.nc")
+    assert worst(made) < 1e-4
+    said = "a.nc: `elevation` is read, and not `depth`: export the one that is meant alone"
+    assert said in made.report.notes
+
+
 def test_decimal_commas_are_read_beside_other_separators(tmp_path):
     for separator in (";", "\t", " "):
         path = write_xyz(tmp_path / "a.csv", separator=separator)

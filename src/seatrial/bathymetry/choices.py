@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from seatrial.bathymetry.projection import wrapped
 from seatrial.errors import Problem, SpecError
 
 
@@ -37,11 +38,15 @@ def check_choices(choices: Choices) -> None:
     if choices.datum is not None:
         latitude, longitude = choices.datum
         if not (abs(latitude) <= 90.0 and abs(longitude) <= 180.0):
+            mend = "write it as --datum LATITUDE,LONGITUDE"
+            if abs(latitude) <= 90.0 and abs(longitude) <= 360.0:  # which files may count to
+                same = float(wrapped(longitude, 0.0))
+                mend = f"write --datum {latitude:.12g},{same:.12g}, which is the same meridian"
             raise SpecError(
                 Problem(
                     "no place on Earth",
                     value=choices.datum,
                     expected="latitude within ±90 and longitude within ±180",
-                    mend="write it as --datum LATITUDE,LONGITUDE",
+                    mend=mend,
                 )
             )

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.bathymetry.projection import Plane, is_geographic
+from seatrial.bathymetry.projection import Plane, is_geographic, name_of, wrapped
 from seatrial.bathymetry.sources import Progress, Raster, refuse
 
 Array = NDArray[np.float64]
@@ -223,6 +223,7 @@ def _cross(a: Array, b: Array) -> Array:
 
 def sample_raster(raster: Raster, z: Array, nodes: Nodes, plane: Plane) -> Layer:
     """Bilinear in the raster's own system; `z` are its depths."""
+    _check_edge(raster, plane)
     x, y, z = _thinned(raster, z, nodes.spacing, plane)
     degrees = is_geographic(raster.crs)
     depth = np.empty(nodes.shape)
@@ -231,10 +232,27 @@ def sample_raster(raster: Raster, z: Array, nodes: Nodes, plane: Plane) -> Layer
         north, east = np.meshgrid(nodes.north[rows], nodes.east, indexing="ij")
         along, across = plane.to_system(north, east, raster.crs)
         if degrees:  # which may count its longitudes to 360°
-            middle = 0.5 * (x[0] + x[-1])
-            along = middle + np.remainder(along - middle + 180.0, 360.0) - 180.0
+            along = wrapped(along, 0.5 * (x[0] + x[-1]))
         depth[rows] = _bilinear(x, y, z, along, across)
     return Layer(depth, np.isnan(depth))
+
+
+def _check_edge(raster: Raster, plane: Plane) -> None:
+    """Refuse a projected raster that goes on where its projection ends, as Mercator's do at a
+    meridian: the places there have their coordinates on the other side of the map."""
+    if is_geographic(raster.crs):
+        return
+    x, y = raster.x[[0, -1]], raster.y[[0, -1]]
+    back, _ = plane.to_system(*plane.to_plane(x, y, raster.crs), raster.crs)
+    if np.abs(back - x).max() > np.ptp(x):
+        refuse(
+            raster.file,
+            f"it goes on beyond the edge of its projection, {name_of(raster.crs)}",
+            value=(float(x[0]), float(x[1])),
+            expected="a raster in a projection that has no edge there",
+            mend="warp it, for 180° to the zone of UTM beside it: gdalwarp -t_srs EPSG:32660, or "
+            "EPSG:32760 south of the equator",
+        )
 
 
 def _thinned(raster: Raster, z: Array, spacing: float, plane: Plane) -> tuple[Array, Array, Array]:

@@ -205,7 +205,7 @@ def _bounds(
             mend = "choose a datum within the survey, or leave --datum out"
         refuse(
             sources[0].file,
-            f"the survey reaches {away / 1000.0:,.4g} km from the datum",
+            f"the survey reaches {away / 1000.0:,.5g} km from the datum",
             value=plane.datum,
             expected=f"at most {FARTHEST / 1000.0:g} km, as far as the sea is a plane",
             mend=mend,

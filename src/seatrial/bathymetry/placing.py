@@ -2,13 +2,14 @@
 astray, and where the datum of them all is."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.bathymetry.choices import Choices
-from seatrial.bathymetry.projection import geographic, shift_note
+from seatrial.bathymetry.projection import geographic, shift_note, wrapped
 from seatrial.bathymetry.sources import (
     LOCAL,
     Raster,
@@ -25,6 +26,9 @@ STRAY = 300_000.0
 """From the middle of a survey, m; a sounding beyond it has a wrong sign or a wrong digit."""
 MOST_STRAYS = 0.01
 """Share of soundings that may be left out as strays."""
+POLAR = 85.0
+"""Latitude beyond which the middle of a survey is that on a sphere, degrees: around a pole the
+longitudes have none."""
 EARTH_RADIUS = 6_371_000.0
 REPORTED = 5
 
@@ -64,7 +68,7 @@ def without_strays(sources: list[Source], notes: list[str]) -> list[Source]:
     if not surveys:
         return sources
     places = [geographic(s.x, s.y, s.crs) for s in surveys]
-    middle = [float(np.median(np.concatenate(column))) for column in zip(*places, strict=True)]
+    middle = _middle(*(np.concatenate(column) for column in zip(*places, strict=True)))
     kept: dict[int, Source] = {}
     for survey, (longitude, latitude) in zip(surveys, places, strict=True):
         away = _distance(longitude, latitude, *middle)
@@ -102,7 +106,30 @@ def without_strays(sources: list[Source], notes: list[str]) -> list[Source]:
     return [kept.get(id(s), s) for s in sources]
 
 
-def _sign_mend(place: tuple[float, float], middle: list[float]) -> str:
+def _middle(longitude: Array, latitude: Array) -> tuple[float, float]:
+    """Longitude and latitude of where most places are: those of the medians of their x, y and z on
+    a sphere, which know neither a date line nor a pole."""
+    placed = np.isfinite(longitude) & np.isfinite(latitude)  # PROJ finds no place for some numbers
+    if not placed.any():
+        return math.nan, math.nan
+    x, y, z = (float(np.median(a)) for a in _on_sphere(longitude[placed], latitude[placed]))
+    return _below(x, y, z)
+
+
+def _below(x: float, y: float, z: float) -> tuple[float, float]:
+    """Longitude and latitude of a place in space, on the sphere."""
+    return math.degrees(math.atan2(y, x)), math.degrees(math.atan2(z, math.hypot(x, y)))
+
+
+def _on_sphere(longitude: Array, latitude: Array) -> Iterator[Array]:
+    """x, y and z of places on a sphere of radius 1, one after the other."""
+    across = np.cos(np.radians(latitude))
+    yield across * np.cos(np.radians(longitude))
+    yield across * np.sin(np.radians(longitude))
+    yield np.sin(np.radians(latitude))
+
+
+def _sign_mend(place: tuple[float, float], middle: tuple[float, float]) -> str:
     latitude, longitude = place
     for name, other in (
         ("longitude", (latitude, -longitude)),
@@ -114,10 +141,11 @@ def _sign_mend(place: tuple[float, float], middle: list[float]) -> str:
 
 
 def _distance(longitude: Array, latitude: Array, to_longitude: float, to_latitude: float) -> Array:
-    """On a sphere, m (haversine)."""
+    """On a sphere, m (haversine); not a number to what PROJ finds no place for."""
     lat, to_lat = np.radians(latitude), math.radians(to_latitude)
     half = np.radians(np.asarray(longitude) - to_longitude) / 2.0
-    a = np.sin((lat - to_lat) / 2.0) ** 2 + np.cos(lat) * math.cos(to_lat) * np.sin(half) ** 2
+    with np.errstate(invalid="ignore"):
+        a = np.sin((lat - to_lat) / 2.0) ** 2 + np.cos(lat) * math.cos(to_lat) * np.sin(half) ** 2
     return np.asarray(2.0 * EARTH_RADIUS * np.arcsin(np.sqrt(np.clip(a, 0.0, 1.0))))
 
 
@@ -146,19 +174,32 @@ def datum_of(
             if local:
                 notes.append(f"local files are taken to count from the datum of {source.file.name}")
             return source.crs.datum
-    corners: list[tuple[float, float]] = []
-    for source in placed:
-        x, y = source.x, source.y
-        if isinstance(source, Raster):
-            x, y = (a.ravel() for a in np.meshgrid(x[[0, -1]], y[[0, -1]]))
-        longitude, latitude = geographic(x, y, source.crs)
-        first = corners[0][1] if corners else float(longitude[0])
-        longitude = first + np.remainder(longitude - first + 180.0, 360.0) - 180.0  # over 180°
-        corners += [(latitude.min(), longitude.min()), (latitude.max(), longitude.max())]
-    box = np.array(corners)
-    latitude, longitude = 0.5 * (box.min(axis=0) + box.max(axis=0))
-    datum = round(float(latitude), 6), round(float(longitude + 180.0) % 360.0 - 180.0, 6)
+    longitudes, latitudes = _outline(placed, 2)
+    if np.abs(latitudes).max() > POLAR:
+        longitude, latitude = _below(*map(_mid, _on_sphere(*_outline(placed, 5))))
+    else:
+        longitude, latitude = _mid(wrapped(longitudes, longitudes[0])), _mid(latitudes)
+    datum = round(latitude, 6), round(float(wrapped(longitude, 0.0)), 6)
     if local:
         notes.append("local files are taken to be about the middle of the others: give --datum")
     notes.append(f"datum in the middle of the survey: {datum[0]:.6f}, {datum[1]:.6f}")
     return datum
+
+
+def _outline(placed: list[Soundings | Raster], count: int) -> tuple[Array, Array]:
+    """Longitudes and latitudes of all soundings, and of so many nodes along each side of rasters,
+    the outermost among them."""
+    found = []
+    for source in placed:
+        x, y = source.x, source.y
+        if isinstance(source, Raster):
+            some = (a[np.linspace(0, len(a) - 1, count).astype(np.int64)] for a in (x, y))
+            x, y = (a.ravel() for a in np.meshgrid(*some))
+        found.append(geographic(x, y, source.crs))
+    longitudes, latitudes = (np.concatenate(column) for column in zip(*found, strict=True))
+    return longitudes, latitudes
+
+
+def _mid(values: Array) -> float:
+    """Half way between the least and the greatest."""
+    return 0.5 * float(values.min() + values.max())

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from seatrial.bathymetry.sources import GEOGRAPHIC, LOCAL, System, Tangent
 from seatrial.errors import Problem, SpecError
-from seatrial.spatial.geodesy import to_geodetic, to_ned
+from seatrial.spatial.geodesy import SEMI_MAJOR_AXIS, to_geodetic, to_ned
 
 Array = NDArray[np.float64]
 
@@ -36,11 +36,15 @@ class Plane:
         longitude, latitude = geographic(x, y, crs)
         assert self.datum is not None
         height = np.zeros_like(latitude)
+        straight = local = to_ned(latitude, longitude, height, self.datum)
         for _ in range(ITERATIONS):
-            local = to_ned(latitude, longitude, height, self.datum)
             height += local[2]
-        north, east, _ = to_ned(latitude, longitude, height, self.datum)
-        return north, east
+            local = to_ned(latitude, longitude, height, self.datum)
+        # A vertical behind the Earth meets the plane too, near the datum, as in a mirror: such
+        # places are put as far off as they are.
+        behind = straight[2] > SEMI_MAJOR_AXIS
+        north = np.where(behind, np.linalg.norm(straight, axis=0), local[0])
+        return north, local[1]
 
     def _counts(self, crs: System) -> bool:
         """Whether coordinates in a system are those in this plane."""
@@ -60,6 +64,11 @@ class Plane:
             return east, north
         x, y = transformer(crs).transform(longitude, latitude, direction="INVERSE")
         return np.asarray(x), np.asarray(y)
+
+
+def wrapped(longitude: ArrayLike, about: float) -> Array:
+    """The same meridians, in degrees, written within 180° of another: −179.99 is 180.01 there."""
+    return about + np.remainder(np.asarray(longitude) - about + 180.0, 360.0) - 180.0
 
 
 def geographic(x: Array, y: Array, crs: System) -> tuple[Array, Array]:
@@ -121,6 +130,11 @@ def plain(crs: str) -> str:
         return crs
     same = system(crs).equals(system(GEOGRAPHIC), ignore_axis_order=True)
     return GEOGRAPHIC if same else crs
+
+
+def name_of(crs: System) -> str:
+    """What people call a system."""
+    return str(system(crs).name) if isinstance(crs, str) and crs != LOCAL else "local metres"
 
 
 def metres_per_unit(crs: System) -> float:

@@ -35,6 +35,8 @@ class Columns:
     """What z is."""
     units: dict[str, str]
     """Of x, y and z, as the header writes them; empty where it does not."""
+    notes: tuple[str, ...] = ()
+    """Which columns may be the same as one that is read."""
 
 
 USUAL = Columns({"y": 0, "x": 1, "z": 2}, "latitude", "z", dict.fromkeys("xyz", ""))
@@ -50,8 +52,8 @@ def header_words(text: str) -> list[str]:
 def columns_of(words: list[str]) -> Columns | None:
     """The columns that are needed, by their names; None where one is missing."""
     found: dict[str, tuple[int, str]] = {}
-    for i, word in enumerate(words):
-        name, unit = _named(word)
+    named = [_named(word) for word in words]
+    for i, (name, unit) in enumerate(named):
         if name is not None:
             found.setdefault(name, (i, unit))
     for y, x in (("latitude", "longitude"), ("north", "east"), ("y", "x")):
@@ -59,8 +61,26 @@ def columns_of(words: list[str]) -> Columns | None:
         if x in found and y in found and vertical is not None:
             used = {"x": found[x], "y": found[y], "z": found[vertical]}
             where = {k: i for k, (i, _) in used.items()}
-            return Columns(where, y, vertical, {k: unit for k, (_, unit) in used.items()})
+            units = {k: unit for k, (_, unit) in used.items()}
+            notes = []
+            for key, what, names in (("x", x, (x,)), ("y", y, (y,)), ("z", "depth", VERTICAL)):
+                like = [i for i, (name, _) in enumerate(named) if name in names]
+                notes += _choice(what, where[key], like, words)
+            return Columns(where, y, vertical, units, tuple(notes))
     return None
+
+
+def _choice(what: str, taken: int, like: list[int], words: list[str]) -> list[str]:
+    """A note where other columns may be what one is read for."""
+    plain = [word.strip(' "') for word in words]
+    said = {i: f"column {i + 1}, `{plain[i]}`" for i in like}
+    read = said.pop(taken)
+    if not said:
+        return []
+    return [
+        f"the {what} is read from {read}, and not {', nor '.join(said.values())}: where another is "
+        "meant, give it alone such a name with --columns"
+    ]
 
 
 def unit_in(word: str) -> str:

@@ -69,6 +69,10 @@ def _from_netcdf(path: Path, file: Any, crs: str | None) -> Raster:
     turned = z.shape != (len(y), len(x)) or z.dimensions[0].lower() == x_name
     if (z.shape[::-1] if turned else z.shape) != (len(y), len(x)):
         refuse(path, f"`{z_name}` has shape {z.shape} over axes of {len(y)} and {len(x)}")
+    place, notes = _system(path, file, z, x_name, crs)
+    place = place or guessed(path, x, y)
+    if is_geographic(place):  # 179.9, 180, −179.9 goes on over the date line, 359.9, 0 over 0°
+        x = np.unwrap(x, period=360.0)
     _check_even(path, x, x_name)
     _check_even(path, y, y_name)
     nothing = tuple(
@@ -81,12 +85,14 @@ def _from_netcdf(path: Path, file: Any, crs: str | None) -> Raster:
     )
     unit = depth_unit(path, _text(z, "units"))
     depths = cleaned(z[:], nothing, unit.metres * scale, unit.metres * offset)
-    place, notes = _system(path, file, z, x_name, crs)
-    place = place or guessed(path, x, y)
     x, y = (
         _in_system(path, values, _text(axis, "units"), place)
         for values, axis in ((x, x_axis), (y, y_axis))
     )
+    rivals = [f"`{n}`" for n in _Z if n in by_name and n != z_name and by_name[n].shape == z.shape]
+    if rivals:
+        others = ", nor ".join(rivals)
+        notes += (f"`{z_name}` is read, and not {others}: export the one that is meant alone",)
     positive = _text(z, "positive") or _Z[z_name]
     return Raster(
         path,

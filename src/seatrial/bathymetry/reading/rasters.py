@@ -12,7 +12,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.bathymetry.projection import on_earth, plain
+from seatrial.bathymetry.projection import is_geographic, on_earth, plain, wrapped
 from seatrial.bathymetry.reading.units import depth_unit
 from seatrial.bathymetry.sources import (
     GEOGRAPHIC,
@@ -221,15 +221,17 @@ def read_bag(path: Path, crs: str | None) -> Raster:
             z = cleaned(elevation[()], (BAG_NOTHING,))
     except (OSError, KeyError, ValueError, TypeError, RuntimeError) as error:
         refuse(path, f"no BAG can be read ({error})", expected="HDF 5 with BAG_root/elevation")
-    (west, south), (east, north) = _corners(path, xml)
-    rows, columns = z.shape
-    x, y = np.linspace(west, east, columns), np.linspace(south, north, rows)
     place, notes = named(_bag_system(path, xml, crs), crs)
     assert place is not None  # refused before
+    (west, south), (east, north) = _corners(path, xml, is_geographic(place))
+    rows, columns = z.shape
+    x, y = np.linspace(west, east, columns), np.linspace(south, north, rows)
     return Raster(path, *rising(x, y, z), place, "up", notes)
 
 
-def _corners(path: Path, xml: str) -> tuple[tuple[float, float], tuple[float, float]]:
+def _corners(
+    path: Path, xml: str, degrees: bool
+) -> tuple[tuple[float, float], tuple[float, float]]:
     """South-west and north-east node, by the corner points of the metadata."""
     number = r"([-+0-9.eE]+)"
     found = re.search(
@@ -241,6 +243,8 @@ def _corners(path: Path, xml: str) -> tuple[tuple[float, float], tuple[float, fl
         a, b, c, d = (float(n) for n in found.groups())
     except ValueError as error:
         refuse(path, f"its metadata hold no corner points ({error})", expected="gml:coordinates")
+    if degrees and c < a:
+        c = float(wrapped(c, a))  # over the date line
     if not (c > a and d > b):
         refuse(path, "its corner points are no rectangle", value=(a, b, c, d))
     return (a, b), (c, d)

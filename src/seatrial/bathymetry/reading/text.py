@@ -313,6 +313,7 @@ class _Reader:
         x, y, z = table.T
         first, vertical = self._columns.first, self._columns.vertical
         crs, notes = self._crs, self._notes
+        notes += self._columns.notes
         stated = length_unit(self._columns.units["x"])
         in_degrees = first != "north" and _geographic(x, y) and stated is None
         in_metres = crs is not None and not is_geographic(crs)
