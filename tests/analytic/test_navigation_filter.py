@@ -363,6 +363,22 @@ def test_measurement_rows_are_the_derivative_of_the_measurement(name, age):
     np.testing.assert_allclose(found, expected, atol=2e-6 if age is None else 2e-3)
 
 
+def test_what_is_stated_of_the_place_of_the_origin_is_what_errors_of_the_filter_do_to_it():
+    """The filter reckons with the place of the IMU, at the end of an arm that tilts."""
+    filter = matched(()).__class__(**(vars(matched(())) | {"arm": constant([0.4, -0.3, -2.0])}))
+    state = _state(filter)
+    size = state.covariance.shape[0]
+    roots = 0.1 * generator(3, "stated").normal(size=(size, size))
+    state = state._replace(covariance=jnp.asarray(roots @ roots.T)[..., None])
+
+    def place(error):
+        return eskf.estimate(filter, eskf.inject(state, error[:, None])).position[:, 0]
+
+    slope = np.asarray(jax.jacfwd(place)(jnp.zeros(size)))
+    expected = np.sqrt(np.diag(slope @ roots @ roots.T @ slope.T))
+    np.testing.assert_allclose(eskf.deviations(filter, state)[:3, 0], expected, rtol=1e-9)
+
+
 def _problem(seed="absorb"):
     rng = generator(3, seed)
     factor = rng.normal(size=(18, 18))

@@ -386,4 +386,11 @@ def _navigator(
         scenario.seed,
         tuple(m.name for m in members),
     )
-    return Navigator(filter=built.filter, start=start, imu=built.imu, aids=built.aids, boxes=boxes)
+    return Navigator(
+        filter=built.filter,
+        start=start,
+        behind=constant(min(1.0 / first.fitted[built.imu].rate, scenario.control_period)),
+        imu=built.imu,
+        aids=built.aids,
+        boxes=boxes,
+    )

@@ -29,6 +29,9 @@ class Navigator:
     filter: AnyFilter
     start: Estimate = batched()
     """What the vehicles are told of their start."""
+    behind: jax.Array
+    """By how much the filter stands behind the instant at which the pilot decides, s: it hears an
+    inertial sample when the next one is taken."""
     imu: int = static()
     aids: tuple[int, ...] = static()
     boxes: tuple[int, ...] = static()

@@ -82,7 +82,7 @@ from seatrial.gnc.navigation.watching import doubted, hear, outvoted, quiet_for,
 from seatrial.gnc.navigation.waves import SWAY
 from seatrial.gnc.types import Estimate
 from seatrial.spatial.rotations import Rotation, from_rotation_vector, multiply, normalise, rotation
-from seatrial.spatial.vectors import add, cross, scale, vec3
+from seatrial.spatial.vectors import Vec3, add, cross, scale, vec3
 
 FOLLOW = 0.2
 """Share of a correction of the attitude that counts as a wrong rate while the IMU is bridged: the
@@ -357,16 +357,22 @@ def deviations(filter: Filter, state: NavState) -> jax.Array:
     """(12, N) standard deviations: position (NED), attitude (about north, east and down) and
     velocity over ground (u v w p q r, body axes) of the estimate."""
     P = state.covariance
-    plain = [P[i, i] for i in (*range(POSITION, POSITION + 3), *range(ATTITUDE, ATTITUDE + 3))]
     turned, velocity = rotation(state.attitude), vec3(state.velocity)
-    moving = P[VELOCITY : ATTITUDE + 3, VELOCITY : ATTITUDE + 3]
-    linear = []
-    for axis in AXES:
-        e = turned.to_world(axis)
-        row = stack((*e, *cross(e, velocity)), state.position)
-        linear.append(jnp.einsum("in,ijn,jn->n", row, moving, row))
+    arm = turned.to_world(vec3(filter.arm))
+
+    def variance(first: int, e: Vec3, lever: Vec3) -> jax.Array:
+        """Of e·(x + θ × lever), with the error x of which the rows begin at `first`."""
+        parts = [*range(first, first + 3), *range(ATTITUDE, ATTITUDE + 3)]
+        row = stack((*e, *cross(lever, e)), state.position)
+        own = P[jnp.ix_(jnp.asarray(parts), jnp.asarray(parts))]
+        return jnp.einsum("in,ijn,jn->n", row, own, row)
+
+    # The origin lies at p − R a: where it is said to be turns with the attitude.
+    place = [variance(POSITION, axis, scale(-1.0, arm)) for axis in AXES]
+    turning = [P[i, i] for i in range(ATTITUDE, ATTITUDE + 3)]
+    linear = [variance(VELOCITY, turned.to_world(axis), scale(-1.0, velocity)) for axis in AXES]
     rates = [P[i, i] + filter.rate_noise**2 for i in range(GYROSCOPE, GYROSCOPE + 3)]
-    return jnp.sqrt(jnp.stack([*plain, *linear, *rates]))
+    return jnp.sqrt(jnp.stack([*place, *turning, *linear, *rates]))
 
 
 def spread(state: NavState) -> jax.Array:
