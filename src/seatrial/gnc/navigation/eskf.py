@@ -68,6 +68,7 @@ from seatrial.gnc.navigation.aids.directions import Attitude, Field, Heading
 from seatrial.gnc.navigation.aids.places import read
 from seatrial.gnc.navigation.propagation import (
     LEAN,
+    MOVED,
     Transition,
     aged,
     arrays,
@@ -360,17 +361,19 @@ def deviations(filter: Filter, state: NavState) -> jax.Array:
     turned, velocity = rotation(state.attitude), vec3(state.velocity)
     arm = turned.to_world(vec3(filter.arm))
 
-    def variance(first: int, e: Vec3, lever: Vec3) -> jax.Array:
-        """Of e·(x + θ × lever), with the error x of which the rows begin at `first`."""
-        parts = [*range(first, first + 3), *range(ATTITUDE, ATTITUDE + 3)]
-        row = stack((*e, *cross(lever, e)), state.position)
-        own = P[jnp.ix_(jnp.asarray(parts), jnp.asarray(parts))]
-        return jnp.einsum("in,ijn,jn->n", row, own, row)
+    moving = P[:MOVED, :MOVED]
+    none = (0.0, 0.0, 0.0)
+
+    def variance(position: Vec3, velocity: Vec3, attitude: Vec3) -> jax.Array:
+        """Of the sum of the errors with these weights."""
+        row = stack((*position, *velocity, *attitude), state.position)
+        return jnp.einsum("in,ijn,jn->n", row, moving, row)
 
     # The origin lies at p − R a: where it is said to be turns with the attitude.
-    place = [variance(POSITION, axis, scale(-1.0, arm)) for axis in AXES]
+    place = [variance(e, none, cross(e, arm)) for e in AXES]
     turning = [P[i, i] for i in range(ATTITUDE, ATTITUDE + 3)]
-    linear = [variance(VELOCITY, turned.to_world(axis), scale(-1.0, velocity)) for axis in AXES]
+    own = [turned.to_world(axis) for axis in AXES]
+    linear = [variance(none, e, cross(e, velocity)) for e in own]
     rates = [P[i, i] + filter.rate_noise**2 for i in range(GYROSCOPE, GYROSCOPE + 3)]
     return jnp.sqrt(jnp.stack([*place, *turning, *linear, *rates]))
 

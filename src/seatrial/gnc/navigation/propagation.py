@@ -93,7 +93,10 @@ class Transition(NamedTuple):
         # the rolling would be told by every wave.
         tilt = jnp.stack(arrays(cross(vec3(theta - 0.5 * dt * turn), self.force)))
         # Angles of the accelerometers feel what the tilt feels; scales and shear a mean of it.
-        turned, rest = cross(vec3(k), vec3(self.sample)), leaked(k.at[:3].set(0.0), self.smooth)
+        turned, rest = (
+            cross(vec3(k), vec3(self.sample)),
+            leaked([0.0, 0.0, 0.0, *k[3:]], self.smooth),
+        )
         wrong = add(vec3(force), add(turned, rest))
         pull = tilt - jnp.stack(arrays(self.rotation.to_world(wrong)))
         return jnp.concatenate(
