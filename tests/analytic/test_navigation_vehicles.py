@@ -189,9 +189,9 @@ def _refusal(described, sensors):
                 chosen,
                 tuple(infos[s.name] for s in chosen),
                 vehicle,
+                scenario.world,
                 ocean,
                 0.1,
-                0.0,
             )
     return str(refused.value)
 

@@ -127,9 +127,9 @@ def _navigate(
         participant.fitted,
         tuple(info.sensors),
         participant.vehicle,
+        scenario.world,
         build_ocean(scenario.world, scenario.seed, np.dtype(np.float64)),
         period,
-        scenario.world.datum.latitude_deg,
     )
     if smooth and not isinstance(navigator.filter, Filter):
         raise described.error(

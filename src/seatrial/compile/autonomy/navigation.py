@@ -16,6 +16,7 @@ from seatrial.compile.autonomy.knowledge import LULL, Knowledge
 from seatrial.compile.autonomy.sea import sea_of
 from seatrial.compile.autonomy.twin import DynamicsTwin, build_twin
 from seatrial.compile.sensors.inertial import EARTH_RATE
+from seatrial.compile.surroundings.world import forecast
 from seatrial.conventions import GRAVITY
 from seatrial.gnc.navigation import ekf15, state
 from seatrial.gnc.navigation.aiding import Aid
@@ -35,6 +36,7 @@ from seatrial.spec import navigation as spec
 from seatrial.spec.sensors import AnySensor
 from seatrial.spec.sensors.inertial import AccelerometerErrors, GyroscopeErrors, Imu
 from seatrial.spec.vehicle import SurfaceBuoyancy, Vehicle
+from seatrial.spec.world import World
 
 Array = NDArray[np.float64]
 
@@ -66,22 +68,21 @@ def build_navigator(
     sensors: tuple[AnySensor, ...],
     infos: tuple[SensorInfo, ...],
     vehicle: Vehicle,
+    world: World,
     ocean: Ocean,
     control_period: float,
-    latitude: float,
 ) -> NavigationSetup:
     """Build the filter in double precision; call inside `jax.enable_x64(True)`.
 
-    Of the ocean, in double precision, the water is used, and how high its waves are; `latitude` in
-    degrees is that of the datum. What the vehicle knows without a sensor is taken in once every
-    control period.
+    Of the ocean, in double precision, the water is used; of its waves what a forecast tells. What
+    the vehicle knows without a sensor is taken in once every control period.
     """
     place = _find_imu(described, sensors, vehicle.name)
     imu, info = sensors[place], infos[place]
     assert isinstance(imu, Imu)
     errors = _Inertial.of(imu, info)
     floats = isinstance(vehicle.buoyancy, SurfaceBuoyancy)
-    sea = sea_of(ocean)
+    sea = sea_of(forecast(world, ocean.waves))
     makers = Makers(described, info, errors.rate, not floats, sea, ocean.water)
     knowledge = Knowledge(described, info, not floats, sea)
     aids: list[Aid] = []
@@ -124,8 +125,8 @@ def build_navigator(
             aids.append(knowledge.dynamics(described.dynamics, twin, control_period))
         waves = None if sea is None else knowledge.waves(sea)
         filter = _error_state(
-            described, errors, common, tuple(aids), known, twin, imu, latitude, waves,
-            max(1, round(LULL / control_period)),
+            described, errors, common, tuple(aids), known, twin, imu, world.datum.latitude_deg,
+            waves, max(1, round(LULL / control_period)),
         )  # fmt: skip
     return NavigationSetup(filter, place, tuple(places), known, tuple(aid.groups for aid in aids))
 

@@ -372,9 +372,9 @@ def _navigator(
         first.fitted,
         tuple(sensors.infos),
         first.vehicle,
+        scenario.world,
         ocean,
         scenario.control_period,
-        scenario.world.datum.latitude_deg,
     )
     boxes = tuple(samples_underway(first, first.fitted[place]) for place in built.aids)
     start = first_estimate(

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.gnc.navigation import waves
-from seatrial.ocean import Ocean
+from seatrial.ocean import Waves
 from seatrial.pytree import constant
 
 Array = NDArray[np.float64]
@@ -35,8 +35,8 @@ class Sea(NamedTuple):
         return math.sqrt(self.variance * float(spread.pull) * mean)
 
 
-def sea_of(ocean: Ocean) -> Sea | None:
-    """The waves of an ocean; None where there are none.
+def sea_of(forecast: Waves | None) -> Sea | None:
+    """The waves of a forecast; None where there are none.
 
     Their energy is taken to be a gamma distribution over wavenumbers k (`waves.Sea`). It has the
     longest waves of the sea, all of its energy at the surface, and what is left of it as well as
@@ -47,13 +47,13 @@ def sea_of(ocean: Ocean) -> Sea | None:
     the ratio of both sides, u/((1 + u) ln(1 + u)), falls from 1 to 0. There is always a solution:
     the mean of k falls with depth, so L, its integral, is the larger one.
     """
-    if ocean.waves is None:
+    if forecast is None:
         return None
-    energy = 0.5 * np.asarray(ocean.waves.amplitude, np.float64) ** 2
+    energy = 0.5 * np.asarray(forecast.amplitude, np.float64) ** 2
     variance = float(energy.sum())
     if variance == 0.0:
         return None
-    number = np.asarray(ocean.waves.wavenumber, np.float64)
+    number = np.asarray(forecast.wavenumber, np.float64)
     longest = _longest(energy, number)
     depth = MATTERS * 2.0 * math.pi * variance / float(energy @ number)
     faded = energy * np.exp(-2.0 * number * depth)
@@ -63,7 +63,7 @@ def sea_of(ocean: Ocean) -> Sea | None:
     if mean - longest > 1e-6 * mean:
         u = _falling(2.0 * depth * (mean - longest) / lost)
         spread, shape = u / (2.0 * depth), lost / math.log1p(u)
-    omega = np.asarray(ocean.waves.omega, np.float64)
+    omega = np.asarray(forecast.omega, np.float64)
     pull = float(faded @ omega**2 / left) / mean
     return Sea(variance, waves.Sea(*(constant(v) for v in (longest, spread, shape, pull))))
 

@@ -1,6 +1,7 @@
 """From the description of a world to the fields that are sampled."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,9 @@ OPEN_SEA_ROUGHNESS = 2e-4
 OPEN_SEA_EXPONENT = 0.12
 """Power-law exponent of the open sea with waves (DNV-RP-C205, table 2-1)."""
 
+FORECAST = 200
+"""Bands of frequency by which a forecast tells a spectrum."""
+
 DEPTH_LIMIT = 0.6
 """Largest Hs over water depth: higher seas have broken on a flat bottom (Goda 2010)."""
 
@@ -78,26 +82,20 @@ def _seabed(bottom: Bottom | None, dtype: Dtype) -> Seabed | None:
 
 
 def _waves(world: World, bottom: Bottom | None, seed: int, dtype: Dtype) -> Waves | None:
-    sea = world.waves
-    if sea is None:
-        return None
-    if isinstance(sea, wave_spec.Regular):
-        alone = wave_spec.Component(
-            amplitude=0.5 * sea.height, period=sea.period, towards=sea.towards, phase=sea.phase
+    def drawn(spectrum: Spectrum, spread: wave_spec.Spread, stream: str) -> Components:
+        return discretise(
+            spectrum,
+            Spreading(spread.spreading, spread.spreading_exponent or 1.0),
+            _wrapped(spread.towards),
+            spread.frequencies,
+            spread.direction_count,
+            spread.method,
+            generator(seed, stream),
         )
-        systems = [_listed((alone,))]
-    elif isinstance(sea, wave_spec.ComponentList):
-        systems = [_listed(sea.components)]
-    else:
-        spectrum = _spectrum(sea)
-        if spectrum is None:
-            return None
-        systems = [_components(spectrum, sea, seed, "waves")]
-        swell = sea.swell if isinstance(sea, wave_spec.WindSea) else None
-        if swell is not None:
-            _check_swell(world, spectrum, swell)
-            shape = spectra.jonswap(swell.significant_height, swell.peak_period, swell.gamma)
-            systems.append(_components(shape, swell, seed, "waves/swell"))
+
+    sea, systems = world.waves, _systems(world, drawn)
+    if sea is None or not systems:
+        return None
     carrying = _carrying(world.current)
     if bottom is None:
         return waves_from(systems, None, sea.stretching, dtype, carrying)
@@ -105,6 +103,50 @@ def _waves(world: World, bottom: Bottom | None, seed: int, dtype: Dtype) -> Wave
     mapped = isinstance(bottom.depth, Terrain)
     depths = (SHALLOWEST, bottom.deepest) if mapped else None
     return waves_from(systems, bottom.for_waves, sea.stretching, dtype, carrying, depths)
+
+
+def forecast(world: World, waves: Waves | None) -> Waves | None:
+    """What can be known beforehand of the `waves` of a world: the same for every seed.
+
+    Their spectra are cut finely and nothing is drawn. All go one way, which is not told.
+    """
+
+    def even(spectrum: Spectrum, _: wave_spec.Spread, stream: str) -> Components:
+        alone = Spreading("long_crested", 1.0)
+        return discretise(
+            spectrum, alone, 0.0, FORECAST, 1, "uniform", generator(0, f"forecast/{stream}")
+        )
+
+    if waves is None:
+        return None
+    depth = None if waves.depth is None else float(waves.depth)
+    return waves_from(_systems(world, even), depth, waves.stretching, np.float64)
+
+
+def _systems(
+    world: World, cut: Callable[[Spectrum, wave_spec.Spread, str], Components]
+) -> list[Components]:
+    """Systems of waves; `cut` makes components of those that have a spectrum."""
+    sea = world.waves
+    if sea is None:
+        return []
+    if isinstance(sea, wave_spec.Regular):
+        alone = wave_spec.Component(
+            amplitude=0.5 * sea.height, period=sea.period, towards=sea.towards, phase=sea.phase
+        )
+        return [_listed((alone,))]
+    if isinstance(sea, wave_spec.ComponentList):
+        return [_listed(sea.components)]
+    spectrum = _spectrum(sea)
+    if spectrum is None:
+        return []
+    systems = [cut(spectrum, sea, "waves")]
+    swell = sea.swell if isinstance(sea, wave_spec.WindSea) else None
+    if swell is not None:
+        _check_swell(world, spectrum, swell)
+        shape = spectra.jonswap(swell.significant_height, swell.peak_period, swell.gamma)
+        systems.append(cut(shape, swell, "waves/swell"))
+    return systems
 
 
 def _carrying(current: world_spec.Current | None) -> tuple[float, float]:
@@ -172,18 +214,6 @@ def _spectrum(sea: wave_spec.Sea) -> Spectrum | None:
         case wave_spec.SeaState():
             return sea_states.sea_state(sea.code)
     raise TypeError(f"no spectrum for {type(sea).__name__}")
-
-
-def _components(spectrum: Spectrum, spread: wave_spec.Spread, seed: int, stream: str) -> Components:
-    return discretise(
-        spectrum,
-        Spreading(spread.spreading, spread.spreading_exponent or 1.0),
-        _wrapped(spread.towards),
-        spread.frequencies,
-        spread.direction_count,
-        spread.method,
-        generator(seed, stream),
-    )
 
 
 def _check_swell(world: World, wind_sea: Spectrum, swell: wave_spec.Swell) -> None:

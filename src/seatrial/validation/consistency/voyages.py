@@ -144,9 +144,9 @@ def sail(vehicle: str, fidelity: str, seeds: range, duration: float) -> Sailed:
             participant.fitted,
             infos,
             participant.vehicle,
+            scenario.world,
             build_ocean(scenario.world, seeds[0], np.dtype(np.float64)),
             FRAME,
-            0.0,
         )
     names = tuple(infos[i].name for i in (navigator.imu, *navigator.aids))
     data = [recording.vehicle("craft") for recording in recordings]
