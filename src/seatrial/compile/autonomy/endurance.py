@@ -1,7 +1,8 @@
 """Whether a mission can be seen through: time, charge, and knowing where one is."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from seatrial.compile.autonomy.failsafes import deviation_of
 from seatrial.compile.autonomy.mission_case import Array, MissionCase
+from seatrial.conventions import GRAVITY
 from seatrial.errors import Problem
 from seatrial.gnc.allocation import Effectors, allocate
 from seatrial.programs import outcome
@@ -22,6 +24,8 @@ HOURS = 3600.0
 """Time of a mission from which on it is compared with the run's, s."""
 AWASH = 1.0
 """Depth of the origin up to which a craft that dives hears radio, m."""
+LOOKS = 1001
+"""Instants of a run at which it is asked how far its position spreads."""
 SETTLED = 1e3
 """Time after which no limit on the rate of an order counts any more, s."""
 
@@ -108,18 +112,19 @@ def position(case: MissionCase) -> Iterator[Problem]:
     hears = not case.dives or deepest <= AWASH
     if (types & {"gnss", "uwb"} and hears) or types & {"lbl", "usbl"}:
         return
-    rate, why = _growth(case, described, used, deepest)
+    spread, why = _spread(case, described, used, deepest)
     limit = deviation_of(case.participant)
     lasts = case.scenario.duration
     if types & {"gnss", "uwb"}:
         lasts = min(lasts, _under_water(case))
-    if rate * lasts > limit:
+    times = np.linspace(0.0, lasts, LOOKS)
+    beyond = times[spread(times) > limit]
+    if len(beyond):
         yield case.problem(
             ("mission",),
             f"nothing bounds the position of `{case.participant.name}`: {why} its standard "
-            f"deviation grows by about {60.0 * rate:.2g} m a minute, to {rate * lasts:.0f} m "
-            f"after {lasts:.0f} s",
-            f"at most {limit:g} m, which it passes after {limit / rate:.0f} s",
+            f"deviation grows to about {float(spread(times)[-1]):.1f} m after {lasts:.0f} s",
+            f"at most {limit:g} m, which it passes after {beyond[0]:.0f} s",
             "add a GNSS or UWB where it can hear them, LBL, USBL or a DVL under water, or say "
             "`feedback: truth`",
         )
@@ -135,13 +140,15 @@ def _under_water(case: MissionCase) -> float:
     return longest
 
 
-def _growth(
+def _spread(
     case: MissionCase, described: Navigation, used: list[SensorInfo], depth: float
-) -> tuple[float, str]:
-    """Growth of the deviation, m/s, and what it comes from.
+) -> tuple[Callable[[Array], Array], str]:
+    """Deviation of the position, m, that grows with the time, s, and what it comes from.
 
-    Dead reckoning errs by its speed times the errors of heading and scale; without a velocity
-    over ground by what is not known of the current.
+    Dead reckoning errs by its speed times the errors of heading and scale. Without a velocity over
+    ground the current stays as unknown as the velocity with which the vehicle was put in, v₀, and
+    its dynamics err by σ for τ at a time: (v₀ t)² and 2 σ² τ (t − τ (1 − e^(−t/τ))), the integral
+    of a Gauss–Markov velocity, squared. With no velocity at all a tilt θ is felt as g θ: ½ g θ t².
     """
     speed = max(leg.speed for leg in case.legs)
     bottom = max(case.bottom(leg.end) for leg in case.legs)
@@ -149,11 +156,21 @@ def _growth(
         named = any(info.name == sensor.name for info in used)
         if named and bottom - depth <= sensor.maximum_altitude:
             wrong = math.hypot(sensor.scale, sensor.misalignment, _heading(case, used))
-            share = f"{wrong:.2g} of the way is wrong by the DVL and the heading, so that"
-            return math.hypot(wrong * speed, sensor.bias), share
-    unknown = 0.0 if described.dynamics is None else described.dynamics.deviation
-    flow = math.hypot(described.current, unknown)
-    return flow, f"the current is known to {described.current:g} m/s at first, so that"
+            why = f"{wrong:.2g} of the way is wrong by the DVL and the heading, so that"
+            return partial(np.multiply, math.hypot(wrong * speed, sensor.bias)), why
+    dynamics = described.dynamics
+    if dynamics is None and not {"dvl", "speed_log"} & {info.type for info in used}:
+        tilted = 0.5 * GRAVITY * described.start.tilt
+        return lambda t: tilted * t**2, "no sensor tells its velocity, so that"
+    known = min(described.current, described.start.velocity)
+    wrong = 0.0 if dynamics is None else dynamics.deviation
+    lasting = 1.0 if dynamics is None else dynamics.correlation_time
+
+    def adrift(t: Array) -> Array:
+        walked = 2.0 * wrong**2 * lasting * (t + lasting * np.expm1(-t / lasting))
+        return np.sqrt((known * t) ** 2 + walked)
+
+    return adrift, f"the current is known to {known:g} m/s at first, so that"
 
 
 def _heading(case: MissionCase, used: list[SensorInfo]) -> float:
