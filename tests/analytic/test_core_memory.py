@@ -11,7 +11,7 @@ import pytest
 from scipy.linalg import expm
 
 import craft
-from seatrial.compile.autonomy.twin import DynamicsTwin
+from seatrial.compile.autonomy.navigation.twin import DynamicsTwin
 from seatrial.core.forces.memory import memory_at_rest
 from seatrial.core.step import stepped
 from seatrial.core.types import State

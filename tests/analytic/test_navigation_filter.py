@@ -9,7 +9,7 @@ import pytest
 from scipy.linalg import solve_discrete_lyapunov
 from scipy.stats import chi2
 
-from seatrial.compile.autonomy.belief import HOURS, in_a_row
+from seatrial.compile.autonomy.navigation.belief import HOURS, in_a_row
 from seatrial.conventions import GRAVITY
 from seatrial.gnc.navigation import (
     aiding,

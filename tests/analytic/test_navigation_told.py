@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 import seatrial as st
-from seatrial.compile.autonomy.deviations import LEAST
-from seatrial.compile.autonomy.navigation import build_navigator
-from seatrial.compile.autonomy.sea import sea_of
+from seatrial.compile.autonomy.navigation.deviations import LEAST
+from seatrial.compile.autonomy.navigation.navigator import build_navigator
+from seatrial.compile.autonomy.navigation.sea import sea_of
 from seatrial.compile.scenario import plan_of
 from seatrial.compile.surroundings.world import build_ocean, forecast
 from seatrial.conventions import GRAVITY

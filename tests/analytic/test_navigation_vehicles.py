@@ -10,9 +10,9 @@ import pytest
 
 import seatrial as st
 from seatrial.cli.recordings.navigate import show_navigation
-from seatrial.compile.autonomy.deviations import MEMORY, lasting
-from seatrial.compile.autonomy.navigation import build_navigator, first_estimate
-from seatrial.compile.autonomy.twin import build_twin
+from seatrial.compile.autonomy.navigation.deviations import MEMORY, lasting
+from seatrial.compile.autonomy.navigation.navigator import build_navigator, first_estimate
+from seatrial.compile.autonomy.navigation.twin import build_twin
 from seatrial.compile.surroundings.world import build_ocean
 from seatrial.core.step import step
 from seatrial.core.types import State

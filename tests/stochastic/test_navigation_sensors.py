@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import seatrial as st
-from seatrial.compile.autonomy.navigation import build_navigator, first_estimate
+from seatrial.compile.autonomy.navigation.navigator import build_navigator, first_estimate
 from seatrial.compile.surroundings.world import build_ocean
 from seatrial.gnc.navigation import consistency, dispatch, offline
 from seatrial.signals import HEALTH, Measurements

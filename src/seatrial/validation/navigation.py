@@ -8,7 +8,11 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.compile.autonomy.navigation import NavigationSetup, build_navigator, first_estimate
+from seatrial.compile.autonomy.navigation.navigator import (
+    NavigationSetup,
+    build_navigator,
+    first_estimate,
+)
 from seatrial.compile.surroundings.world import build_ocean
 from seatrial.engine.frames import VehicleInfo
 from seatrial.errors import RecordingError

@@ -8,7 +8,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.compile.autonomy.aids import matrix_of
+from seatrial.compile.autonomy.navigation.aids import matrix_of
 from seatrial.compile.padding import room_for
 from seatrial.compile.surroundings.contact import keel_depth
 from seatrial.compile.surroundings.scene import vessel_timetable

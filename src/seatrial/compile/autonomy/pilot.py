@@ -8,10 +8,10 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.compile.autonomy.checks.mission import check_mission
 from seatrial.compile.autonomy.failsafes import build_failsafes
 from seatrial.compile.autonomy.legs import Leg, legs_of
-from seatrial.compile.autonomy.mission_checks import check_mission
-from seatrial.compile.autonomy.navigation import build_navigator, first_estimate
+from seatrial.compile.autonomy.navigation.navigator import build_navigator, first_estimate
 from seatrial.compile.autonomy.obstacles import (
     build_avoidance,
     build_sight,

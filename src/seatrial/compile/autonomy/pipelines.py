@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from seatrial.compile.autonomy.aids import matrix_of
+from seatrial.compile.autonomy.navigation.aids import matrix_of
 from seatrial.compile.sensors.fitting import samples_underway
 from seatrial.compile.swarm import Member
 from seatrial.gnc.guidance.pipeline import Tracker

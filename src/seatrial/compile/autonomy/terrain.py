@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import jax
 import numpy as np
 
-from seatrial.compile.autonomy.aids import matrix_of
 from seatrial.compile.autonomy.failsafes import action_of
 from seatrial.compile.autonomy.legs import Leg
+from seatrial.compile.autonomy.navigation.aids import matrix_of
 from seatrial.compile.sensors.fitting import samples_underway
 from seatrial.compile.swarm import Member
 from seatrial.errors import SpecError

@@ -14,7 +14,11 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.compile.autonomy.navigation import NavigationSetup, build_navigator, first_estimate
+from seatrial.compile.autonomy.navigation.navigator import (
+    NavigationSetup,
+    build_navigator,
+    first_estimate,
+)
 from seatrial.compile.scenario import plan_of
 from seatrial.compile.surroundings.world import build_ocean
 from seatrial.engine.batch import run_batch

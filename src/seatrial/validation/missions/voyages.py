@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.compile.autonomy.mission_checks import steepest
+from seatrial.compile.autonomy.checks.mission import steepest
 from seatrial.compile.autonomy.tuning import design
 from seatrial.compile.scenario import plan_of
 from seatrial.engine.batch import run_batch

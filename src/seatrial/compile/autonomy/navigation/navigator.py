@@ -9,12 +9,12 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.compile.autonomy.aids import KNOWN, Makers, matrix_of
-from seatrial.compile.autonomy.belief import FEW, NEVER, longest_repeat
-from seatrial.compile.autonomy.deviations import MEMORY, lasting
-from seatrial.compile.autonomy.knowledge import LULL, Knowledge
-from seatrial.compile.autonomy.sea import sea_of
-from seatrial.compile.autonomy.twin import DynamicsTwin, build_twin
+from seatrial.compile.autonomy.navigation.aids import KNOWN, Makers, matrix_of
+from seatrial.compile.autonomy.navigation.belief import FEW, NEVER, longest_repeat
+from seatrial.compile.autonomy.navigation.deviations import MEMORY, lasting
+from seatrial.compile.autonomy.navigation.knowledge import LULL, Knowledge
+from seatrial.compile.autonomy.navigation.sea import sea_of
+from seatrial.compile.autonomy.navigation.twin import DynamicsTwin, build_twin
 from seatrial.compile.sensors.inertial import EARTH_RATE
 from seatrial.compile.surroundings.world import forecast
 from seatrial.conventions import GRAVITY

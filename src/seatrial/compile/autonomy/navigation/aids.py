@@ -8,8 +8,8 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from seatrial.compile.autonomy.belief import Belief
-from seatrial.compile.autonomy.deviations import (
+from seatrial.compile.autonomy.navigation.belief import Belief
+from seatrial.compile.autonomy.navigation.deviations import (
     MEMORY,
     Error,
     as_states,
@@ -17,8 +17,8 @@ from seatrial.compile.autonomy.deviations import (
     lasting,
     rounded,
 )
-from seatrial.compile.autonomy.knowledge import HEAVING
-from seatrial.compile.autonomy.sea import Sea
+from seatrial.compile.autonomy.navigation.knowledge import HEAVING
+from seatrial.compile.autonomy.navigation.sea import Sea
 from seatrial.compile.sensors.position import gnss_errors
 from seatrial.conventions import GRAVITY, SEAWATER_DENSITY
 from seatrial.gnc.navigation import aiding

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seatrial.compile.autonomy import endurance
+from seatrial.compile.autonomy.checks import endurance
+from seatrial.compile.autonomy.checks.case import Array, MissionCase
 from seatrial.compile.autonomy.failsafes import braking_of, slack_of
 from seatrial.compile.autonomy.legs import Leg
-from seatrial.compile.autonomy.mission_case import Array, MissionCase
 from seatrial.compile.autonomy.obstacles import turning_of
 from seatrial.compile.sensors.fitting import FittedOut
 from seatrial.errors import Path, Problem, SpecError

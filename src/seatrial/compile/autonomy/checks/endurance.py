@@ -9,8 +9,8 @@ from typing import Any
 import jax
 import numpy as np
 
+from seatrial.compile.autonomy.checks.case import Array, MissionCase
 from seatrial.compile.autonomy.failsafes import deviation_of
-from seatrial.compile.autonomy.mission_case import Array, MissionCase
 from seatrial.conventions import GRAVITY
 from seatrial.errors import Problem
 from seatrial.gnc.allocation import Effectors, allocate

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from seatrial.compile.autonomy.belief import Belief
-from seatrial.compile.autonomy.deviations import Error, as_states, lasting
-from seatrial.compile.autonomy.sea import Sea
-from seatrial.compile.autonomy.twin import DynamicsTwin
+from seatrial.compile.autonomy.navigation.belief import Belief
+from seatrial.compile.autonomy.navigation.deviations import Error, as_states, lasting
+from seatrial.compile.autonomy.navigation.sea import Sea
+from seatrial.compile.autonomy.navigation.twin import DynamicsTwin
 from seatrial.gnc.navigation.aids import directions, places, velocities
 from seatrial.gnc.navigation.waves import Waves
 from seatrial.pytree import constant

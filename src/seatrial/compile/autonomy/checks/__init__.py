@@ -1,0 +1,1 @@
+"""Missions that are checked before they sail."""

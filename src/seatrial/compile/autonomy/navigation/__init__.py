@@ -1,0 +1,1 @@
+"""Filters from descriptions: what each is told of its sensors, its sea and its vehicle."""
