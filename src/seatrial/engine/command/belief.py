@@ -9,30 +9,22 @@ from seatrial.core.types import State
 from seatrial.engine.command.pilot import Pilot, PilotState
 from seatrial.gnc.navigation import dispatch as navigation
 from seatrial.gnc.types import Estimate
-from seatrial.spatial.rotations import from_rotation_vector, multiply, normalise, rotation
+from seatrial.spatial.rotations import rotation
 from seatrial.spatial.vectors import vec3
 
 
 def believed_by(pilot: Pilot, memory: PilotState, state: State, dtype: Any) -> Estimate:
-    """Where the pilot takes the vehicle to be: by its filter, or by the truth without one."""
+    """Where the pilot takes the vehicle to be: by its filter, or by the truth without one.
+
+    The filter stands an inertial sample behind. At 1.2 m/s that is 2 cm, more than a receiver with
+    carrier phases errs by; and in a wave of 1 m/s² it is 2 cm/s.
+    """
     if pilot.navigator is None:
         return Estimate(state.position, state.attitude, state.velocity, memory.stream)
     navigator, filter = pilot.navigator, memory.filter
     passed = jnp.where(filter.started, navigator.behind, 0.0)
-    found = _moved_on(navigation.estimate(navigator.filter, filter), passed)
+    found = navigation.estimate(navigator.filter, filter, passed)
     return Estimate(*(part.astype(dtype) for part in found))
-
-
-def _moved_on(then: Estimate, passed: jax.Array) -> Estimate:
-    """The place and the attitude of so many seconds later, at the same velocity.
-
-    At 1.2 m/s an inertial sample later is 2 cm farther on: more than a receiver with carrier phases
-    errs by.
-    """
-    attitude = then.attitude
-    way = rotation(attitude).to_world(vec3(passed * then.velocity[:3]))
-    turned = multiply(attitude, from_rotation_vector(vec3(passed * then.velocity[3:])))
-    return then._replace(position=then.position + jnp.stack(way), attitude=normalise(turned))
 
 
 def through_water(believed: Estimate) -> jax.Array:

@@ -55,13 +55,13 @@ def aid_by_knowledge(
     return ekf15.aid_by_knowledge(filter, state, usable)
 
 
-def estimate(filter: AnyFilter, state: AnyState) -> Estimate:
-    """What guidance and control are told."""
+def estimate(filter: AnyFilter, state: AnyState, ahead: jax.Array | None = None) -> Estimate:
+    """What guidance and control are told, `ahead` (N,) of the last inertial sample, s."""
     if isinstance(filter, Filter):
         assert isinstance(state, NavState)
-        return eskf.estimate(filter, state)
+        return eskf.estimate(filter, state, ahead)
     assert isinstance(state, ekf15.NavState)
-    return ekf15.estimate(filter, state)
+    return ekf15.estimate(filter, state, ahead)
 
 
 def deviations(filter: AnyFilter, state: AnyState) -> jax.Array:

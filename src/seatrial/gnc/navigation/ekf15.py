@@ -132,10 +132,11 @@ def aid_by_knowledge(filter: Filter, state: NavState, usable: jax.Array) -> NavS
     return update(filter, state, len(filter.aids) - 1, level, usable)
 
 
-def estimate(filter: Filter, state: NavState) -> Estimate:
-    """What guidance and control are told; the current is not estimated."""
+def estimate(filter: Filter, state: NavState, ahead: jax.Array | None = None) -> Estimate:
+    """What guidance and control are told, `ahead` (N,) of the last inertial sample, s; the current
+    is not estimated."""
     del filter
-    mean = state.mean
+    mean = state.mean if ahead is None else advance(state.mean, ahead)
     return Estimate(
         position=mean[POSITION:EULER],
         attitude=from_euler(mean[EULER], mean[EULER + 1], mean[EULER + 2]),

@@ -336,20 +336,19 @@ def _coasting(state: NavState, rate: jax.Array) -> jax.Array:
     return jnp.concatenate([read, rate + state.gyroscope_bias])
 
 
-def estimate(filter: Filter, state: NavState) -> Estimate:
-    """Position, attitude and velocity of the vehicle's origin, and the current."""
-    turned = rotation(state.attitude)
+def estimate(filter: Filter, state: NavState, ahead: jax.Array | None = None) -> Estimate:
+    """Position, attitude and velocity of the vehicle's origin, and the current; `ahead` (N,) of the
+    last inertial sample, s, as a constant acceleration and rate lead there."""
+    motion = motion_of(filter, state, None if ahead is None else -ahead)
     arm = vec3(filter.arm)
-    angular = _mended(filter, state, state.sample)[3:]
-    around = cross(vec3(angular), arm)
-    linear = turned.to_body(vec3(state.velocity))
-    velocity = stack(
-        (linear[0] - around[0], linear[1] - around[1], linear[2] - around[2]), state.position
-    )
+    around = cross(motion.angular, arm)
+    linear = motion.rotation.to_body(motion.velocity)
+    own = tuple(a - b for a, b in zip(linear, around, strict=True))
+    place = zip(motion.position, motion.rotation.to_world(arm), strict=True)
     return Estimate(
-        position=state.position - stack(turned.to_world(arm), state.position),
-        attitude=state.attitude,
-        velocity=jnp.concatenate([velocity, angular]),
+        position=stack(tuple(a - b for a, b in place), state.position),
+        attitude=normalise(motion.attitude),
+        velocity=stack((*own, *motion.angular), state.position),
         current=state.current,
     )
 
