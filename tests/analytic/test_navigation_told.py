@@ -144,3 +144,30 @@ def test_sensors_are_believed_as_they_are_described(aids):
     assert float(found["pressure"].deviation) == pytest.approx(noise)
     assert noise > LEAST["depth"]
     assert (log.noise * share).min() > LEAST["velocity"]
+
+
+def test_waves_that_have_always_been_there_tell_nothing_of_their_height_by_how_fast_they_rise():
+    """Displacement and velocity at one instant are uncorrelated in a stationary process, of the
+    variances that the sea has; states that were independent would have a correlation of −0.2."""
+    known = sea_of(forecast(_world(SEAS["sea_state_5"]), _drawn(_world(SEAS["sea_state_5"]), 3)))
+    waves = Waves(known.wavenumbers, constant([1.0, 1.0]), True)
+    depth = jax.numpy.array([0.0, 4.0, 15.0])
+    water = waves.at(depth)
+    swell = waves.sway(0, jax.numpy.zeros((8, 3)), depth)
+    P = np.asarray(water.settled())
+
+    def row(found):
+        dense = np.zeros((8, 3))
+        for i, h in found.items():
+            dense[i] = h
+        return dense
+
+    sunk, rising = row(swell.sinks), row(swell.flows[2])
+    displaced, moving, both = (
+        np.einsum("in,ijn,jn->n", a, P, b)
+        for a, b in ((sunk, sunk), (rising, rising), (sunk, rising))
+    )
+    np.testing.assert_allclose(displaced, np.asarray(water.share) ** 2, rtol=1e-3)
+    square = np.asarray(water.share**2 * water.mean_square)
+    np.testing.assert_allclose(moving, square, rtol=0.02)
+    np.testing.assert_allclose(both / np.sqrt(displaced * moving), 0.0, atol=1e-3)

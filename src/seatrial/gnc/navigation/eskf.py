@@ -114,12 +114,17 @@ def begin(filter: Filter, start: Estimate, count: int) -> NavState:
         drift = jnp.stack([*turned.to_body(vec3(start.current.astype(dtype)))])
         memory = filter.twin.begin(velocity.at[:3].add(-drift))
     zero = jnp.zeros((3, count), dtype)
-    swaying = jnp.ones(0 if filter.waves is None else SWAY, dtype)
-    deviation = jnp.concatenate([filter.deviation, filter.slow("deviation"), swaying])
-    size = deviation.shape[0]
-    variance = jnp.broadcast_to(deviation[:, None] ** 2, (size, count))
+    place = start.position.astype(dtype) + stack(turned.to_world(arm), zero)
+    deviation = jnp.concatenate([filter.deviation, filter.slow("deviation")])
+    known, swaying = deviation.shape[0], 0 if filter.waves is None else SWAY
+    size = known + swaying
+    diagonal = jnp.arange(known)
+    covariance = jnp.zeros((size, size, count), dtype)
+    covariance = covariance.at[diagonal, diagonal].set(deviation[:, None] ** 2 + zero[:1])
+    if filter.waves is not None:
+        covariance = covariance.at[known:, known:].set(filter.waves.at(place[2]).settled())
     return NavState(
-        position=start.position.astype(dtype) + stack(turned.to_world(arm), zero),
+        position=place,
         velocity=stack(turned.to_world(moving), zero),
         attitude=attitude,
         accelerometer_bias=zero,
@@ -128,7 +133,7 @@ def begin(filter: Filter, start: Estimate, count: int) -> NavState:
         turning=jnp.zeros((CANTED - TURNING, count), dtype),
         canted=jnp.zeros((SIZE - CANTED, count), dtype),
         slow=jnp.zeros((size - SIZE, count), dtype),
-        covariance=jnp.eye(size, dtype=dtype)[:, :, None] * variance,
+        covariance=covariance,
         sample=jnp.concatenate([stack(turned.to_body(still), zero), velocity[3:]]),
         smooth=stack(still, zero),
         smoothing=stack(still, zero),
@@ -266,7 +271,13 @@ def update(
         doubted(filter, state) | outvoted(filter, state, index),
         None if age is None else lambda rows: aged(rows, state, age),
     )  # fmt: skip
-    corrected = inject(state, taken.correction)._replace(covariance=taken.covariance)
+    covariance = taken.covariance
+    if motion.swell is not None:
+        # With the depth it is corrected how much is left of the waves. Two readings of which each
+        # reckons with another share of them would seem to tell waves and depth apart.
+        shifted = motion.swell.blur * taken.correction[POSITION + 2]
+        covariance = covariance.at[POSITION + 2, POSITION + 2].add(shifted**2)
+    corrected = inject(state, taken.correction)._replace(covariance=covariance)
     if isinstance(aid, Attitude | Field | Heading):
         since = jnp.where(state.missing > HOLDS, state.heard[index].quiet, jnp.inf)
         turn = rotation(state.attitude).to_body(vec3(taken.correction[ATTITUDE : ATTITUDE + 3]))
@@ -282,7 +293,7 @@ def update(
         state._replace(gates=(), heard=(), covariance=good),
     )
     gates = tuple(taken.gate if i == index else gate for i, gate in enumerate(state.gates))
-    return kept._replace(gates=gates, heard=heard, covariance=taken.covariance)
+    return kept._replace(gates=gates, heard=heard, covariance=covariance)
 
 
 def aid_by_knowledge(

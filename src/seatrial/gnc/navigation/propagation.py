@@ -16,7 +16,7 @@ from seatrial.gnc.navigation.aiding import (
     leaking,
 )
 from seatrial.gnc.navigation.state import Filter, NavState
-from seatrial.gnc.navigation.waves import SWAY, Water
+from seatrial.gnc.navigation.waves import SWAY, Water, swung
 from seatrial.spatial.rotations import Rotation, rotation
 from seatrial.spatial.vectors import Vec3, add, cross, vec3
 
@@ -52,11 +52,7 @@ class Transition(NamedTuple):
         """Rows (..., N) of which the last eight are those of the waves, turned."""
         if self.turn is None:
             return rows
-        c, s, lean, drive = self.turn
-        x, y = rows[-SWAY : -SWAY // 2], rows[-SWAY // 2 :]
-        x, y = c * x + s * y, c * y - s * x
-        second = y[3:] + drive * (y[2:3] - lean * x[2:3])
-        return jnp.concatenate([rows[:-SWAY], x, y[:3], second])
+        return jnp.concatenate([rows[:-SWAY], swung(self.turn, rows[-SWAY:])])
 
     def apply(self, columns: jax.Array) -> jax.Array:
         """Φ times a matrix (36 + K, M, N)."""

@@ -21,6 +21,9 @@ LEAST_WIDTH = 0.1
 """Of the spectrum of a sea, as a share of its frequency; also of a regular one, which is met at
 other frequencies on other courses."""
 
+ROUNDS = 12
+"""Doublings of a twentieth of a radian, after which nothing is left of the narrowest sea."""
+
 _DRIVE = math.sqrt(8.0)
 
 
@@ -66,11 +69,44 @@ class Water(NamedTuple):
         drive = _DRIVE * self.damping * step
         return jnp.cos(angle), jnp.sin(angle), self.damping / self.frequency, drive
 
+    def settled(self) -> jax.Array:
+        """(8, 8, N) covariance of the states in a sea that has always been there.
+
+        Σ Φᵏ Q Φᵏᵀ over the steps of the past, of which each round takes as many again: what is
+        known of one state, such as how fast the water rises, tells less of another, such as how
+        high it stands, than if all were independent.
+        """
+        step = 0.05 / self.frequency
+        fading = jnp.exp(-self.damping * step)
+        unit = jnp.broadcast_to(
+            jnp.eye(SWAY, dtype=step.dtype)[..., None], (SWAY, SWAY, *step.shape)
+        )
+        moved = swung(self.turn(step), fading * unit)
+        P = unit * self.walk(step)
+
+        def further(_: int, of: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+            P, phi = of
+            before = jnp.einsum("ijn,jkn,lkn->iln", phi, P, phi)
+            return P + before, jnp.einsum("ijn,jkn->ikn", phi, phi)
+
+        P, _ = jax.lax.fori_loop(0, ROUNDS, further, (P, moved))
+        symmetric: jax.Array = 0.5 * (P + P.swapaxes(0, 1))
+        return symmetric
+
     def walk(self, step: jax.Array) -> jax.Array:
         """(8, N) variance that a period adds to the states: 4 a dt to y of the first stages."""
         more = 4.0 * self.damping * step
         none = jnp.zeros_like(more)
         return jnp.stack([none, none, none, none, more, more, more, none])
+
+
+def swung(turn: tuple[jax.Array, ...], rows: jax.Array) -> jax.Array:
+    """The states of the waves (8, ..., N) after a step (`Water.turn`) in which nothing faded."""
+    c, s, lean, drive = turn
+    x, y = rows[: SWAY // 2], rows[SWAY // 2 :]
+    x, y = c * x + s * y, c * y - s * x
+    second = y[3:] + drive * (y[2:3] - lean * x[2:3])
+    return jnp.concatenate([x, y[:3], second])
 
 
 @pytree
@@ -129,9 +165,14 @@ class Waves:
             3: up * (a * a / omega - omega),
             7: -2.0 * up * a,
         }
+        number = jnp.where(depth > 0.0, water.mean_square / self.sea.pull, 0.0)
+        if not self.dives:
+            number = jnp.zeros_like(number)
         return Swell(
             first,
             water.share,
+            number,
+            number * up,
             {3: up * lean, 7: up},
             ({0: side * lean, 4: side}, {1: side * lean, 5: side}, down),
             values,
@@ -145,6 +186,10 @@ class Swell(NamedTuple):
     """Where its rows begin in the error state."""
     share: jax.Array
     """Of the motion at the surface."""
+    fading: jax.Array
+    """⟨k⟩ by which that share falls with depth, 1/m; 0 above the surface."""
+    blur: jax.Array
+    """Standard deviation by which the displacement changes with the depth, m/m."""
     sinks: Row
     """What the states make of the displacement down, m."""
     flows: tuple[Row, Row, Row]
