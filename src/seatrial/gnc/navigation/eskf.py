@@ -65,7 +65,7 @@ from seatrial.gnc.navigation.aiding import (
     leaked,
 )
 from seatrial.gnc.navigation.aids.directions import Attitude, Field, Heading
-from seatrial.gnc.navigation.aids.places import read
+from seatrial.gnc.navigation.aids.places import Beacon, Fix, Ranges, read
 from seatrial.gnc.navigation.propagation import (
     LEAN,
     MOVED,
@@ -79,7 +79,14 @@ from seatrial.gnc.navigation.propagation import (
 )
 from seatrial.gnc.navigation.state import HOLDS, Filter, NavState
 from seatrial.gnc.navigation.strapdown import Navigated, felt, trapezoid
-from seatrial.gnc.navigation.watching import doubted, hear, outvoted, quiet_for, unheard
+from seatrial.gnc.navigation.watching import (
+    doubted,
+    hear,
+    outvoted,
+    quiet_for,
+    unheard,
+    unsteered,
+)
 from seatrial.gnc.navigation.waves import SWAY
 from seatrial.gnc.types import Estimate
 from seatrial.spatial.rotations import Rotation, from_rotation_vector, multiply, normalise, rotation
@@ -89,6 +96,16 @@ FOLLOW = 0.2
 """Share of a correction of the attitude that counts as a wrong rate while the IMU is bridged: the
 β of an α-β filter (Bar-Shalom, Li and Kirubarajan 2001, section 6.5), small because a compass is
 noisier than what it stands for."""
+
+LONG = 10.0
+"""Time without a place that was of use after which the next are believed as the first are, s: where
+dead reckoning led meanwhile has less right to be believed."""
+
+SOON, WARY = 20.0, 300.0
+"""A heading or an attitude that creeps away from the gyroscopes accuses them: a bias that changes
+is a thing of every day for a MEMS unit, and a compass that turns is not. Their biases are then
+taken to be anything, but not again within `SOON`: what creeps on is the sensor's own. For `WARY`
+after it the filter doubts itself before it doubts such a sensor, s."""
 
 HUM = 0.05
 """Time over which specific forces are averaged, twice, before they are multiplied by scales and
@@ -141,6 +158,8 @@ def begin(filter: Filter, start: Estimate, count: int) -> NavState:
         leant=zero,
         started=jnp.zeros(count, bool),
         missing=jnp.zeros(count, jnp.int32),
+        repeats=jnp.zeros((6, count), jnp.int32),
+        suspected=jnp.full(count, jnp.inf, dtype),
         imu=unheard(6, count, dtype),
         heard=tuple(unheard(sum(a.groups), count, dtype) for a in filter.aids[: filter.sensors]),
         gates=tuple(
@@ -171,7 +190,10 @@ def propagate(
     felt_now = stack((*forces, *rates), state.sample)
     there = jnp.ones(values.shape[1:], bool) if usable is None else usable
     imu = hear(state.imu, values[:6].astype(felt_now.dtype), there, jnp.zeros(()), dt)
-    lost = ~there | (imu.same >= filter.still)
+    same = jnp.where(imu.values == state.imu.values, state.repeats + there, 0)
+    repeats = jnp.where(there, same, state.repeats)
+    stuck = jnp.any(repeats >= filter.stuck[:, None], axis=0)
+    lost = ~there | (imu.same >= filter.still) | stuck
     missing = jnp.where(lost & state.started, state.missing + 1, 0)
     # At the instant at which the loss begins to be bridged no rate is known.
     rate = jnp.where(missing == HOLDS + 1, 0.0, state.sample[3:] - state.gyroscope_bias)
@@ -179,7 +201,7 @@ def propagate(
     sample = jnp.where(lost, known, felt_now)
     first_sample = jnp.where(missing > HOLDS, sample, state.sample)
     heard = tuple(
-        h._replace(quiet=quiet_for(state, aid, h.quiet + dt))
+        h._replace(quiet=quiet_for(state, aid, h.quiet + dt), idle=h.idle + dt)
         for aid, h in zip(filter.aids, state.heard, strict=False)
     )
     # Before the first sample no time passes; dt of 0 makes every step below the identity.
@@ -218,7 +240,10 @@ def propagate(
     )
     beyond = last[:3].at[2].add(GRAVITY)
     swing, shift = beyond - state.leaning, state.leaning - state.leant
-    noise = noise_of(filter, step, swing, shift, bridged, doubted(filter, state), water)
+    noise = noise_of(
+        filter, step, swing, shift, bridged, doubted(filter, state),
+        unsteered(filter, state), water,
+    )  # fmt: skip
     covariance = move.carry(state.covariance, noise)
     return (
         state._replace(
@@ -234,6 +259,8 @@ def propagate(
             leant=state.leant + (step / LEAN) * shift,
             started=state.started | there,
             missing=missing,
+            repeats=repeats,
+            suspected=state.suspected + step,
             imu=imu,
             heard=heard,
         ),
@@ -257,28 +284,38 @@ def update(
     """
     aid = filter.aids[index]
     values = jnp.where(usable, values.astype(state.covariance.dtype), 0.0)
-    heard, good = state.heard, usable
+    heard, good, gate = state.heard, usable, state.gates[index]
+    turns = isinstance(aid, Attitude | Field | Heading)
+    wary = turns & (state.suspected < WARY)
     if index < filter.sensors:
         now = hear(heard[index], read(aid, values), usable, aid.test.stale, 0.0, age)
         good = usable & (now.same < aid.test.still) & ~now.stale
+        if isinstance(aid, Beacon | Fix | Ranges):
+            gate = gate._replace(trusted=gate.trusted & ~(good & (now.idle > LONG)))
+        now = now._replace(idle=jnp.where(good, 0.0, now.idle))
         heard = tuple(now if i == index else h for i, h in enumerate(heard))
     first, last = filter.places(index)
     own = Own(first, state.slow[first - SIZE : last - SIZE])
     motion = motion_of(filter, state, age)
     groups = aid.compare(motion, values, own)
     taken = kalman.absorb(
-        state.covariance, groups, state.gates[index], aid.test, good,
-        doubted(filter, state) | outvoted(filter, state, index),
+        state.covariance, groups, gate, aid.test, good,
+        doubted(filter, state) | outvoted(filter, state, index) | wary,
         None if age is None else lambda rows: aged(rows, state, age),
+        turns & (state.suspected > SOON) & (state.missing == 0),
     )  # fmt: skip
-    covariance = taken.covariance
+    variance = jnp.where(taken.crept, filter.deviation[GYROSCOPE:CURRENT, None] ** 2, 0.0)
+    diagonal = jnp.arange(GYROSCOPE, CURRENT)
+    covariance = taken.covariance.at[diagonal, diagonal].add(variance)
     if motion.swell is not None:
         # With the depth it is corrected how much is left of the waves. Two readings of which each
         # reckons with another share of them would seem to tell waves and depth apart.
         shifted = motion.swell.blur * taken.correction[POSITION + 2]
         covariance = covariance.at[POSITION + 2, POSITION + 2].add(shifted**2)
-    corrected = inject(state, taken.correction)._replace(covariance=covariance)
-    if isinstance(aid, Attitude | Field | Heading):
+    corrected = inject(state, taken.correction)._replace(
+        covariance=covariance, suspected=jnp.where(taken.crept, 0.0, state.suspected)
+    )
+    if turns:
         since = jnp.where(state.missing > HOLDS, state.heard[index].quiet, jnp.inf)
         turn = rotation(state.attitude).to_body(vec3(taken.correction[ATTITUDE : ATTITUDE + 3]))
         # A heading says nothing of rolling and pitching.

@@ -90,6 +90,9 @@ AGAIN = 0.4
 deviations in place of three or four. The deviations grow while a sensor is left out, and one that
 is as wrong as before must not fit them soon."""
 
+GROWS = 1.15
+"""Times the NIS of the outlier before beyond which a sensor moves on, and did not jump."""
+
 WORST = 4.0
 """A normalised innovation counts in the fading mean as no more than this: one outlier is none of
 its business."""
@@ -122,6 +125,8 @@ class Absorbed(NamedTuple):
     covariance: jax.Array
     """(n, n, N)."""
     gate: Gate
+    crept: jax.Array
+    """(N,) whether a group was found wrong by its mean alone, and was let pass."""
 
 
 def closed_gate(groups: int, components: int, count: int) -> Gate:
@@ -139,6 +144,7 @@ def absorb(
     usable: jax.Array,
     doubted: jax.Array | bool = False,
     since: Callable[[jax.Array], jax.Array] | None = None,
+    lenient: jax.Array | bool = False,
 ) -> Absorbed:
     """Take in the groups of a measurement one after another.
 
@@ -149,6 +155,9 @@ def absorb(
     rejected for as long as its patience lasts, or only shortly where the filter is `doubted` (N,),
     the covariance is opened along what the group measures, and along nothing else, by the square
     of its residual: P ← P + ν² g gᵀ with h g = 1.
+
+    Where the caller is `lenient` (N,) a group is not isolated because of its mean: it creeps away,
+    and something else may be the cause.
     """
     size, count = sum(len(group.components) for group in groups), covariance.shape[-1]
     patience = jnp.where(gate.trusted & ~jnp.asarray(doubted), test.patience, test.haste)
@@ -167,6 +176,7 @@ def absorb(
     rows: list[list[jax.Array]] = []
     means: list[jax.Array] = []
     learned: list[jax.Array] = []
+    crept = jnp.zeros(count, bool)
     first = 0
     for i, group in enumerate(groups):
         last = first + len(group.components)
@@ -185,20 +195,25 @@ def absorb(
         mean = test.fading * old + (1.0 - test.fading) * jnp.clip(white, -WORST, WORST)
         mean = jnp.where(fits, mean, old)
         steady = jnp.sum(mean**2, axis=0) * (1.0 + test.fading) / (1.0 - test.fading)
-        strange = steady > test.lasting[i]
         # What is left out is not believed because it happens to fit for an instant.
         rejected = jnp.where(fits & ~isolated[i], 0, gate.rejected[i] + 1)
+        strange, outlying = steady > test.lasting[i], rejected >= test.few
+        # What jumped stays where it is, and left the mean of those before it at zero.
+        growing = (steady > test.threshold[i]) | (surprise > GROWS * gate.nis[i])
+        creeping = strange | (outlying & growing)
+        creeping = creeping & here & ~isolated[i] & lenient
+        crept = crept | creeping
         near = test.threshold[i] * jnp.where(isolated[i], AGAIN, 1.0)
         fitted = jnp.where(surprise <= near, gate.fitted[i] + 1, 0)
         # The innovations of a group that is left out are not white: only their size tells.
-        wrong = jnp.where(isolated[i], fitted < test.back, strange | (rejected >= test.few))
+        wrong = jnp.where(isolated[i], fitted < test.back, (strange | outlying) & ~creeping)
         trusted = gate.trusted[i] | (fitted >= test.back)
         # The way back begins anew with every isolation.
         fitted = jnp.where(wrong & ~isolated[i], 0, fitted)
         found = (surprise, rejected, fitted, wrong, trusted)
         before = (gate.nis[i], gate.rejected[i], gate.fitted[i], gate.isolated[i], gate.trusted[i])
         rows.append([jnp.where(here, a, b) for a, b in zip(found, before, strict=True)])
-        means.append(jnp.where(here, jnp.where(isolated[i] | lost[i], 0.0, mean), old))
+        means.append(jnp.where(here, jnp.where(isolated[i] | lost[i] | creeping, 0.0, mean), old))
         for d, c in enumerate(group.components):
             certain = product[first + d, first + d] + c.variance
             excess = gate.excess[first + d]
@@ -216,7 +231,7 @@ def absorb(
     after = Gate(
         nis, rejections, fits_in_row, jnp.concatenate(means), jnp.stack(learned), wrongs, trusts
     )
-    return Absorbed(correction, prior - taken, after)
+    return Absorbed(correction, prior - taken, after, crept)
 
 
 def _opened(P: jax.Array, groups: list[Innovation], lost: jax.Array) -> jax.Array:

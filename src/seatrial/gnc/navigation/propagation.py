@@ -23,9 +23,10 @@ from seatrial.spatial.vectors import Vec3, add, cross, vec3
 MOVED = 9
 """Rows of the error state that move by themselves: position, velocity and attitude."""
 
-JOLTS, SWINGS = 0.5, 0.1
+JOLTS, SWINGS, TURNS = 0.5, 0.1, 0.3
 """Densities of the noise of acceleration and rate while the IMU is bridged, (m/s²)/√Hz and
-(rad/s)/√Hz: those of a small craft in waves, 0.5 m/s² and 0.1 rad/s over half a second."""
+(rad/s)/√Hz: those of a small craft in waves, 0.5 m/s² and 0.1 rad/s over half a second; and of one
+that turns, which no sensor of its heading tells."""
 
 SWING, LEAN = 0.5, 10.0
 """How long a motion in waves keeps its sign, and over which time a turn or a list is told from
@@ -122,6 +123,7 @@ def noise_of(
     shift: jax.Array,
     bridged: jax.Array,
     doubted: jax.Array,
+    unsteered: jax.Array,
     water: Water | None,
 ) -> jax.Array:
     """Variance that one period adds to every error, (36 + K, N).
@@ -140,12 +142,13 @@ def noise_of(
         for weight, part in ((2.0 * SWING, swing), (4.0 / LEAN, shift))
     )
     force = jnp.where(bridged, JOLTS**2, filter.accelerometer_noise**2)
-    rate = jnp.where(bridged, SWINGS**2, filter.gyroscope_noise**2 + pulled)
+    rate = jnp.where(bridged, SWINGS**2, filter.gyroscope_noise**2 + pulled) + like
+    rate = rate.at[2].add(jnp.where(bridged & unsteered, TURNS**2, 0.0))
     return jnp.concatenate(
         [
             like,
             force * step + like,
-            rate * step + like,
+            rate * step,
             _anew(filter, ACCELEROMETER, GYROSCOPE, filter.accelerometer_walk, doubted) * step,
             (_anew(filter, GYROSCOPE, CURRENT, filter.gyroscope_walk, doubted) + tugged) * step,
             filter.current_walk[:, None] ** 2 * step + like,

@@ -59,6 +59,8 @@ class Filter:
     """Control periods after which what the vehicle knows without a sensor tells something new."""
     still: jax.Array
     """Identical inertial samples in a row after which the IMU counts as frozen."""
+    stuck: jax.Array
+    """(6,) the same of one axis alone."""
     aids: tuple[Aid, ...]
     """Those of sensors, then of what the vehicle knows without one (`known`)."""
     twin: Twin | None = None
@@ -125,6 +127,10 @@ class NavState(NamedTuple):
     """(N,) whether there has been a sample."""
     missing: jax.Array
     """(N,) inertial samples in a row that were lost or frozen."""
+    repeats: jax.Array
+    """(6, N) how often in a row each axis of the IMU said the same."""
+    suspected: jax.Array
+    """(N,) time since the gyroscopes were last found to drift otherwise than before, s."""
     imu: "Heard"
     heard: tuple["Heard", ...]
     """From the sensors among the aids."""
@@ -148,3 +154,5 @@ class Heard(NamedTuple):
     water, and until it can be expected again."""
     stale: jax.Array
     """(N,) whether it was too old to be of use."""
+    idle: jax.Array
+    """(N,) time since one was of use, s."""

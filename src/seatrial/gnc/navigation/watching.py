@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from seatrial.gnc.navigation.aiding import POSITION, Aid
+from seatrial.gnc.navigation.aids.directions import Attitude, Field, Heading
 from seatrial.gnc.navigation.aids.places import Fix, Ranges
 from seatrial.gnc.navigation.state import Filter, Heard, NavState
 from seatrial.spatial.rotations import rotation
@@ -33,6 +34,7 @@ def hear(
         same=jnp.where(there, same, before.same),
         quiet=jnp.where(there, 0.0, before.quiet + waited),
         stale=jnp.where(there, old, before.stale),
+        idle=before.idle + waited,
     )
 
 
@@ -52,7 +54,17 @@ def unheard(size: int, count: int, dtype: Any) -> Heard:
         jnp.zeros(count, jnp.int32),
         jnp.full(count, jnp.inf, dtype),
         jnp.zeros(count, bool),
+        jnp.zeros(count, dtype),
     )
+
+
+def unsteered(filter: Filter, state: NavState) -> jax.Array:
+    """(N,) whether no sensor tells where the vehicle heads."""
+    lost = jnp.ones(state.started.shape, bool)
+    for aid, heard in zip(filter.aids[: filter.sensors], state.heard, strict=True):
+        if isinstance(aid, Attitude | Field | Heading):
+            lost &= (heard.quiet > aid.test.silence) | (heard.same >= aid.test.still) | heard.stale
+    return lost
 
 
 def doubted(filter: Filter, state: NavState) -> jax.Array:

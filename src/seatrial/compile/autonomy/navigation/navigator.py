@@ -203,6 +203,8 @@ class _Inertial:
     """Rate that a specific force pretends, (rad/s)/(m/s²)."""
     still: int
     """Identical samples in a row after which it counts as frozen."""
+    stuck: tuple[int, int]
+    """The same of one accelerometer and of one gyroscope alone."""
 
     @staticmethod
     def of(imu: Imu, info: SensorInfo) -> "_Inertial":
@@ -211,15 +213,18 @@ class _Inertial:
         if imu.errors is None or imu.fidelity == "ideal":
             return _Inertial(
                 _LEAST_FORCE, _LEAST_RATE, 1e-6, 1e-8, 1e-3, 1e-5, info.rate, (0, 0, 0), (0, 0, 0),
-                0.0, NEVER,
+                0.0, NEVER, (NEVER, NEVER),
             )  # fmt: skip
         force, rate = imu.errors.accelerometer, imu.errors.gyroscope
         full = imu.fidelity == "full"
         steps = (force.resolution, rate.resolution) if full else (None, None)
-        repeats = [
-            longest_repeat(info.deviation[3 * i], step or 0.0, 3, info.rate)
-            for i, step in enumerate(steps)
-        ]
+        repeats, alone = (
+            [
+                longest_repeat(info.deviation[3 * i], step or 0.0, axes, info.rate)
+                for i, step in enumerate(steps)
+            ]
+            for axes in (3, 1)
+        )
         return _Inertial(
             force=max(force.noise_density, _LEAST_FORCE),
             rate=max(rate.noise_density, _LEAST_RATE),
@@ -232,6 +237,7 @@ class _Inertial:
             leaks=_crooked(rate, full),
             pulled=rate.g_sensitivity if full else 0.0,
             still=min(repeats),
+            stuck=(alone[0], alone[1]),
         )
 
 
@@ -335,6 +341,7 @@ def _error_state(
         deviation=constant(deviation),
         lull=constant(lull, np.int32),
         still=constant(errors.still, np.int32),
+        stuck=constant(np.repeat(errors.stuck, 3), np.int32),
         aids=aids,
         known=known,
         twin=twin,
