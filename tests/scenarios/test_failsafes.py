@@ -145,6 +145,32 @@ vehicles:
     np.testing.assert_allclose(came, [7.0, 22.0], atol=0.11)
 
 
+def test_a_station_is_held_for_its_whole_time_however_often_it_is_left():
+    """Some seconds there, half a minute on the way home and back, and what was still owed."""
+    text = """
+kind: scenario
+name: pause
+duration: 130
+world: {name: bay, seabed: {depth: 30}}
+vehicles:
+  - vehicle: otter
+    feedback: truth
+    start: {position: [20, 0, 0]}
+    failsafes: {link: {after: 1}}
+    faults: [{target: link, kind: lost, start: 45, duration: 25}]
+    mission: [{do: hold, position: [0, 0], duration: 35}]
+"""
+    run = st.run(load_text(text, st.Scenario))
+    own = run.dataset.isel(vehicle=0)
+    near = np.hypot(*own.position.values[:, :2].T) < 3.0
+    over, goes_on = own.leg.values >= 1, own.failsafe_action.values == 0
+    assert over.any()
+    assert near[over].all()
+    period = own.time.values[1] - own.time.values[0]
+    assert np.sum(near & goes_on & ~over) * period == pytest.approx(35.0, abs=0.5)
+    assert 5.0 < np.sum(near & goes_on & (own.time.values < 46.0)) * period < 30.0
+
+
 def test_water_in_the_hull_weighs_and_sends_it_home(boats):
     vehicles, data = boats
     ((at, text),) = alarms(vehicles["ingress"])

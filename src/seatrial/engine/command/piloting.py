@@ -132,7 +132,8 @@ def guide(
     failsafes, health = guard(pilot, memory, progress, leg, believed, since, busy, t)
     # A mission that has to wait goes on where it was left.
     waits = guarding.off_mission(failsafes)
-    progress = jax.tree.map(partial(jnp.where, waits), memory.progress, progress)
+    stands = legs.wait(memory.progress, t, pilot.period)
+    progress = jax.tree.map(partial(jnp.where, waits), stands, progress)
     top = pilot.holds_station | (believed.position[2] < pilot.reach)
     leg = guarding.obey(failsafes, pilot.mission, leg, top)
     aim = passage.soft_aim(leg, charted) if pilot.soft else leg.end
