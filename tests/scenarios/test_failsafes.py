@@ -211,6 +211,39 @@ def test_a_battery_that_runs_low_sends_it_home(boats):
     assert ACTIONS[4] == "return"
 
 
+def test_an_empty_battery_turns_no_propeller():
+    """It came home at full thrust with a charge of zero. The hotel load stays: that is not told
+    by what moves."""
+    text = """
+kind: scenario
+name: empty
+duration: 60
+world: {name: bay, seabed: {depth: 30}}
+vehicles:
+  - vehicle: otter
+    feedback: truth
+    sensors:
+      - {type: shaft, name: left_rpm, rate: 10, channel: left}
+      - type: battery
+        name: battery
+        rate: 1
+        capacity: 4000.0
+        full_power: {left: 300.0, right: 300.0}
+    mission: [{do: goto, waypoints: [[300, 0]], speed: 2.0}]
+"""
+    run = st.run(load_text(text, st.Scenario))
+    charge = run.recording.sensor("otter", "battery")["charge"]
+    spent = float(charge.time.values[charge.values.ravel() <= 0.0][0])
+    assert 10.0 < spent < 25.0
+    own = run.dataset.isel(vehicle=0)
+    time, surge = own.time.values, own.velocity.values[:, 0]
+    assert surge[time < spent].max() > 1.5
+    assert np.abs(own.command.values[time > spent + 1.0]).max() > 1.0  # it knows of no such thing
+    turning = run.recording.sensor("otter", "left_rpm")["speed"]
+    assert np.abs(turning.values.ravel()[turning.time.values > spent + 5.0]).max() < 0.2  # a pulse
+    assert surge[-1] < 0.4
+
+
 def test_a_fence_is_not_crossed(boats):
     vehicles, data = boats
     assert alarms(vehicles["fence"])[0][1] == "failsafe fence: hold"
