@@ -275,3 +275,31 @@ vehicles:
     wrong = load_text(text.replace("pipeline: line", "pipeline: lien"), Scenario)
     with pytest.raises(SpecError, match=r"(?s)no pipeline `lien`.*did you mean `line`"):
         legs_of(wrong, wrong.vehicles[0], 0.3, holds=True)
+
+
+def test_a_task_without_a_place_stays_at_its_depth_where_it_names_none():
+    text = """
+kind: scenario
+name: depths
+duration: 1
+world: {name: basin, seabed: {depth: 30}}
+vehicles:
+  - vehicle: remus100
+    start: {position: [1, 2, 4]}
+    feedback: truth
+    sensors: []
+    mission:
+      - {do: velocity, surge: 1.5, duration: 9}
+      - {do: velocity, surge: 1.5, duration: 9, depth: 6}
+      - {do: hold}
+      - {do: hold, depth: 7}
+      - {do: hold, position: [3, 2], depth: 8}
+      - {do: hold, position: [3, 2]}
+      - {do: goto, waypoints: [[9, 2], [9, 9, 5]]}
+"""
+    scenario = load_text(text, Scenario)
+    found = legs_of(scenario, scenario.vehicles[0], 1.5, holds=False)
+    assert [leg.end[2] for leg in found] == [4, 6, 6, 7, 8, 0, 0, 5]
+    wrong = text.replace("{do: hold}", "{do: surface, depth: 3}")
+    with pytest.raises(SpecError, match="comes up to the surface: leave out `depth`"):
+        load_text(wrong, Scenario)

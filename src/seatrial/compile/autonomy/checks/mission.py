@@ -73,7 +73,7 @@ class _Check(MissionCase):
         if not self.dives:
             for leg in self.legs:
                 self._afloat(leg)
-                if leg.kind != VELOCITY and float(leg.end[2]) > self.vehicle.height:
+                if float(leg.end[2]) > self.vehicle.height:
                     raise SpecError(
                         self.of(
                             leg,
