@@ -303,6 +303,35 @@ def test_an_auv_that_does_not_know_where_it_is_comes_up_for_a_fix(auvs):
     assert deviation[frames[1]] < 2.5
 
 
+def test_an_auv_turns_round_within_its_fence_and_keeps_its_depth():
+    """It cannot stop where it is: it was 32 m outside, astern, and the failsafe came and went in
+    half seconds."""
+    text = """
+kind: scenario
+name: corner
+duration: 240
+world: {name: bay, current: {speed: 0.3, towards_deg: 45}, seabed: {depth: 40}}
+vehicles:
+  - name: auv
+    vehicle: remus100_mss
+    feedback: truth
+    sensors: []
+    start: {position: [40, 0, 2], speed: 1.5}
+    guidance: {fence: [[-30, -60], [120, -60], [120, 60], [-30, 60]]}
+    mission: [{do: velocity, surge: 1.5, duration: 200, depth: 5}]
+"""
+    run = st.run(load_text(text, st.Scenario))
+    told = alarms(run.summary.vehicles["auv"])
+    assert told[0][1] == "failsafe fence: hold"
+    assert np.diff([at for at, _ in told]).min() > 5.0
+    own = run.dataset.isel(vehicle=0)
+    north, east, depth = own.position.values.T
+    assert north.max() < 120.0
+    assert np.abs(east).max() < 60.0
+    assert own.velocity.values[:, 0].min() > 1.0
+    assert np.abs(depth[own.time.values > 40.0] - 5.0).max() < 0.3
+
+
 def test_an_auv_with_a_jammed_plane_says_so_before_it_is_aground(auvs):
     vehicles, data = auvs
     lost = vehicles["depth"]
