@@ -59,6 +59,7 @@ def state(action):
         centre=everywhere(PLACE)[:2],
         leg=jnp.zeros(COUNT, int),
         closest=jnp.zeros(COUNT),
+        patient=jnp.zeros(COUNT),
         heard=none,
         expected=none,
         doubt=none,

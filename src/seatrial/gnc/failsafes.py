@@ -140,6 +140,8 @@ class FailsafeState(NamedTuple):
     """(N,) that is getting shorter."""
     closest: jax.Array
     """(N,) distance to its end when it last got shorter, m."""
+    patient: jax.Array
+    """(N,) until when the clock of its progress stands still, s."""
     heard: jax.Array
     """(H, N) newest numbers of the sensors that are listened to."""
     expected: jax.Array
@@ -171,6 +173,7 @@ def begin(
         centre=position[:2],
         leg=jnp.full(count, -1, jnp.int32),
         closest=jnp.full(count, jnp.inf, dtype),
+        patient=jnp.zeros(count),
         heard=jnp.broadcast_to(failsafes.unheard, (len(failsafes.ears), count)).astype(dtype),
         expected=none,
         doubt=none,
@@ -286,10 +289,13 @@ def watch(
     if leg.altitude is not None:
         upright = jnp.where(jnp.isfinite(leg.altitude), 0.0, upright)
     distance = root(jnp.where(rises, 0.0, level) + upright)
-    fresh = off_mission(state) | (progress.leg != state.leg) | busy
+    fresh = (progress.leg != state.leg) | busy
     waits = leg.done | (leg.kind == VELOCITY) | jnp.isfinite(progress.arrived)
     waits |= rises & (distance < leg.acceptance)
     shorter = fresh | waits | (distance < state.closest - failsafes.step)
+    # Who was held up has the time that it takes to make good the way that it lost meanwhile.
+    lost = jnp.maximum(distance - state.closest, 0.0)
+    patient = jnp.where(off_mission(state), t + lost / leg.speed, state.patient)
     causes = {
         "position": deviation > failsafes.deviation,
         "fence": nothing
@@ -310,11 +316,13 @@ def watch(
     }
     cause = jnp.stack([causes[name] for name in FAILSAFES]) & (failsafes.action > 0)
     counts, on = _counted(state.counts, state.on, cause, failsafes.rise, failsafes.fall)
-    # What was off its mission has a new chance to make way, except where this is why it is off.
+    # Progress is forgotten at once, except where its lack is why a vehicle is off its mission.
     last = FAILSAFES.index("progress")
+    stands = off_mission(state) | (t < patient)
     restarts = shorter & ~(state.on[last] & off_mission(state))
-    counts = counts.at[last].set(jnp.where(restarts, 0.0, counts[last]))
-    on = on.at[last].set(on[last] & ~restarts)
+    count = jnp.where(stands, state.counts[last], counts[last])
+    counts = counts.at[last].set(jnp.where(restarts, 0.0, count))
+    on = on.at[last].set(jnp.where(stands, state.on[last], on[last]) & ~restarts)
     action = jnp.max(jnp.where(on, failsafes.action, 0), axis=0)
     after = state._replace(
         counts=counts,
@@ -322,6 +330,7 @@ def watch(
         action=action.astype(jnp.int32),
         leg=progress.leg,
         closest=jnp.where(shorter, distance, state.closest).astype(state.closest.dtype),
+        patient=patient.astype(state.patient.dtype),
     )
     stays = off_mission(after)
     centre = state.centre
