@@ -150,6 +150,8 @@ def test_who_is_to_stay_or_return_and_does_not_know_where_it_is_asks_for_its_dep
         "return",
     ]
     assert not failsafe_actions.adrift(here._replace(on=~lost)).any()
+    at_fence = lost.at[FAILSAFES.index("fence")].set(True)
+    assert not failsafe_actions.adrift(here._replace(on=at_fence)).any()
     asked = Setpoint(
         *(jnp.ones(shape) for shape in 2 * [(3, COUNT), (COUNT,), (COUNT,)] + [(COUNT,)])
     )

@@ -18,10 +18,12 @@ def adrift(state: FailsafeState) -> jax.Array:
     """(N,) whether it is to stay or return, and does not know where it is.
 
     To steer by an estimate that drifts moves the vehicle as far as the estimate; one that lets
-    itself drift goes with current and wind only.
+    itself drift goes with current and wind only. At its fence it had better steer, and is sure to
+    95 % that it is within.
     """
     asked = (state.action == CODE["hold"]) | (state.action == CODE["return"])
-    return asked & state.on[FAILSAFES.index("position")]
+    on = {name: state.on[FAILSAFES.index(name)] for name in ("position", "fence")}
+    return asked & on["position"] & ~on["fence"]
 
 
 def obey(
