@@ -1,15 +1,21 @@
 """What each action of a failsafe makes of a leg, and when failsafes come and go."""
 
+from functools import partial
+from types import SimpleNamespace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from seatrial.engine.command import passage
+from seatrial.gnc import failsafe_actions
 from seatrial.gnc import failsafes as guarding
 from seatrial.gnc.failsafes import CODE, FailsafeState, Monitors
+from seatrial.gnc.guidance import circling
+from seatrial.gnc.guidance.circling import Circle
 from seatrial.gnc.mission import DOCK, HOLD, SURFACE, TRACK, Mission, begin, leg_of
-from seatrial.gnc.types import Setpoint
+from seatrial.gnc.types import Estimate, Setpoint
 from seatrial.signals import FAILSAFES
 
 ACTIONS = ("none", "warn", "slow", "hold", "return", "surface", "surface", "abort")
@@ -50,8 +56,10 @@ def state(action):
         on=none,
         action=jnp.asarray([CODE[word] for word in action]),
         place=everywhere(PLACE),
+        centre=everywhere(PLACE)[:2],
         leg=jnp.zeros(COUNT, int),
         closest=jnp.zeros(COUNT),
+        patient=jnp.zeros(COUNT),
         heard=none,
         expected=none,
         doubt=none,
@@ -62,10 +70,20 @@ def state(action):
     )
 
 
-@jax.jit
-def obeyed(state, mission, top):
+def sailing(north, east, velocity):
+    """Where eight vehicles believe to be, with these velocities over ground, heading north."""
+    none = jnp.zeros((3, COUNT))
+    moving = jnp.zeros((6, COUNT)).at[:2].set(jnp.asarray(velocity)[:, None])
+    attitude = jnp.zeros((4, COUNT)).at[0].set(1.0)
+    return Estimate(none.at[0].set(north).at[1].set(east), attitude, moving, none)
+
+
+@partial(jax.jit, static_argnums=3)
+def obeyed(state, mission, top, circle=None):
     leg = leg_of(mission, begin(mission).leg)
-    return leg, guarding.obey(state, mission, leg, top)
+    failsafes = SimpleNamespace(circle=None if circle is None else Circle(*circle))
+    believed = sailing(30.0, 0.0, (1.5, 0.0))
+    return leg, failsafe_actions.obey(failsafes, state, mission, leg, believed, top)
 
 
 def test_each_action_is_another_leg_and_a_warning_is_none():
@@ -82,15 +100,58 @@ def test_each_action_is_another_leg_and_a_warning_is_none():
         np.testing.assert_array_equal(part[..., :2], before[..., :2])
 
 
+def test_who_cannot_stop_is_led_round_a_circle_that_it_is_on_already():
+    """It heads north at the western end of a circle of 20 m, clockwise."""
+    here = state(ACTIONS)._replace(centre=jnp.asarray([[30.0], [20.0]]) + jnp.zeros((2, COUNT)))
+    _, found = obeyed(here, mission(), jnp.zeros(COUNT, bool), (20.0, 0.0, 0.5))
+    assert found.kind.tolist() == [TRACK, TRACK, TRACK, TRACK, DOCK, SURFACE, SURFACE, DOCK]
+    np.testing.assert_allclose(found.start[:, 3], (30.0, 0.0, PLACE[2]), atol=1e-5)
+    np.testing.assert_allclose(found.end[:, 3], (50.0, 0.0, PLACE[2]), atol=1e-5)
+    assert not found.last[3]
+    assert found.last[4:].all()
+
+
+def test_a_craft_that_cannot_stop_is_turned_away_where_its_circle_still_fits():
+    """Of 20 m, with 2 s until it turns, at 1.5 m/s towards a side of its fence, along it, away
+    from it, and into a corner."""
+    circle = Circle(20.0, 2.0, 0.5)
+    fence = jnp.asarray([[-300.0, -300.0], [0.0, -300.0], [0.0, 300.0], [-300.0, 300.0]])
+    failsafes = SimpleNamespace(circle=circle, slack=1.0)
+    leaving = jax.jit(
+        lambda believed, on: guarding._leaving(failsafes, fence, believed, jnp.zeros(COUNT), on)
+    )
+    rows = [
+        ((-24.1, 0.0), (1.5, 0.0), False),
+        ((-23.9, 0.0), (1.5, 0.0), True),
+        ((-2.0, 0.0), (0.0, 1.5), False),
+        ((-0.5, 0.0), (0.0, 1.5), True),
+        ((-2.0, 0.0), (-1.5, 0.0), False),
+        # 1 + 2 · 1.5 / √2 + 20 (1 + 1/√2) from both sides
+        ((-37.4, 262.6), (1.06066, 1.06066), False),
+        ((-37.2, 262.8), (1.06066, 1.06066), True),
+    ]
+    for place, velocity, expected in rows:
+        found = leaving(sailing(*place, velocity), jnp.asarray(False))
+        assert bool(found[0]) == expected, (place, velocity)
+    # Once turned away it needs a quarter of the radius more, whichever way it goes.
+    for north, expected in ((-28.9, True), (-29.1, False)):
+        found = leaving(sailing(north, 0.0, (1.5, 0.0)), jnp.asarray(True))
+        assert bool(found[0]) == expected
+    middle = circling.beside(circle, fence, sailing(-40.0, 270.0, (1.5, 0.0)))
+    np.testing.assert_allclose(middle[:, 0], (-37.0, 250.0), atol=1e-4)  # to port: a side is near
+
+
 def test_who_is_to_stay_or_return_and_does_not_know_where_it_is_asks_for_its_depth_alone():
     here = state(ACTIONS)
     lost = jnp.zeros((len(FAILSAFES), COUNT), bool).at[FAILSAFES.index("position")].set(True)
-    found = guarding.adrift(here._replace(on=lost))
+    found = failsafe_actions.adrift(here._replace(on=lost))
     assert [word for word, drifts in zip(ACTIONS, found, strict=True) if drifts] == [
         "hold",
         "return",
     ]
-    assert not guarding.adrift(here._replace(on=~lost)).any()
+    assert not failsafe_actions.adrift(here._replace(on=~lost)).any()
+    at_fence = lost.at[FAILSAFES.index("fence")].set(True)
+    assert not failsafe_actions.adrift(here._replace(on=at_fence)).any()
     asked = Setpoint(
         *(jnp.ones(shape) for shape in 2 * [(3, COUNT), (COUNT,), (COUNT,)] + [(COUNT,)])
     )

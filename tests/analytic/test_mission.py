@@ -145,6 +145,26 @@ def test_a_leg_is_given_up_when_its_time_is_over():
     assert float(progress.began[0]) == 30.0
 
 
+def test_the_clocks_of_a_leg_stand_still_while_its_mission_waits():
+    """Of two: one has 10 s at its station, waits 40 s while it is led away, and is back 5 s later;
+    the other has no station and 30 s in all."""
+    rows = [(legs.HOLD, A, A, {"dwell": 25.0}), (legs.HOLD, B, B, {"timeout": 30.0})]
+    mission = make_mission(rows, vehicles=2)
+    progress = legs.begin(mission)._replace(leg=jnp.asarray([0, 1]))
+    away, ended = (5.0, 5.0, 0.0), {}
+    follow, wait = jax.jit(legs.follow), jax.jit(legs.wait, static_argnums=2)
+    for t in range(100):
+        if 10 <= t < 50:
+            progress = wait(progress, jnp.float64(t), 1.0)
+            continue
+        at = believed(A if t < 10 or t >= 55 else away, away)
+        progress, _ = follow(mission, progress, at, jnp.float64(t))
+        for i in range(2):
+            if outcome_of(progress, i, i) != "pending":
+                ended.setdefault(outcome_of(progress, i, i), t)
+    assert ended == {"timed out": 70, "held": 55 + 15}
+
+
 @pytest.mark.parametrize(
     ("quantity", "threshold", "side", "estimate"),
     [
@@ -255,3 +275,31 @@ vehicles:
     wrong = load_text(text.replace("pipeline: line", "pipeline: lien"), Scenario)
     with pytest.raises(SpecError, match=r"(?s)no pipeline `lien`.*did you mean `line`"):
         legs_of(wrong, wrong.vehicles[0], 0.3, holds=True)
+
+
+def test_a_task_without_a_place_stays_at_its_depth_where_it_names_none():
+    text = """
+kind: scenario
+name: depths
+duration: 1
+world: {name: basin, seabed: {depth: 30}}
+vehicles:
+  - vehicle: remus100
+    start: {position: [1, 2, 4]}
+    feedback: truth
+    sensors: []
+    mission:
+      - {do: velocity, surge: 1.5, duration: 9}
+      - {do: velocity, surge: 1.5, duration: 9, depth: 6}
+      - {do: hold}
+      - {do: hold, depth: 7}
+      - {do: hold, position: [3, 2], depth: 8}
+      - {do: hold, position: [3, 2]}
+      - {do: goto, waypoints: [[9, 2], [9, 9, 5]]}
+"""
+    scenario = load_text(text, Scenario)
+    found = legs_of(scenario, scenario.vehicles[0], 1.5, holds=False)
+    assert [leg.end[2] for leg in found] == [4, 6, 6, 7, 8, 0, 0, 5]
+    wrong = text.replace("{do: hold}", "{do: surface, depth: 3}")
+    with pytest.raises(SpecError, match="comes up to the surface: leave out `depth`"):
+        load_text(wrong, Scenario)

@@ -185,6 +185,39 @@ def test_a_battery_that_runs_low_sends_it_home(boats):
     assert ACTIONS[4] == "return"
 
 
+def test_an_empty_battery_turns_no_propeller():
+    """It came home at full thrust with a charge of zero. The hotel load stays: that is not told
+    by what moves."""
+    text = """
+kind: scenario
+name: empty
+duration: 60
+world: {name: bay, seabed: {depth: 30}}
+vehicles:
+  - vehicle: otter
+    feedback: truth
+    sensors:
+      - {type: shaft, name: left_rpm, rate: 10, channel: left}
+      - type: battery
+        name: battery
+        rate: 1
+        capacity: 4000.0
+        full_power: {left: 300.0, right: 300.0}
+    mission: [{do: goto, waypoints: [[300, 0]], speed: 2.0}]
+"""
+    run = st.run(load_text(text, st.Scenario))
+    charge = run.recording.sensor("otter", "battery")["charge"]
+    spent = float(charge.time.values[charge.values.ravel() <= 0.0][0])
+    assert 10.0 < spent < 25.0
+    own = run.dataset.isel(vehicle=0)
+    time, surge = own.time.values, own.velocity.values[:, 0]
+    assert surge[time < spent].max() > 1.5
+    assert np.abs(own.command.values[time > spent + 1.0]).max() > 1.0  # it knows of no such thing
+    turning = run.recording.sensor("otter", "left_rpm")["speed"]
+    assert np.abs(turning.values.ravel()[turning.time.values > spent + 5.0]).max() < 0.2  # a pulse
+    assert surge[-1] < 0.4
+
+
 def test_a_fence_is_not_crossed(boats):
     vehicles, data = boats
     assert alarms(vehicles["fence"])[0][1] == "failsafe fence: hold"
@@ -242,6 +275,35 @@ def test_an_auv_that_does_not_know_where_it_is_comes_up_for_a_fix(auvs):
     assert own.depth.values[: frames[0]].min() > 9.0
     assert own.depth.values[frames[0] : frames[1]].min() < 0.5
     assert deviation[frames[1]] < 2.5
+
+
+def test_an_auv_turns_round_within_its_fence_and_keeps_its_depth():
+    """It cannot stop where it is: it was 32 m outside, astern, and the failsafe came and went in
+    half seconds."""
+    text = """
+kind: scenario
+name: corner
+duration: 240
+world: {name: bay, current: {speed: 0.3, towards_deg: 45}, seabed: {depth: 40}}
+vehicles:
+  - name: auv
+    vehicle: remus100_mss
+    feedback: truth
+    sensors: []
+    start: {position: [40, 0, 2], speed: 1.5}
+    guidance: {fence: [[-30, -60], [120, -60], [120, 60], [-30, 60]]}
+    mission: [{do: velocity, surge: 1.5, duration: 200, depth: 5}]
+"""
+    run = st.run(load_text(text, st.Scenario))
+    told = alarms(run.summary.vehicles["auv"])
+    assert told[0][1] == "failsafe fence: hold"
+    assert np.diff([at for at, _ in told]).min() > 5.0
+    own = run.dataset.isel(vehicle=0)
+    north, east, depth = own.position.values.T
+    assert north.max() < 120.0
+    assert np.abs(east).max() < 60.0
+    assert own.velocity.values[:, 0].min() > 1.0
+    assert np.abs(depth[own.time.values > 40.0] - 5.0).max() < 0.3
 
 
 def test_an_auv_with_a_jammed_plane_says_so_before_it_is_aground(auvs):

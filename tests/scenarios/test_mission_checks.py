@@ -105,6 +105,10 @@ REFUSED = {
         {"task": "{do: goto, waypoints: [[50, 0, 7]]}"},
         r"goto 1` lies at 7 m, and otter floats",
     ),
+    "a depth at which a boat is to keep its speed": (
+        {"task": "{do: velocity, surge: 1, depth: 5, duration: 9}"},
+        r"velocity 1` lies at 5 m, and otter floats",
+    ),
     "a boat that is to go sideways": (
         {"task": "{do: velocity, sway: 0.5, duration: 10}"},
         r"asks for 0.5 m/s to the side.*otter cannot move sideways",

@@ -2,7 +2,7 @@
 
 Each has a count between 0 and 1 that rises while its cause is there and falls while it is not. It
 is on from the time the count is full until it is empty. The gravest action of those that are on is
-done: the leg that guidance follows is exchanged for another, and the autopilot is none the wiser.
+done: `failsafe_actions` says how.
 """
 
 from typing import NamedTuple
@@ -10,8 +10,10 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
+from seatrial.gnc.guidance import circling
+from seatrial.gnc.guidance.circling import Circle
 from seatrial.gnc.guidance.fence import signed_distance
-from seatrial.gnc.mission import DOCK, HOLD, SURFACE, VELOCITY, Leg, Mission, Progress
+from seatrial.gnc.mission import SURFACE, VELOCITY, Leg, Mission, Progress
 from seatrial.gnc.types import Estimate
 from seatrial.pytree import batched, pytree, static
 from seatrial.signals import ACTIONS, FAILSAFES
@@ -22,15 +24,15 @@ from seatrial.spatial.vectors import vec3
 SURE = 2.0
 """Standard deviations by which a fence is drawn in: 95 % of a normal error."""
 
-SLOW = 0.5
-"""Share of the speed at which a slowed vehicle goes on."""
-
 WEAKEST = 0.1
 """Share of its wrench that a weak effector is left with at least: one that is never asked could not
 be found well again."""
 
 TELLING = 0.75
 """Share of what is missing, squared, that a single weak effector must tell."""
+
+FREE = 0.25
+"""Of the radius of its circle, by which it must be farther within a fence before it goes on."""
 
 LEAK_DELAY = 1.0
 """From the first water to the report of the leak detector, s."""
@@ -104,6 +106,8 @@ class Failsafes:
     """Deceleration with which it can stop, m/s²."""
     slack: jax.Array
     """How far it drifts off a station before it comes back, m."""
+    circle: Circle | None
+    """On which it stays where it is; None for those that can stop."""
     unheard: jax.Array
     """(H, 1) what is assumed of the sensors before they are heard."""
     monitors: Monitors | None
@@ -130,10 +134,14 @@ class FailsafeState(NamedTuple):
     """(N,) that is done."""
     place: jax.Array
     """(3, N) where the vehicle was before an action took it off its mission."""
+    centre: jax.Array
+    """(2, N) of the circle that it could turn onto there."""
     leg: jax.Array
     """(N,) that is getting shorter."""
     closest: jax.Array
     """(N,) distance to its end when it last got shorter, m."""
+    patient: jax.Array
+    """(N,) until when the clock of its progress stands still, s."""
     heard: jax.Array
     """(H, N) newest numbers of the sensors that are listened to."""
     expected: jax.Array
@@ -162,8 +170,10 @@ def begin(
         on=jnp.zeros((kinds, count), bool),
         action=jnp.zeros(count, jnp.int32),
         place=position,
+        centre=position[:2],
         leg=jnp.full(count, -1, jnp.int32),
         closest=jnp.full(count, jnp.inf, dtype),
+        patient=jnp.zeros(count),
         heard=jnp.broadcast_to(failsafes.unheard, (len(failsafes.ears), count)).astype(dtype),
         expected=none,
         doubt=none,
@@ -177,16 +187,6 @@ def begin(
 def off_mission(state: FailsafeState) -> jax.Array:
     """(N,) whether the action takes the vehicle off its mission."""
     return state.action >= CODE["hold"]
-
-
-def adrift(state: FailsafeState) -> jax.Array:
-    """(N,) whether it is to stay or return, and does not know where it is.
-
-    To steer by an estimate that drifts moves the vehicle as far as the estimate; one that lets
-    itself drift goes with current and wind only.
-    """
-    asked = (state.action == CODE["hold"]) | (state.action == CODE["return"])
-    return asked & state.on[FAILSAFES.index("position")]
 
 
 def compare(
@@ -289,13 +289,18 @@ def watch(
     if leg.altitude is not None:
         upright = jnp.where(jnp.isfinite(leg.altitude), 0.0, upright)
     distance = root(jnp.where(rises, 0.0, level) + upright)
-    fresh = off_mission(state) | (progress.leg != state.leg) | busy
+    fresh = (progress.leg != state.leg) | busy
     waits = leg.done | (leg.kind == VELOCITY) | jnp.isfinite(progress.arrived)
     waits |= rises & (distance < leg.acceptance)
     shorter = fresh | waits | (distance < state.closest - failsafes.step)
+    # Who was held up has the time that it takes to make good the way that it lost meanwhile.
+    lost = jnp.maximum(distance - state.closest, 0.0)
+    patient = jnp.where(off_mission(state), t + lost / leg.speed, state.patient)
     causes = {
         "position": deviation > failsafes.deviation,
-        "fence": nothing if fence is None else _leaving(failsafes, fence, believed, deviation),
+        "fence": nothing
+        if fence is None
+        else _leaving(failsafes, fence, believed, deviation, state.on[FAILSAFES.index("fence")]),
         "link": t >= _onset(since, failsafes.link, nothing),
         "battery": nothing
         if failsafes.battery < 0
@@ -311,11 +316,13 @@ def watch(
     }
     cause = jnp.stack([causes[name] for name in FAILSAFES]) & (failsafes.action > 0)
     counts, on = _counted(state.counts, state.on, cause, failsafes.rise, failsafes.fall)
-    # What was off its mission has a new chance to make way, except where this is why it is off.
+    # Progress is forgotten at once, except where its lack is why a vehicle is off its mission.
     last = FAILSAFES.index("progress")
+    stands = off_mission(state) | (t < patient)
     restarts = shorter & ~(state.on[last] & off_mission(state))
-    counts = counts.at[last].set(jnp.where(restarts, 0.0, counts[last]))
-    on = on.at[last].set(on[last] & ~restarts)
+    count = jnp.where(stands, state.counts[last], counts[last])
+    counts = counts.at[last].set(jnp.where(restarts, 0.0, count))
+    on = on.at[last].set(jnp.where(stands, state.on[last], on[last]) & ~restarts)
     action = jnp.max(jnp.where(on, failsafes.action, 0), axis=0)
     after = state._replace(
         counts=counts,
@@ -323,8 +330,16 @@ def watch(
         action=action.astype(jnp.int32),
         leg=progress.leg,
         closest=jnp.where(shorter, distance, state.closest).astype(state.closest.dtype),
+        patient=patient.astype(state.patient.dtype),
     )
-    return after._replace(place=jnp.where(off_mission(after), state.place, believed.position))
+    stays = off_mission(after)
+    centre = state.centre
+    if failsafes.circle is not None:
+        centre = circling.beside(failsafes.circle, fence, believed).astype(centre.dtype)
+    return after._replace(
+        place=jnp.where(stays, state.place, believed.position),
+        centre=jnp.where(stays, state.centre, centre),
+    )
 
 
 def _onset(since: jax.Array | None, rows: tuple[int, ...], nothing: jax.Array) -> jax.Array:
@@ -343,36 +358,18 @@ def _counted(
 
 
 def _leaving(
-    failsafes: Failsafes, fence: jax.Array, believed: Estimate, deviation: jax.Array
+    failsafes: Failsafes, fence: jax.Array, believed: Estimate, deviation: jax.Array, on: jax.Array
 ) -> jax.Array:
-    """Whether the place at which it could come to rest may lie outside: x + v |v| / 2a."""
+    """Whether the place at which it could come to rest, x + v |v| / 2a, or the circle on which it
+    could turn away may lie outside. Who had to turn away needs more room before it goes on."""
+    margin = failsafes.slack + SURE * deviation
+    leaving: jax.Array
+    if failsafes.circle is not None:
+        ahead, beside = circling.room(failsafes.circle, fence, believed)
+        leaving = (ahead < margin) & (beside < margin)
+        return leaving | (on & (beside < margin + FREE * failsafes.circle.radius))
     north, east, _ = rotation(believed.attitude).to_world(vec3(believed.velocity))
     reach = 0.5 * root(north * north + east * east) / failsafes.braking
     at_rest = believed.position[:2] + reach * jnp.stack([north, east])
-    leaving: jax.Array = signed_distance(fence, at_rest) < failsafes.slack + SURE * deviation
+    leaving = signed_distance(fence, at_rest) < margin
     return leaving
-
-
-def obey(state: FailsafeState, mission: Mission, leg: Leg, top: jax.Array) -> Leg:
-    """The leg to follow: that of the mission, slower, or a station in its place.
-
-    `top` (N,) tells whether a vehicle that is to surface has no way left to go up.
-    """
-    action = state.action
-    surfaces, returns = action == CODE["surface"], action == CODE["return"]
-    away = off_mission(state)
-    end = jnp.where(returns, mission.start[0], state.place)
-    end = end.at[2].set(jnp.where(surfaces, 0.0, end[2]))
-    # A berth is approached no faster than the leg says; a station would be at any speed.
-    kind = jnp.where(surfaces, jnp.where(top, HOLD, SURFACE), DOCK)
-    return leg._replace(
-        kind=jnp.where(away, kind, leg.kind),
-        start=jnp.where(away, state.place, leg.start),
-        end=jnp.where(away, end, leg.end),
-        following=jnp.where(away, end, leg.following),
-        speed=jnp.where(action == CODE["slow"], SLOW * leg.speed, leg.speed),
-        heading=jnp.where(away, jnp.nan, leg.heading),
-        last=leg.last | away,
-        done=leg.done & ~away,
-        altitude=None if leg.altitude is None else jnp.where(away, jnp.nan, leg.altitude),
-    )

@@ -79,7 +79,9 @@ class Progress(NamedTuple):
     began: jax.Array
     """(N,) when it began, s."""
     arrived: jax.Array
-    """(N,) when its station was reached first, s; infinite before."""
+    """(N,) when its station was reached first, or again after a wait, s; infinite before."""
+    stayed: jax.Array
+    """(N,) how long the station was held, or the velocity kept, before it had to wait, s."""
     outcome: jax.Array
     """(K, N) codes of `OUTCOMES`."""
 
@@ -113,6 +115,7 @@ def begin(mission: Mission) -> Progress:
         leg=jnp.zeros(vehicles, jnp.int32),
         began=jnp.zeros(vehicles),
         arrived=jnp.full(vehicles, jnp.inf),
+        stayed=jnp.zeros(vehicles),
         outcome=jnp.zeros((legs, vehicles), jnp.int32),
     )
 
@@ -145,7 +148,8 @@ def follow(
     # A leg of no length has no end to come abeam of: it is passed where it begins.
     beyond = (jnp.sum(away * along, axis=0) > 0.0) | jnp.all(along == 0.0, axis=0)
     passed = is_track & ~inside & beyond
-    held = ~is_track & ~astray & (t - arrived >= _pick(mission.dwell, progress.leg))
+    stayed = progress.stayed + t - arrived
+    held = ~is_track & ~astray & (stayed >= _pick(mission.dwell, progress.leg))
     late = t - progress.began >= _pick(mission.timeout, progress.leg)
     met = _condition_holds(mission, progress.leg, estimate, euler, t)
     outcome = jnp.select(
@@ -158,10 +162,24 @@ def follow(
         leg=progress.leg + ended.astype(jnp.int32),
         began=jnp.where(ended, t, progress.began),
         arrived=jnp.where(ended, jnp.inf, arrived),
+        stayed=jnp.where(ended, 0.0, progress.stayed),
         outcome=outcomes.astype(jnp.int32),
     )
     leg = leg_of(mission, after.leg)
     return after, leg._replace(done=after.leg >= mission.count)
+
+
+def wait(progress: Progress, t: jax.Array, period: float) -> Progress:
+    """Stand still for a control period that begins at `t`, and the clocks of the leg with it.
+
+    Who was at its station may be led away meanwhile: its stay goes on when it is back there.
+    """
+    there = jnp.isfinite(progress.arrived)
+    return progress._replace(
+        began=progress.began + period,
+        arrived=jnp.full_like(progress.arrived, jnp.inf),
+        stayed=progress.stayed + jnp.where(there, t - progress.arrived, 0.0),
+    )
 
 
 def _condition_holds(

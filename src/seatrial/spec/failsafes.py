@@ -15,12 +15,13 @@ class _Watched(Spec):
     """What every failsafe shares."""
 
     action: Action | None = None
-    """What is done while it lasts. `warn`: an event only. `slow`: at half the speed. `hold`: stay
-    where it began. `return`: go to the start and stay. `surface`: come up and stay. `abort`: stop
-    all actuators. From `hold` on the mission waits; of several actions the last in this list is
-    done. When left out: `return` for a lost link, a low battery and, on the surface, water in the
-    hull; `hold` at the fence and, on the surface, for an uncertain position; `abort` for a capsize;
-    `warn` for actuators and progress; `surface` else."""
+    """What is done while it lasts. `warn`: an event only. `slow`: at half the speed. `hold`:
+    stay where it began, or go round there if it cannot stop. `return`: go to the start and
+    stay. `surface`: come up and stay. `abort`: stop all actuators. From `hold` on the mission
+    waits; of several actions the last in this list is done. When left out: `return` for a lost
+    link, a low battery and, on the surface, water in the hull; `hold` at the fence and, on the
+    surface, for an uncertain position; `abort` for a capsize; `warn` for actuators and
+    progress; `surface` else."""
 
 
 class Failsafe(_Watched):
@@ -111,7 +112,7 @@ class Failsafes(Spec):
     """Uncertain position."""
     fence: Failsafe | None = Failsafe()
     """The fence of its guidance: within twice the standard deviation of the position, and the
-    distance in which it stops, of leaving it."""
+    distance in which it stops or turns away, of leaving it."""
     link: LinkFailsafe | None = LinkFailsafe()
     """Lost link."""
     battery: BatteryFailsafe | None = BatteryFailsafe()

@@ -60,8 +60,9 @@ class Task(Spec):
     """After which a leg is given up and the next one begins; never when left out."""
     until: Until | None = None
     """A condition that ends each of its legs; the next one begins."""
-    depth: Metres = 0.0
-    """Of the waypoints that name none."""
+    depth: Metres | None = None
+    """Of the places that name none, 0 when left out; a task without a place stays then at the depth
+    of the one before."""
     altitude: Annotated[Metres, Field(gt=0, le=1000)] | None = None
     """Over the bottom, to be kept in place of a depth, by the vehicle's DVL or altimeter; `depth`
     is then where it goes while it has not heard the bottom yet."""
@@ -211,6 +212,12 @@ class Surface(Task):
 
     do: Literal["surface"]
     """Selects this task."""
+
+    @model_validator(mode="after")
+    def _to_the_surface(self) -> Self:
+        if self.depth:
+            raise ValueError("`surface` comes up to the surface: leave out `depth`")
+        return self
 
 
 class Dock(Task):

@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from seatrial.compile.autonomy.obstacles import turning_of
 from seatrial.compile.sensors.fitting import FittedOut
 from seatrial.compile.swarm import Member
 from seatrial.compile.vehicles.actuators import expand
@@ -15,6 +17,7 @@ from seatrial.faults import drive_of
 from seatrial.gnc.allocation.effectors import Effectors
 from seatrial.gnc.control.loops import FeedForward
 from seatrial.gnc.failsafes import CODE, Answer, Failsafes, Monitors
+from seatrial.gnc.guidance.circling import Circle
 from seatrial.pytree import constant
 from seatrial.signals import FAILSAFES
 from seatrial.spec import failsafes as spec
@@ -62,6 +65,13 @@ UNANSWERED, LISTENING = 0.35, 30.0
 it is averaged, s. In sea state 4 with gusts an Otter and a REMUS miss up to 0.15 of it, with half a
 thruster or a stuck rudder about 0.6."""
 
+ROOM = 1.3
+"""Radius of the circle on which a craft stays that cannot stop, over that of its tightest turn: a
+current carries it on while it turns."""
+
+STRAYS = 0.25
+"""Of that radius, how far it strays off its circle."""
+
 PATIENCE, PATIENT_LENGTHS = 120.0, 40.0
 """For a leg that does not get shorter, s and in times that it takes for a length."""
 
@@ -73,10 +83,12 @@ def build_failsafes(
     effectors: Effectors,
     tuning: "Tuning",
     deepest: Sequence[float],
+    slowest: float,
     period: float,
     dtype: DType,
 ) -> Failsafes:
-    """Of vehicles of one kind; `deepest` is the deepest place of each one's mission, m."""
+    """Of vehicles of one kind; `deepest` is the deepest place of each one's mission, m, `slowest`
+    the least speed of their legs, m/s."""
     first = members[0].participant
     described, length = first.failsafes, first.vehicle.length
     battery, altimeter = _place(first, "battery"), _place(first, "dvl", "altimeter")
@@ -108,7 +120,8 @@ def build_failsafes(
         ),
         step=constant(0.5 * length, dtype),
         braking=constant(braking_of(first, tuning), dtype),
-        slack=constant(slack_of(first, tuning), dtype),
+        slack=constant(slack_of(first, tuning, slowest), dtype),
+        circle=_circle(tuning, slowest, dtype),
         unheard=column([before for _, _, before in heard]),
         monitors=_monitors(first, vehicle, effectors, measured, period, dtype),
         answer=_answer(tuning, period, dtype),
@@ -159,9 +172,13 @@ def _after(
     return described.after or 0.0
 
 
-def slack_of(participant: Participant, tuning: "Tuning") -> float:
-    """How far it drifts off a station before it comes back, m; nothing for those that hold it."""
-    return 0.0 if "position" in tuning.autopilot.follows else participant.vehicle.length
+def slack_of(participant: Participant, tuning: "Tuning", slowest: float) -> float:
+    """How far it drifts off a station before it comes back, or off its circle, m; nothing for
+    those that hold it."""
+    if "position" in tuning.autopilot.follows:
+        return 0.0
+    turns = turning_away(tuning, slowest)
+    return max(participant.vehicle.length, 0.0 if turns is None else STRAYS * turns.radius)
 
 
 def braking_of(participant: Participant, tuning: "Tuning") -> float:
@@ -171,6 +188,44 @@ def braking_of(participant: Participant, tuning: "Tuning") -> float:
         return participant.guidance.deceleration
     limits = np.asarray(surge.acceleration_limit, np.float64)
     return float(np.interp(tuning.trim.speed, np.asarray(tuning.autopilot.speeds), limits))
+
+
+@dataclass(frozen=True)
+class TurningAway:
+    """How a craft turns away that needs way on to be steered."""
+
+    radius: float
+    """m."""
+    lag: float
+    """s."""
+    least: float
+    """Speed that it needs, m/s."""
+
+
+def turning_away(tuning: "Tuning", slowest: float) -> TurningAway | None:
+    """At the slowest of the speeds of its legs; None for those that turn on the spot."""
+    autopilot = tuning.autopilot
+    least = float(np.asarray(autopilot.speeds)[0])
+    if least <= 0.0 or autopilot.heading is None:
+        return None
+    speed = max(slowest, least)
+    turning = turning_of(autopilot, speed)
+    return TurningAway(ROOM * speed / turning.rate, turning.lag, least)
+
+
+def room_ahead(participant: Participant, tuning: "Tuning", slowest: float, speed: float) -> float:
+    """From a fence that it heads for at a speed, within which it is turned away, m."""
+    slack, turns = slack_of(participant, tuning, slowest), turning_away(tuning, slowest)
+    if turns is None:
+        return slack + speed**2 / (2.0 * braking_of(participant, tuning))
+    return slack + turns.lag * speed + turns.radius
+
+
+def _circle(tuning: "Tuning", slowest: float, dtype: DType) -> Circle | None:
+    turns = turning_away(tuning, slowest)
+    if turns is None:
+        return None
+    return Circle(*(constant(number, dtype) for number in (turns.radius, turns.lag, turns.least)))
 
 
 def _place(participant: Participant, *types: str) -> int:

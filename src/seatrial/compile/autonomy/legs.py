@@ -75,7 +75,7 @@ def legs_of(scenario: Scenario, participant: Participant, speed: float, holds: b
                 Leg(
                     f"velocity {number + 1}",
                     runtime.VELOCITY,
-                    last,
+                    _at_depth(last, task.depth),
                     dwell=task.duration,
                     velocity=asked,
                     **common,
@@ -125,21 +125,22 @@ def _condition(until: spec.Until | None) -> dict[str, Any]:
 def _points(
     task: spec.Goto | spec.Survey | spec.ExpandingSquare | spec.Loiter, datum: tuple[float, float]
 ) -> Array:
+    depth = task.depth or 0.0
     if isinstance(task, spec.Survey):
         corners = np.array([corner[:2] for corner in task.area])
-        return patterns.survey(corners, task.spacing, task.heading, task.depth)
+        return patterns.survey(corners, task.spacing, task.heading, depth)
     if isinstance(task, spec.ExpandingSquare):
         return patterns.expanding_square(
-            task.centre[:2], task.spacing, task.legs, task.heading, task.depth
+            task.centre[:2], task.spacing, task.legs, task.heading, depth
         )
     if isinstance(task, spec.Loiter):
         return patterns.loiter(
-            task.centre[:2], task.radius, task.turns, clockwise=task.clockwise, depth=task.depth
+            task.centre[:2], task.radius, task.turns, clockwise=task.clockwise, depth=depth
         )
     if task.places:
-        depths = np.full(len(task.places), task.depth)
+        depths = np.full(len(task.places), depth)
         return patterns.from_latitude_longitude(np.column_stack([task.places, depths]), datum)
-    return np.array([_point(waypoint, task.depth) for waypoint in task.waypoints])
+    return np.array([_point(waypoint, depth) for waypoint in task.waypoints])
 
 
 def _along(
@@ -168,7 +169,8 @@ def _along(
         line = np.array([corner[:2] for corner in task.chart])
     if np.linalg.norm(line[-1] - start[:2]) < np.linalg.norm(line[0] - start[:2]):
         line = line[::-1]
-    return np.column_stack([patterns.beside(line, task.offset), np.full(len(line), task.depth)])
+    depths = np.full(len(line), task.depth or 0.0)
+    return np.column_stack([patterns.beside(line, task.offset), depths])
 
 
 def _smoothed(task: spec.Goto, points: Array, length: float) -> Array:
@@ -192,8 +194,12 @@ def _smoothed(task: spec.Goto, points: Array, length: float) -> Array:
     return found
 
 
-def _point(waypoint: tuple[float, ...], depth: float) -> Array:
-    return np.array([*waypoint[:2], waypoint[2] if len(waypoint) > 2 else depth])
+def _point(waypoint: tuple[float, ...], depth: float | None) -> Array:
+    return np.array([*waypoint[:2], waypoint[2] if len(waypoint) > 2 else depth or 0.0])
+
+
+def _at_depth(place: Array, depth: float | None) -> Array:
+    return place if depth is None else np.array([*place[:2], depth])
 
 
 def _stay(
@@ -207,7 +213,8 @@ def _stay(
         top = np.array([*last[:2], 0.0])
         common = common | {"acceptance": task.acceptance or max(0.3, SURFACED * length)}
         return Leg("surface", runtime.SURFACE, top, **common)
-    place = last if task.position is None else _point(task.position, task.depth)
+    depth = task.depth
+    place = _at_depth(last, depth) if task.position is None else _point(task.position, depth)
     heading = math.nan if task.heading is None else task.heading
     return Leg(
         f"hold {number + 1}", runtime.HOLD, place, heading=heading, dwell=task.duration, **common

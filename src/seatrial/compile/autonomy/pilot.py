@@ -132,6 +132,7 @@ def build_pilot(
                 max(starts[2, i], *(deepest_of(leg, ocean) for leg in own))
                 for i, own in enumerate(legs)
             ],
+            slowly,
             scenario.control_period,
             dtype,
         ),

@@ -192,7 +192,8 @@ def at_station(pilot: Pilot, leg: Leg, believed: Estimate, along: Setpoint) -> S
         heading = jnp.where(on_station, jnp.where(near, nothing, back), along.heading)
         course = jnp.where(on_station, nothing, along.course)
         position = along.position
-    depth = jnp.where(on_station | (leg.kind == SURFACE), leg.end[2], along.depth)
+    at_depth = on_station | keeps | (leg.kind == SURFACE)
+    depth = jnp.where(at_depth, leg.end[2], along.depth)
     kept = jnp.where(leg.done, 0.0, leg.velocity)
     asked = jnp.stack([kept[0], kept[1], nothing])
     return along._replace(
@@ -202,6 +203,7 @@ def at_station(pilot: Pilot, leg: Leg, believed: Estimate, along: Setpoint) -> S
         course=jnp.where(keeps, jnp.nan, course),
         yaw_rate=jnp.where(keeps, kept[2], along.yaw_rate),
         depth=depth,
+        pitch=jnp.where(keeps, jnp.nan, along.pitch),
     )
 
 

@@ -18,6 +18,7 @@ from seatrial.engine.command.pilot import Pilot, PilotState, Way, Wishes
 from seatrial.engine.command.watchkeeping import guard
 from seatrial.engine.compiled.suite import Fitted
 from seatrial.gnc import avoidance as avoiding
+from seatrial.gnc import failsafe_actions
 from seatrial.gnc import failsafes as guarding
 from seatrial.gnc import mission as legs
 from seatrial.gnc.allocation import allocate, wrench
@@ -132,9 +133,10 @@ def guide(
     failsafes, health = guard(pilot, memory, progress, leg, believed, since, busy, t)
     # A mission that has to wait goes on where it was left.
     waits = guarding.off_mission(failsafes)
-    progress = jax.tree.map(partial(jnp.where, waits), memory.progress, progress)
+    stands = legs.wait(memory.progress, t, pilot.period)
+    progress = jax.tree.map(partial(jnp.where, waits), stands, progress)
     top = pilot.holds_station | (believed.position[2] < pilot.reach)
-    leg = guarding.obey(failsafes, pilot.mission, leg, top)
+    leg = failsafe_actions.obey(pilot.failsafes, failsafes, pilot.mission, leg, believed, top)
     aim = passage.soft_aim(leg, charted) if pilot.soft else leg.end
     bottom = None
     if pilot.terrain is not None:
@@ -149,7 +151,7 @@ def guide(
     setpoint = passage.at_station(pilot, leg, believed, setpoint)
     if bottom is not None:
         setpoint = passage.over_bottom(setpoint, bottom)
-    setpoint = passage.drifting(setpoint, guarding.adrift(failsafes))
+    setpoint = passage.drifting(setpoint, failsafe_actions.adrift(failsafes))
     if wishes is not None:
         setpoint = _as_wished(wishes, believed, setpoint)
     if pilot.avoidance is not None:

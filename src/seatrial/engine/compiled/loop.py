@@ -22,6 +22,7 @@ from seatrial.engine.command.pilot import Outlook, Pilot
 from seatrial.engine.compiled import judging
 from seatrial.engine.compiled import suite as sensing
 from seatrial.engine.compiled import touches as touching
+from seatrial.engine.compiled.feeding import fed
 from seatrial.engine.compiled.group import Carries, Carry, Group, Groups, Oceans, Samples, Schedule
 from seatrial.engine.compiled.instants import (
     Rounds,
@@ -334,7 +335,7 @@ def _tick(
             carry = carry._replace(faults=faults)
         models.append(model)
         carries.append(carry)
-        obeyed.append(orders)
+        obeyed.append(fed(one.group.suite, carry.sensing, orders))
     ends = integrate(
         models,
         [one.ocean for one in crew],

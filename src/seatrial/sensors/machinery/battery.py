@@ -93,6 +93,11 @@ class Battery:
         values = jnp.stack([voltage, current, voltage * current, charge])
         return Reading(memory, values, jnp.ones(charge.shape, bool))
 
+    def empty(self, memory: jax.Array) -> jax.Array:
+        """(N,) whether nothing is left for the thrusters."""
+        spent: jax.Array = memory[0] <= 0.0
+        return spent
+
     def power(self, actuators: jax.Array) -> jax.Array:
         """What is asked of the battery, W."""
         power = jnp.broadcast_to(self.hotel, actuators.shape[1:])

@@ -52,7 +52,8 @@ class Shaft(SensorSpec):
 
 
 class Battery(SensorSpec):
-    """The battery that feeds the thrusters: voltage, current, power and charge.
+    """The battery that feeds the thrusters: voltage, current, power and charge. Those of
+    `full_power` get no power when it is empty, as under the fault `power_loss`.
 
     Thrusters draw full power times (n / n_max)³ where they are driven by shaft speed, and times
     (T / T_max)^1.5 where they are driven in newtons. `nominal` and `full` add noise to voltage and

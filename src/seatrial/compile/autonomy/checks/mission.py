@@ -11,7 +11,7 @@ import numpy as np
 
 from seatrial.compile.autonomy.checks import endurance
 from seatrial.compile.autonomy.checks.case import Array, MissionCase
-from seatrial.compile.autonomy.failsafes import braking_of, slack_of
+from seatrial.compile.autonomy.failsafes import room_ahead
 from seatrial.compile.autonomy.legs import Leg
 from seatrial.compile.autonomy.obstacles import turning_of
 from seatrial.compile.sensors.fitting import FittedOut
@@ -73,7 +73,7 @@ class _Check(MissionCase):
         if not self.dives:
             for leg in self.legs:
                 self._afloat(leg)
-                if leg.kind != VELOCITY and float(leg.end[2]) > self.vehicle.height:
+                if float(leg.end[2]) > self.vehicle.height:
                     raise SpecError(
                         self.of(
                             leg,
@@ -326,12 +326,12 @@ class _Check(MissionCase):
         fence = self.participant.guidance.fence
         if fence is None or not self.leaves("fence"):
             return
-        braking = braking_of(self.participant, self.tuning)
+        slowest = min(leg.speed for leg in self.legs)
         for leg in self.legs:
             if leg.kind == VELOCITY:
                 continue
             room = float(signed_distance(np.array(fence), leg.end[:2]))
-            margin = slack_of(self.participant, self.tuning) + leg.speed**2 / (2.0 * braking)
+            margin = room_ahead(self.participant, self.tuning, slowest, leg.speed)
             if room + leg.acceptance < margin:
                 yield self.of(
                     leg,
