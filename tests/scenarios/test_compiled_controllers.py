@@ -243,7 +243,16 @@ def test_a_changed_controller_never_runs_the_old_program(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("if state > 1.0: state = 1.0", ["steering.py:10:", "cannot be compiled", "jnp.where"]),
+        (
+            "if state > 1.0: state = 1.0",
+            ["steering.py:10:", "cannot be compiled: ", "boolean conversion", "jnp.where"],
+        ),
+        ("float(state)", ["steering.py:10:", "cannot be compiled: ", "ConcretizationTypeError"]),
+        ("__import__('numpy').asarray(state)", ["steering.py:10:", "TracerArrayConversionError"]),
+        (
+            "[1.0, 2.0][jnp.asarray(state, int)]",
+            ["steering.py:10:", "TracerIntegerConversionError"],
+        ),
         ("state = jnp.zeros(3)", ["was float64[] and became float64[3]"]),
         ("return state, {'lefft': 1.0}", ["no command channel `lefft`", "did you mean `left`?"]),
         ("return state, {'left': jnp.ones(2)}", ["an order of float64[2]", "one number"]),

@@ -231,8 +231,13 @@ def _bad_orders(
 
 
 def text_of(error: BaseException) -> str:
-    """An exception as the last line of its stack trace shows it."""
-    return traceback.format_exception_only(error)[-1].strip()
+    """An exception as the last line of its stack trace shows it.
+
+    Notes that were added to it are left out: JAX's is about the trace, not about the error.
+    """
+    told = traceback.TracebackException.from_exception(error, limit=0)
+    told.__notes__ = None
+    return [*told.format_exception_only()][-1].strip()
 
 
 def place_of(method: Callable[..., Any], error: BaseException | None = None) -> tuple[str, int]:
