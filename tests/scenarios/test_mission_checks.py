@@ -38,6 +38,10 @@ STRONG = "{name: race, current: {speed: 3.5, towards_deg: 180}}"
 SHALLOW = "{name: shelf, seabed: {depth: 30}}"
 DIVE = "{{do: goto, waypoints: [[100, 0, {depth}]]}}"
 FENCE = "guidance: {fence: [[-20, -20], [120, -20], [120, 20], [-20, 20]]}"
+NOTCHED = (
+    "guidance: {fence: [[-10, -10], [110, -10], [110, 110], [-10, 110], [-10, 90], [80, 90], "
+    "[80, 10], [-10, 10]]}"
+)
 
 REFUSED = {
     "the current beats the speed": (
@@ -87,6 +91,23 @@ REFUSED = {
     "a start outside the fence": (
         {"task": NORTH, "extra": FENCE.replace("-20", "50")},
         "begins outside the fence",
+    ),
+    "a way over a notch of the fence": (
+        {"task": "{do: goto, waypoints: [[0, 0], [0, 100]]}", "extra": NOTCHED},
+        r"guidance.fence: `goto 2` of the mission leaves the fence on its way, at 0 m north, 10 m "
+        r"east.*found:    \[0.0, 10.0\].*move the waypoint",
+    ),
+    "a smooth way over the fence": (
+        {
+            "task": "{do: goto, smooth: hermite, waypoints: [[90, 0], [90, 18], [0, 18]]}",
+            "extra": FENCE,
+        },
+        r"the way of `goto` that `smooth: hermite` makes of its waypoints leaves the fence at .* "
+        r"north, 20 m east.*leave out `smooth`",
+    ),
+    "a circle over the fence": (
+        {"task": "{do: loiter, centre: [50, 0], radius: 30}", "extra": FENCE},
+        r"`loiter 4` of the mission lies outside the fence.*another `centre`",
     ),
     "a boat that is to surface": (
         {"task": NORTH, "extra": "failsafes: {battery: {action: surface}}"},
@@ -252,6 +273,11 @@ DOUBTED = {
     "a waypoint at the fence": (
         {"task": "{do: goto, waypoints: [[119, 0]], acceptance: 0.5}", "extra": FENCE},
         r"lies 1 m from the fence, and the failsafe `fence` acts 2.9 m from it",
+    ),
+    "a turn that swings over the fence": (
+        {"task": "{do: goto, waypoints: [[114, 0], [0, 0]]}", "extra": FENCE},
+        r"goto 1` ends in a turn of 180° with a radius of 6.5 m at 1.4 m/s, which leads to 1.1 m "
+        r"from the fence: the failsafe `fence` stops it there.*at least 2 m.*move the waypoint",
     ),
     "half a frame": ({"task": NORTH, "duration": 10.05}, r"ends with its last frame, at 10 s"),
     "nothing bounds the position": (
@@ -462,6 +488,22 @@ def test_what_works_is_not_doubted():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         compile_scenario(described(NORTH, extra=FENCE))
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        # 12 m from the fence at which it turns, with 6.5 m of radius.
+        "{do: goto, waypoints: [[108, 0], [0, 0]]}",
+        "{do: goto, waypoints: [[112, 0], [112, 10], [20, 10]], speed: 0.5}",
+        # Somewhere on its way the first ends, and nobody knows where.
+        "{do: goto, waypoints: [[60, 0]], until: {quantity: time, above: 5}}",
+    ],
+)
+def test_ways_and_turns_inside_the_fence_are_not_doubted(task):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compile_scenario(described(task, extra=FENCE))
 
 
 @pytest.mark.parametrize(("vehicle", "depth"), [("mariner", 0), ("remus100", 4.95)])

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seatrial.compile.autonomy.checks import endurance
+from seatrial.compile.autonomy.checks import endurance, fence
 from seatrial.compile.autonomy.checks.case import Array, MissionCase
-from seatrial.compile.autonomy.failsafes import braking_of, slack_of
 from seatrial.compile.autonomy.legs import Leg
 from seatrial.compile.autonomy.obstacles import turning_of
 from seatrial.compile.sensors.fitting import FittedOut
@@ -20,7 +19,6 @@ from seatrial.geometry.grid import HeightGrid
 from seatrial.geometry.terrain import terrain_of
 from seatrial.gnc.control.autopilot import Autopilot
 from seatrial.gnc.control.loops import Dive
-from seatrial.gnc.guidance.fence import signed_distance
 from seatrial.gnc.mission import DOCK, HOLD, SURFACE, VELOCITY
 from seatrial.ocean.seabed import Seabed
 from seatrial.spec import mission as spec
@@ -53,7 +51,7 @@ def check_mission(
         check.currents(),
         check.slopes(),
         check.turns(),
-        check.margins(),
+        fence.margins(check),
         endurance.position(check),
     ):
         by_task: dict[Path, Problem] = {}
@@ -319,27 +317,6 @@ class _Check(MissionCase):
                     f"{room:.3g} m",
                     f"room for {circle:.3g} m",
                     f"go slower, or give more `{key}`",
-                )
-
-    def margins(self) -> Iterator[Problem]:
-        """Doubt places so near to the fence that the vehicle is stopped before it is there."""
-        fence = self.participant.guidance.fence
-        if fence is None or not self.leaves("fence"):
-            return
-        braking = braking_of(self.participant, self.tuning)
-        for leg in self.legs:
-            if leg.kind == VELOCITY:
-                continue
-            room = float(signed_distance(np.array(fence), leg.end[:2]))
-            margin = slack_of(self.participant, self.tuning) + leg.speed**2 / (2.0 * braking)
-            if room + leg.acceptance < margin:
-                yield self.of(
-                    leg,
-                    f"lies {room:.2g} m from the fence, and the failsafe `fence` acts {margin:.2g} "
-                    f"m from it at {leg.speed:.2g} m/s",
-                    f"at least {margin - leg.acceptance:.2g} m, with the acceptance of "
-                    f"{leg.acceptance:.2g} m",
-                    "move the waypoint, widen the fence, or go slower",
                 )
 
 
