@@ -134,6 +134,32 @@ REFUSED = {
         {"task": "{do: velocity, surge: 9, duration: 10}"},
         r"asks for 9 m/s ahead.*at most 3.1 m/s",
     ),
+    "a turn beyond the boat": (
+        {"task": "{do: velocity, surge: 0, yaw_rate: 5, duration: 10}"},
+        r"velocity 1` asks for a turn of 5 rad/s.*at most 0.2[0-9] rad/s.*less `yaw_rate`",
+    ),
+    "a berth approached faster than it goes": (
+        {"task": "{do: dock, position: [30, 0], heading: 0, final_speed: 9}"},
+        r"dock` asks for a `final_speed` of 9 m/s.*at most 3.1 m/s.*less `final_speed`",
+    ),
+    "as low as the failsafe acts": (
+        {
+            "task": "{do: goto, waypoints: [[100, 0]], altitude: 1.0}",
+            "vehicle": "remus100",
+            "world": SHALLOW,
+            "depth": 5,
+        },
+        r"altitude: it is less than the failsafe `altitude` allows.*expected: more than 1 m",
+    ),
+    "as deep as the failsafe acts": (
+        {
+            "task": DIVE.format(depth=20),
+            "vehicle": "remus100",
+            "depth": 5,
+            "extra": "failsafes: {depth: {limit: 20}}",
+        },
+        r"at 20 m, deeper than the failsafe.*at most 20 m",
+    ),
     "a start at an aircraft's speed": (
         {"extra": "start: {speed: 50}"},
         r":9: vehicles\[0\].start.speed: no vehicle.*found:    50.*less than 17.8 m/s",
@@ -462,6 +488,27 @@ def test_what_may_not_work_is_doubted_with_the_number(case):
     given, message = DOUBTED[case]
     with pytest.warns(st.SpecWarning, match=f"(?s){message}"):
         compile_scenario(described(**given))
+
+
+def test_a_speed_that_nobody_asked_for_is_refused_by_where_it_comes_from():
+    """The orders of `manoeuvring.ahead` are 660 rpm, and these shafts make 400."""
+    otter = st.load("otter").model_dump(mode="json", exclude_unset=True)
+    for shaft in otter["actuators"]:
+        shaft["thrust"]["speed_limits"] = [-400 / 60, 400 / 60]
+    boat = {"name": "weak", "vehicle": otter, "feedback": "truth", "sensors": []}
+    boat["mission"] = [{"do": "goto", "waypoints": [[50, 0]]}]
+    scenario = st.Scenario(kind="scenario", name="weak", duration=60, world="calm", vehicles=[boat])
+    with pytest.raises(st.SpecError) as refused:
+        compile_scenario(scenario)
+    assert refused.match(r"(?s)names no `speed`, and goes at the 1.4 m/s.*`manoeuvring.ahead`")
+    assert refused.match(r"(?s)expected: at most 0.5 m/s.*give the task a `speed` of at most 0.5")
+
+
+def test_a_current_that_carries_it_to_its_goal_is_not_doubted():
+    """Faster than the boat, without a tide: it is there after 20 s."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compile_scenario(described(NORTH, world=STRONG.replace("180", "0")))
 
 
 def test_a_run_without_a_world_says_which_water_it_is_in():
