@@ -305,6 +305,27 @@ DOUBTED = {
         r"goto 1` ends in a turn of 180° with a radius of 6.5 m at 1.4 m/s, which leads to 1.1 m "
         r"from the fence: the failsafe `fence` stops it there.*at least 2 m.*move the waypoint",
     ),
+    "a waypoint inside the turning circle": (
+        {
+            "task": "{do: goto, waypoints: [[100, 0, 8], [100, 30, 8]]}",
+            "vehicle": "remus100_mss",
+            "world": SHALLOW,
+            "depth": 8,
+        },
+        r"`goto 2` lies 6.3 m inside the circle in which remus100_mss turns by 90° towards it, "
+        r"19.3 m in radius.*outside that circle",
+    ),
+    "a waypoint next to where it comes up": (
+        {
+            "task": "{do: goto, waypoints: [[60, 0, 8]]}, {do: surface}, "
+            "{do: goto, waypoints: [[120, 0, 8]]}",
+            "vehicle": "remus100_mss",
+            "world": SHALLOW,
+            "depth": 5,
+            "duration": 200,
+        },
+        r"lies 60 m from `surface`, where remus100_mss goes round on a circle 3[0-9.]+ m wide",
+    ),
     "half a frame": ({"task": NORTH, "duration": 10.05}, r"ends with its last frame, at 10 s"),
     "nothing bounds the position": (
         {

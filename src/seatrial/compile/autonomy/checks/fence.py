@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from seatrial.compile.autonomy.checks.case import Array, MissionCase
+from seatrial.compile.autonomy.checks.turn import turn_after
 from seatrial.compile.autonomy.failsafes import braking_of, slack_of
 from seatrial.compile.autonomy.legs import Leg
-from seatrial.compile.autonomy.obstacles import turning_of
 from seatrial.errors import Problem, SpecError
 from seatrial.gnc.guidance.fence import inside, signed_distance
 from seatrial.gnc.mission import VELOCITY
@@ -18,10 +18,6 @@ from seatrial.spec.scenario import Participant
 
 TOUCHES = 1e-6
 """How far outside a way along the fence may come by rounding, m."""
-STRAIGHT_BACK = math.radians(175.0)
-"""Turn from which on it may go round by either side."""
-LOOKS = 19
-"""Places of a turn that are looked at."""
 
 
 def refuse_ways_out(
@@ -128,37 +124,25 @@ def _swings_out(
 ) -> Problem | None:
     """About the turn at the end of a leg, from one way (2,) to the next.
 
-    It begins at the circle of acceptance and is an arc of v / r, late by the lag of the heading
-    loop. The failsafe looks at where the vehicle would stop from each place of it.
+    The failsafe looks at where the vehicle would stop from each place of it.
     """
-    length = math.hypot(*way)
-    if "position" in case.tuning.autopilot.follows or length == 0.0 or not onward.any():
-        return None  # it slows down and turns on the spot, or does not turn
-    ahead, speed = way / length, leg.speed
-    turning = turning_of(case.tuning.autopilot, speed)
-    radius = speed / turning.rate
-    bearing = math.atan2(ahead[1], ahead[0])
-    turn = math.remainder(math.atan2(onward[1], onward[0]) - bearing, math.tau)
-    begins = leg.end[:2] + ahead * (speed * turning.lag - min(leg.acceptance, length))
-    stop = speed**2 / (2.0 * braking_of(case.participant, case.tuning))
-    turns = [turn, -turn] if abs(turn) > STRAIGHT_BACK else [turn]
+    turn = turn_after(case, leg, way, onward)
+    if turn is None:
+        return None
+    stop = leg.speed**2 / (2.0 * braking_of(case.participant, case.tuning))
     rooms = []
-    for angle in turns:
-        turned = bearing + np.linspace(0.0, angle, LOOKS)
-        starboard = math.copysign(radius, angle)
-        arc = begins[:, None] + starboard * np.stack(
-            [np.sin(turned) - math.sin(bearing), math.cos(bearing) - np.cos(turned)]
-        )
-        at_rest = arc + stop * np.stack([np.cos(turned), np.sin(turned)])
-        rooms.append(float(signed_distance(polygon, at_rest).min()))
+    for angle in turn.sides():
+        places, ahead = turn.arc(angle)
+        rooms.append(float(signed_distance(polygon, places + stop * ahead).min()))
     room, slack = max(rooms), slack_of(case.participant, case.tuning)
     if room >= slack:
         return None
     reaches = f"{room:.2g} m from the fence" if room > 0.0 else f"{-room:.2g} m beyond the fence"
     return case.of(
         leg,
-        f"ends in a turn of {abs(math.degrees(turn)):.0f}° with a radius of {radius:.2g} m at "
-        f"{speed:.2g} m/s, which leads to {reaches}: the failsafe `fence` stops it there",
+        f"ends in a turn of {abs(math.degrees(turn.angle)):.0f}° with a radius of "
+        f"{turn.radius:.2g} m at {leg.speed:.2g} m/s, which leads to {reaches}: the "
+        "failsafe `fence` stops it there",
         f"at least {slack:.2g} m from the fence all along the turn",
         f"move the waypoint {slack - room:.2g} m inwards, widen the fence, or go slower",
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seatrial.compile.autonomy.checks import endurance, fence
+from seatrial.compile.autonomy.checks import endurance, fence, turn
 from seatrial.compile.autonomy.checks.case import Array, MissionCase
 from seatrial.compile.autonomy.legs import Leg
 from seatrial.compile.autonomy.obstacles import turning_of
@@ -51,6 +51,7 @@ def check_mission(
         check.currents(),
         check.slopes(),
         check.turns(),
+        turn.waypoints(check),
         fence.margins(check),
         endurance.position(check),
     ):
@@ -229,7 +230,7 @@ class _Check(MissionCase):
 
     def _ordered(self, leg: Leg, top: float) -> None:
         """Refuse a velocity that the vehicle cannot have."""
-        surge, sway, turn = leg.velocity
+        surge, sway, yaw_rate = leg.velocity
         if abs(surge) > 2.0 * top:
             message = f"asks for {surge:.2g} m/s ahead"
             expected = f"at most {top:.2g} m/s, its top speed"
@@ -237,8 +238,8 @@ class _Check(MissionCase):
         # Half of the moment keeps up with the designed rate, so that all makes about twice as much.
         speeds = (min(abs(surge), top), self.tuning.trim.speed)
         most = max(turning_of(self.tuning.autopilot, speed).rate for speed in speeds)
-        if abs(turn) > 2.0 * most and self.tuning.autopilot.heading is not None:
-            message = f"asks for a turn of {turn:.2g} rad/s"
+        if abs(yaw_rate) > 2.0 * most and self.tuning.autopilot.heading is not None:
+            message = f"asks for a turn of {yaw_rate:.2g} rad/s"
             expected = f"at most {most:.2g} rad/s, which its autopilot is designed for"
             raise SpecError(self.of(leg, message, expected, "ask for less `yaw_rate`"))
         if sway != 0.0 and "sway" not in self.tuning.autopilot.follows:
