@@ -243,7 +243,16 @@ def test_a_changed_controller_never_runs_the_old_program(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("if state > 1.0: state = 1.0", ["steering.py:10:", "cannot be compiled", "jnp.where"]),
+        (
+            "if state > 1.0: state = 1.0",
+            ["steering.py:10:", "cannot be compiled: ", "boolean conversion", "jnp.where"],
+        ),
+        ("float(state)", ["steering.py:10:", "cannot be compiled: ", "ConcretizationTypeError"]),
+        ("__import__('numpy').asarray(state)", ["steering.py:10:", "TracerArrayConversionError"]),
+        (
+            "[1.0, 2.0][jnp.asarray(state, int)]",
+            ["steering.py:10:", "TracerIntegerConversionError"],
+        ),
         ("state = jnp.zeros(3)", ["was float64[] and became float64[3]"]),
         ("return state, {'lefft': 1.0}", ["no command channel `lefft`", "did you mean `left`?"]),
         ("return state, {'left': jnp.ones(2)}", ["an order of float64[2]", "one number"]),
@@ -299,6 +308,53 @@ def test_an_order_that_is_no_number_fails_the_run_and_says_when(tmp_path):
 def test_an_asked_controller_is_told_of_a_mission_only_where_there_is_one():
     with pytest.raises(st.SpecError, match="asks for `estimate`, which only a vehicle with a"):
         st.run(otter(feedback="truth"), controllers={"boat": AskedHelm()})
+
+
+@pytest.mark.parametrize("feedback", ["truth", "estimate"])
+def test_an_asked_controller_is_told_what_it_names_in_any_number_and_order(feedback):
+    told = []
+
+    class Shuffled(AskedHelm):
+        def control(self, allocate, leg, time, nothing=None, truth=None):
+            told.append((time, int(leg.number), truth is not None, nothing))
+            return allocate([10.0, 0, 0, 0, 0, 0])
+
+    class Placed(AskedHelm):
+        def control(self, clock, heard, /, *, leg):
+            told.append((clock, int(leg.number), isinstance(heard, dict), None))
+            return {}
+
+    class Alone(AskedHelm):
+        def control(self, estimate):
+            told.append((0.0, 0, estimate.position.shape == (3,), None))
+            return {}
+
+    boat = {"feedback": feedback, "mission": [{"do": "goto", "waypoints": [[8, 0]]}]}
+    for own, flag in ((Shuffled, feedback == "truth"), (Placed, True), (Alone, True)):
+        told.clear()
+        run = st.run(
+            otter(duration=0.1, sensors=st.load("otter").sensors, **boat),
+            controllers={"boat": own()},
+        )
+        assert run.failure is None
+        assert told[0] == (0.0, 0, flag, None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("time, measurements, truth", ["asks for `truth`", "say `feedback: truth`"]),
+        ("measurements, leg, time", ["asks for `leg`", "give the vehicle a `mission`"]),
+        ("time, measurements, estimat", ["asks for `estimat`", "`estimate`", "rename it"]),
+        ("estimat", ["asks for `estimat`"]),
+    ],
+)
+def test_an_argument_that_nothing_is_told_by_is_refused_with_the_remedy(arguments, words):
+    own = type("Own", (AskedHelm,), {"control": eval(f"lambda self, {arguments}: {{}}")})
+    with pytest.raises(st.SpecError) as refused:
+        st.run(otter(), controllers={"boat": own()})
+    for word in words:
+        assert word in str(refused.value)
 
 
 def test_a_wrench_of_another_shape_is_refused_in_both_kinds():

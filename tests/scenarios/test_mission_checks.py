@@ -38,6 +38,10 @@ STRONG = "{name: race, current: {speed: 3.5, towards_deg: 180}}"
 SHALLOW = "{name: shelf, seabed: {depth: 30}}"
 DIVE = "{{do: goto, waypoints: [[100, 0, {depth}]]}}"
 FENCE = "guidance: {fence: [[-20, -20], [120, -20], [120, 20], [-20, 20]]}"
+NOTCHED = (
+    "guidance: {fence: [[-10, -10], [110, -10], [110, 110], [-10, 110], [-10, 90], [80, 90], "
+    "[80, 10], [-10, 10]]}"
+)
 
 REFUSED = {
     "the current beats the speed": (
@@ -88,6 +92,23 @@ REFUSED = {
         {"task": NORTH, "extra": FENCE.replace("-20", "50")},
         "begins outside the fence",
     ),
+    "a way over a notch of the fence": (
+        {"task": "{do: goto, waypoints: [[0, 0], [0, 100]]}", "extra": NOTCHED},
+        r"guidance.fence: `goto 2` of the mission leaves the fence on its way, at 0 m north, 10 m "
+        r"east.*found:    \[0.0, 10.0\].*move the waypoint",
+    ),
+    "a smooth way over the fence": (
+        {
+            "task": "{do: goto, smooth: hermite, waypoints: [[90, 0], [90, 18], [0, 18]]}",
+            "extra": FENCE,
+        },
+        r"the way of `goto` that `smooth: hermite` makes of its waypoints leaves the fence at .* "
+        r"north, 20 m east.*leave out `smooth`",
+    ),
+    "a circle over the fence": (
+        {"task": "{do: loiter, centre: [50, 0], radius: 30}", "extra": FENCE},
+        r"`loiter 4` of the mission lies outside the fence.*another `centre`",
+    ),
     "a boat that is to surface": (
         {"task": NORTH, "extra": "failsafes: {battery: {action: surface}}"},
         "on the surface cannot come up",
@@ -116,6 +137,32 @@ REFUSED = {
     "a velocity beyond the boat": (
         {"task": "{do: velocity, surge: 9, duration: 10}"},
         r"asks for 9 m/s ahead.*at most 3.1 m/s",
+    ),
+    "a turn beyond the boat": (
+        {"task": "{do: velocity, surge: 0, yaw_rate: 5, duration: 10}"},
+        r"velocity 1` asks for a turn of 5 rad/s.*at most 0.2[0-9] rad/s.*less `yaw_rate`",
+    ),
+    "a berth approached faster than it goes": (
+        {"task": "{do: dock, position: [30, 0], heading: 0, final_speed: 9}"},
+        r"dock` asks for a `final_speed` of 9 m/s.*at most 3.1 m/s.*less `final_speed`",
+    ),
+    "as low as the failsafe acts": (
+        {
+            "task": "{do: goto, waypoints: [[100, 0]], altitude: 1.0}",
+            "vehicle": "remus100",
+            "world": SHALLOW,
+            "depth": 5,
+        },
+        r"altitude: it is less than the failsafe `altitude` allows.*expected: more than 1 m",
+    ),
+    "as deep as the failsafe acts": (
+        {
+            "task": DIVE.format(depth=20),
+            "vehicle": "remus100",
+            "depth": 5,
+            "extra": "failsafes: {depth: {limit: 20}}",
+        },
+        r"at 20 m, deeper than the failsafe.*at most 20 m",
     ),
     "a start at an aircraft's speed": (
         {"extra": "start: {speed: 50}"},
@@ -256,6 +303,32 @@ DOUBTED = {
     "a waypoint at the fence": (
         {"task": "{do: goto, waypoints: [[119, 0]], acceptance: 0.5}", "extra": FENCE},
         r"lies 1 m from the fence, and the failsafe `fence` acts 2.9 m from it",
+    ),
+    "a turn that swings over the fence": (
+        {"task": "{do: goto, waypoints: [[114, 0], [0, 0]]}", "extra": FENCE},
+        r"goto 1` ends in a turn of 180° with a radius of 6.5 m at 1.4 m/s, which leads to 1.1 m "
+        r"from the fence: the failsafe `fence` stops it there.*at least 2 m.*move the waypoint",
+    ),
+    "a waypoint inside the turning circle": (
+        {
+            "task": "{do: goto, waypoints: [[100, 0, 8], [100, 30, 8]]}",
+            "vehicle": "remus100_mss",
+            "world": SHALLOW,
+            "depth": 8,
+        },
+        r"`goto 2` lies 6.3 m inside the circle in which remus100_mss turns by 90° towards it, "
+        r"19.3 m in radius.*outside that circle",
+    ),
+    "a waypoint next to where it comes up": (
+        {
+            "task": "{do: goto, waypoints: [[60, 0, 8]]}, {do: surface}, "
+            "{do: goto, waypoints: [[120, 0, 8]]}",
+            "vehicle": "remus100_mss",
+            "world": SHALLOW,
+            "depth": 5,
+            "duration": 200,
+        },
+        r"lies 60 m from `surface`, where remus100_mss goes round on a circle 3[0-9.]+ m wide",
     ),
     "half a frame": ({"task": NORTH, "duration": 10.05}, r"ends with its last frame, at 10 s"),
     "nothing bounds the position": (
@@ -442,6 +515,27 @@ def test_what_may_not_work_is_doubted_with_the_number(case):
         compile_scenario(described(**given))
 
 
+def test_a_speed_that_nobody_asked_for_is_refused_by_where_it_comes_from():
+    """The orders of `manoeuvring.ahead` are 660 rpm, and these shafts make 400."""
+    otter = st.load("otter").model_dump(mode="json", exclude_unset=True)
+    for shaft in otter["actuators"]:
+        shaft["thrust"]["speed_limits"] = [-400 / 60, 400 / 60]
+    boat = {"name": "weak", "vehicle": otter, "feedback": "truth", "sensors": []}
+    boat["mission"] = [{"do": "goto", "waypoints": [[50, 0]]}]
+    scenario = st.Scenario(kind="scenario", name="weak", duration=60, world="calm", vehicles=[boat])
+    with pytest.raises(st.SpecError) as refused:
+        compile_scenario(scenario)
+    assert refused.match(r"(?s)names no `speed`, and goes at the 1.4 m/s.*`manoeuvring.ahead`")
+    assert refused.match(r"(?s)expected: at most 0.5 m/s.*give the task a `speed` of at most 0.5")
+
+
+def test_a_current_that_carries_it_to_its_goal_is_not_doubted():
+    """Faster than the boat, without a tide: it is there after 20 s."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compile_scenario(described(NORTH, world=STRONG.replace("180", "0")))
+
+
 def test_a_run_without_a_world_says_which_water_it_is_in():
     text = TEXT.format(duration=1, world="calm", vehicle="otter", extra="sensors: []")
     with pytest.warns(st.SpecWarning, match=r"world: no world is named(?s:.)*`world: calm`"):
@@ -466,6 +560,22 @@ def test_what_works_is_not_doubted():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         compile_scenario(described(NORTH, extra=FENCE))
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        # 12 m from the fence at which it turns, with 6.5 m of radius.
+        "{do: goto, waypoints: [[108, 0], [0, 0]]}",
+        "{do: goto, waypoints: [[112, 0], [112, 10], [20, 10]], speed: 0.5}",
+        # Somewhere on its way the first ends, and nobody knows where.
+        "{do: goto, waypoints: [[60, 0]], until: {quantity: time, above: 5}}",
+    ],
+)
+def test_ways_and_turns_inside_the_fence_are_not_doubted(task):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compile_scenario(described(task, extra=FENCE))
 
 
 @pytest.mark.parametrize(("vehicle", "depth"), [("mariner", 0), ("remus100", 4.95)])

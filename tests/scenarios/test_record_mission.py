@@ -19,6 +19,7 @@ from seatrial.engine.frames import (
     Frames,
     GroupFrames,
     VehicleFrames,
+    frames_of,
 )
 from seatrial.engine.output.tracks import Tally, summarise
 from seatrial.errors import RecordingError
@@ -424,3 +425,53 @@ def test_the_map_shows_where_two_came_nearest_to_each_other(run, recorded):
     distance = np.hypot(*(own - other).T)
     expected = f"{distance.min():.1f} m at {run.time[distance.argmin()]:.0f} s"
     assert expected in [t.get_text() for t in track.texts]
+
+
+def test_a_sensor_that_comes_and_goes_is_named_where_it_can_be_read(run):
+    """Its ticks are narrower than a letter, from the first frame to the last."""
+    place = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0))
+    gnss = SensorInfo("gnss", "gnss", ("north",), ("m",), (0.1,), 1.0, *place)
+    boat = dataclasses.replace(rf.SENT_BOAT, sensors=(gnss,))
+    own = run.vehicles["otter"]
+    estimate = own.estimate.copy()
+    estimate[:, 28], estimate[:, 29] = 0.0, np.arange(len(run.time)) % 12 < 3
+    seen = dataclasses.replace(own, estimate=estimate)
+    frames = frames_of(run.time, {**run.vehicles, "otter": seen})
+    memory = record(MemoryRecorder(), frames, (boat, rf.AUV))
+    page = figure(memory.recording())
+    page.canvas.draw()
+    axes = axes_of(page)["What happened, otter"]
+    (name,) = (t for t in axes.texts if t.get_text() == "silent  gnss")
+    assert name.get_color() != "white"
+    assert name.get_bbox_patch().get_facecolor()[:3] == (1.0, 1.0, 1.0)
+    box, room = name.get_window_extent(), axes.get_window_extent()
+    assert room.x0 <= box.x0
+    assert box.x1 <= room.x1
+
+
+@pytest.mark.parametrize(("half", "in_sight"), [(40.0, True), (4000.0, False)])
+def test_the_map_shows_the_fence_and_grows_for_one_that_is_near(run, half, in_sight):
+    corners = ((-half, -half), (half, -half), (half, half), (-half, half))
+    boat = dataclasses.replace(rf.SENT_BOAT, fence=corners)
+    memory = record(MemoryRecorder(), run, (boat, rf.AUV))
+    track = axes_of(figure(memory.recording()))["Track over ground, north up"]
+    (line,) = (x for x in track.get_lines() if x.get_linestyle() == "-.")
+    np.testing.assert_array_equal(line.get_xydata(), [c[::-1] for c in (*corners, corners[0])])
+    assert "red: fence" in " ".join(track.get_xlabel().split())
+    assert (track.get_xlim()[1] >= half) == in_sight
+    assert track.get_xlim()[1] < 1000.0
+
+
+def test_headings_that_run_on_are_named_as_a_compass_names_them(run):
+    own = run.vehicles["otter"]
+    yaw = np.radians(np.linspace(-120.0, 560.0, len(run.time)))
+    attitude = np.stack([np.cos(yaw / 2), 0.0 * yaw, 0.0 * yaw, np.sin(yaw / 2)], axis=-1)
+    turned = dataclasses.replace(own, attitude=attitude)
+    frames = frames_of(run.time, {**run.vehicles, "otter": turned})
+    memory = record(MemoryRecorder(), frames)
+    page = figure(memory.recording(), vehicles=["otter"])
+    page.canvas.draw()
+    axes = axes_of(page)["Heading, clockwise from north [°]"]
+    names = {t.get_text() for t in axes.get_yticklabels()}
+    assert names <= {"0", "90", "180", "270"}
+    assert len(names) >= 2

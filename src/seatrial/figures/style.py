@@ -4,6 +4,8 @@ from typing import Any
 
 INK = "#1f2933"
 MUTED = "#66727f"
+RED = "#b3261e"
+"""Faults, and fences."""
 WATER = "#9ccbe6"
 SEABED = "#a58b6f"
 

@@ -8,6 +8,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
+from seatrial.compile.autonomy.checks.fence import refuse_ways_out
 from seatrial.compile.autonomy.checks.mission import check_mission
 from seatrial.compile.autonomy.failsafes import build_failsafes
 from seatrial.compile.autonomy.legs import Leg, legs_of
@@ -121,7 +122,7 @@ def build_pilot(
             None if sight is None else _steerage_way(autopilot, slowly),
         ),
         watch=watch,
-        fence=_fence(first, [leg for own in missions.values() for leg in own], starts, dtype),
+        fence=_fence(first, legs, starts, dtype),
         failsafes=build_failsafes(
             members,
             vehicle,
@@ -177,7 +178,7 @@ def build_pilot(
 
 
 def _fence(
-    participant: Participant, legs: list[Leg], starts: Array, dtype: DType
+    participant: Participant, legs: list[list[Leg]], starts: Array, dtype: DType
 ) -> jax.Array | None:
     """Corners (P, 2); refuses a mission that begins outside the fence or leads over it."""
     corners = participant.guidance.fence
@@ -193,15 +194,8 @@ def _fence(
             expected="a start inside the fence",
             mend="move the start, or widen the fence",
         )
-    for leg in legs:
-        if leg.kind != runtime.VELOCITY and not bool(inside(polygon, leg.end[:2])):
-            raise participant.guidance.error(
-                ("fence",),
-                f"`{leg.name}` of the mission lies outside the fence",
-                value=[round(float(c), 3) for c in leg.end[:2]],
-                expected="waypoints inside the fence",
-                mend="move the waypoint, or widen the fence",
-            )
+    for i, own in enumerate(legs):
+        refuse_ways_out(participant, polygon, own, starts[:, i])
     return constant(with_room(polygon), dtype)
 
 

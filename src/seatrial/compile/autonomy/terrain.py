@@ -211,10 +211,10 @@ def _check(scenario: Scenario, index: int, leg: Leg, ocean: Ocean) -> None:
             "give the task less `altitude`, or the world a deeper `seabed`",
         )
     floor, leaves = participant.failsafes.altitude, action_of(participant, "altitude")
-    if floor is not None and altitude < floor.limit and leaves >= CODE["hold"]:
+    if floor is not None and altitude <= floor.limit and leaves >= CODE["hold"]:
         raise refuse(
             "it is less than the failsafe `altitude` allows",
-            f"at least {floor.limit:g} m",
+            f"more than {floor.limit:g} m",
             "give the task more `altitude`, or lower `failsafes.altitude.limit`",
         )
     if participant.feedback == "truth":

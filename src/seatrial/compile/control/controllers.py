@@ -9,11 +9,11 @@ from seatrial.compile.control.compiled_controllers import CompiledControllers, G
 from seatrial.compile.control.users_code import load_class
 from seatrial.compile.scenario import described_by, plan_of
 from seatrial.compile.swarm import members_of
+from seatrial.engine.exchange.arguments import asked_by, told_to
 from seatrial.engine.exchange.controllers import (
     AnyController,
     Assigned,
     Controllers,
-    asked_for,
     is_compiled,
     place_of,
     text_of,
@@ -80,16 +80,16 @@ def assigned_to(
             )
         )
     for one in found.values():
-        wrong = unfit(one.controller, one.truth, bool(one.participant.mission))
-        if wrong:
-            raise one.refuse(wrong)
+        wrong = unfit(one.controller, one.told)
+        if wrong is not None:
+            raise one.refuse(wrong.message, expected=wrong.expected, mend=wrong.mend)
     compiled = {
         name: Given(one.controller, one.truth, one.refuse)
         for name, one in found.items()
         if is_compiled(one.controller)
     }
     asked = {
-        name: Assigned(one.controller, one.truth, asked_for(one.controller))
+        name: Assigned(one.controller, asked_by(one.controller.control, one.told))
         for name, one in found.items()
         if name not in compiled
     }
@@ -119,6 +119,11 @@ class _Chosen:
     @property
     def truth(self) -> bool:
         return self.participant.feedback == "truth"
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What there is for it to ask for."""
+        return told_to(self.truth, bool(self.participant.mission))
 
 
 def _refuse_object(vehicle: str, controller: object) -> Refuse:

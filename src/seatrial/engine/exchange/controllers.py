@@ -2,13 +2,14 @@
 
 import inspect
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from seatrial.engine.command.compiled_controller import Inputs
 from seatrial.engine.engine import Engine
+from seatrial.engine.exchange.arguments import ALWAYS, Asked, unheard
 from seatrial.engine.exchange.deliveries import Deliveries
 from seatrial.engine.frames import LegInfo, VehicleInfo
 from seatrial.errors import Problem, SeatrialError, SpecError, shorten
@@ -44,10 +45,6 @@ def facts_of(info: VehicleInfo, control_period: float) -> VehicleFacts:
     )
 
 
-GUIDED = ("estimate", "leg", "setpoint", "allocate")
-"""What `control` may ask for, by the names of its arguments, beside a mission."""
-
-
 class Controller(Protocol):
     """What a class needs to steer a vehicle. It need not know of this one.
 
@@ -64,10 +61,10 @@ class Controller(Protocol):
 
         `measurements` holds, by sensor, the valid samples that have arrived since the last call,
         perhaps none. A channel that is not named keeps its last order. A `Command` in place of
-        orders can give channels back, or ask the vehicle's autopilot for a setpoint. Where the
-        scenario says `feedback: truth` there is a third argument, `truth`, a VehicleState. A
-        vehicle with a mission tells those of `estimate`, `leg`, `setpoint` and `allocate` that are
-        among the names of its arguments.
+        orders can give channels back, or ask the vehicle's autopilot for a setpoint. Arguments are
+        told by their names: beside these two there is `truth`, a VehicleState, where the scenario
+        says `feedback: truth`, and `estimate`, `leg`, `setpoint` and `allocate` of a vehicle with
+        a mission.
         """
 
 
@@ -102,10 +99,7 @@ class Assigned:
     """A controller and how it sees its vehicle."""
 
     controller: Controller
-    truth: bool
-    """Whether it is told the truth."""
-    guided: tuple[str, ...] = ()
-    """Those of `GUIDED` that it asks for."""
+    asked: Asked
 
 
 class Controllers:
@@ -137,15 +131,17 @@ class Controllers:
         """Ask those that are due, and give their orders; vehicles that ended are left alone."""
         running, time = engine.running, engine.time
         due = [n for n, p in self._periods.items() if n in running and engine.periods % p == 0]
-        truth = engine.vehicles if any(self._assigned[n].truth for n in due) else {}
-        guided = engine.guided({n for n in due if self._assigned[n].guided})
+        asked = {name: self._assigned[name].asked for name in due}
+        truth = engine.vehicles if any("truth" in one.named for one in asked.values()) else {}
+        guided = engine.guided({name for name, one in asked.items() if one.guided})
         for name in due:
             control = self._assigned[name].controller.control
-            more: dict[str, Any] = {"truth": truth[name]} if self._assigned[name].truth else {}
-            more |= {part: getattr(guided[name], part) for part in self._assigned[name].guided}
-            samples = deliveries.heard(name, self._heard[name], time)
+            values: dict[str, Any] = {"time": time, "truth": truth.get(name)}
+            values["measurements"] = deliveries.heard(name, self._heard[name], time)
+            values |= {part: getattr(guided[name], part) for part in asked[name].guided}
             self._heard[name] = time
-            orders = _call(control, name, time, time, samples, **more)
+            places, named = asked[name].of(values)
+            orders = _call(control, name, time, *places, **named)
             if not isinstance(orders, Mapping | Command):
                 expected = "orders by channel, for example `{'left': 5.0}`; `{}` changes nothing"
                 problem = Problem(f"`control` returned {shorten(orders)}", expected=expected)
@@ -176,42 +172,34 @@ def _periods(vehicle: str, controller: Controller, control_period: float) -> int
     return round(ratio)
 
 
-def unfit(controller: object, truth: bool, mission: bool) -> str:
-    """What a controller lacks, or nothing."""
-    methods: tuple[tuple[str, tuple[str, ...]], ...]
-    if is_compiled(controller):
-        methods = (("init", ("vehicle",)), ("step", ("state", "inputs")))
-    else:
-        guided = asked_for(controller)
-        if guided and not mission:
-            return f"asks for `{guided[0]}`, which only a vehicle with a `mission` is told"
-        told = (*(("truth",) if truth else ()), *guided)
-        methods = (("start", ("vehicle",)), ("control", ("time", "measurements", *told)))
+def unfit(controller: object, told: Sequence[str]) -> Problem | None:
+    """What a controller lacks whose vehicle is told some of `KNOWN`, or nothing."""
+    compiled = is_compiled(controller)
+    methods: tuple[tuple[str, tuple[str, ...]], ...] = (
+        (("init", ("vehicle",)), ("step", ("state", "inputs")))
+        if compiled
+        else (("start", ("vehicle",)), ("control", ALWAYS))
+    )
     for name, given in methods:
         method = getattr(controller, name, None)
         if not callable(method):
-            return f"has no method `{name}({', '.join(given)})`"
+            return Problem(f"has no method `{name}({', '.join(given)})`")
+        if name == "control":
+            return unheard(method, told)
         try:
             signature = inspect.signature(method)
         except (TypeError, ValueError):  # not written in Python
             continue
         try:
-            signature.bind(*given[:2], **dict.fromkeys(given[2:]))
+            signature.bind(*given)
         except TypeError:
-            return f"must have a method `{name}({', '.join(given)})`, not `{name}{signature}`"
-    return ""
+            return Problem(
+                f"must have a method `{name}({', '.join(given)})`, not `{name}{signature}`"
+            )
+    return None
 
 
-def asked_for(controller: object) -> tuple[str, ...]:
-    """Those of `GUIDED` that are arguments of its `control`."""
-    try:
-        names = inspect.signature(getattr(controller, "control", None)).parameters  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return ()
-    return tuple(name for name in GUIDED if name in names)
-
-
-def _call(method: Callable[..., Any], vehicle: str, time: float, *args: Any, **more: Any) -> Any:
+def _call(method: Callable[..., Any], vehicle: str, time: float, /, *args: Any, **more: Any) -> Any:
     """Call code of the user's; whatever it raises becomes a ControllerError that names its line."""
     try:
         return method(*args, **more)
@@ -231,8 +219,13 @@ def _bad_orders(
 
 
 def text_of(error: BaseException) -> str:
-    """An exception as the last line of its stack trace shows it."""
-    return traceback.format_exception_only(error)[-1].strip()
+    """An exception as the last line of its stack trace shows it.
+
+    Notes that were added to it are left out: JAX's is about the trace, not about the error.
+    """
+    told = traceback.TracebackException.from_exception(error, limit=0)
+    told.__notes__ = None
+    return [*told.format_exception_only()][-1].strip()
 
 
 def place_of(method: Callable[..., Any], error: BaseException | None = None) -> tuple[str, int]:

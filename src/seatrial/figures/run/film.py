@@ -16,7 +16,7 @@ from seatrial.errors import RecordingError
 from seatrial.figures.run.encounters import bodies, draw_bodies
 from seatrial.figures.run.legend import handles
 from seatrial.figures.run.lines import lines_of
-from seatrial.figures.run.track import draw_legs, frame, mark, reach
+from seatrial.figures.run.track import draw_fences, draw_legs, frame, mark, reach, with_fences
 from seatrial.figures.style import INK, MUTED, WATER
 from seatrial.record.reader import Recording
 
@@ -181,7 +181,9 @@ class _Film:
                 (other,) = axes.plot([], [], "D", color=INK, ms=6, zorder=5)
                 self._others.append((other, motion))
                 self._moving.append(other)
-        everywhere = np.concatenate(places)
+        vehicles = [x.vehicle for x in self._lines]
+        everywhere = with_fences(np.concatenate(places), vehicles)
+        draw_fences(axes, vehicles)
         extent = float(np.ptp(everywhere, axis=0).max())
         frame(axes, everywhere, max(extent, 3.0 * self._hero.vehicle.length))
         if 1 < len(self._lines) <= 8:

@@ -77,7 +77,7 @@ class Plot:
 
     def heading(self, axes: "Axes", width: float) -> list[Name]:
         """Heading, and what was asked for; where that is a course, the course that was made too."""
-        from matplotlib.ticker import MaxNLocator
+        from matplotlib.ticker import FuncFormatter, MaxNLocator, MultipleLocator
 
         # A heading that crosses north would jump by 360°: let it run on instead.
         self.lines(_heading, axes)
@@ -90,7 +90,13 @@ class Plot:
             names.append(("course made", _LIGHT_GREY, "-"))
         if self._asked(axes, _asked_heading):
             names.append(ASKED)
-        axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 1.5, 2, 3, 4.5, 6, 9, 10]))
+        low, high = axes.get_ylim()
+        axes.yaxis.set_major_locator(
+            MaxNLocator(5, steps=[1, 1.5, 2, 3, 4.5, 6, 9, 10])
+            if high - low < 180.0
+            else MultipleLocator(90.0 if high - low < 540.0 else 180.0)
+        )
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda angle, _: _bearing(angle)))
         return names
 
     def heave(self, surface: list[Line], axes: "Axes", width: float) -> list[Name]:
@@ -259,6 +265,11 @@ def _heading(data: "xarray.Dataset") -> Array:
     turns = np.floor(found / 360.0)
     jumps = np.diff(turns, prepend=turns[:1]) != 0.0
     return np.where(jumps, np.nan, found - 360.0 * turns)
+
+
+def _bearing(angle: float) -> str:
+    """What a compass shows, from 0 to 360."""
+    return f"{round(angle % 360.0, 6) % 360.0:g}"
 
 
 def _course(data: "xarray.Dataset") -> Array:

@@ -1,5 +1,6 @@
 """What happened when: legs, faults, sensors that the filter did without, and events, as bars."""
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -7,7 +8,7 @@ from numpy.typing import NDArray
 
 from seatrial.engine.frames import OUTCOMES, Event, VehicleInfo
 from seatrial.figures.run.legend import Name
-from seatrial.figures.style import INK, MUTED
+from seatrial.figures.style import INK, MUTED, RED
 from seatrial.record.reader import Recording
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ Flags = NDArray[np.bool_]
 Bars = list[tuple[str, str, Flags]]
 """Name, colour, and when."""
 
-_FAULT, _REJECTED, _SILENT = "#b3261e", "#d98200", "#8a94a0"
+_FAULT, _REJECTED, _SILENT = RED, "#d98200", "#8a94a0"
 _MOST_ROWS = 6
 _LEAST_ROWS = 4
 _EVENT_ROWS = 3
@@ -52,8 +53,7 @@ def draw_timeline(
         parts = [(time[a], time[min(b, len(time) - 1)]) for a, b in spans(when)]
         for start, end in parts:
             axes.barh(row, end - start, left=start, height=0.6, color=colour)
-        taken, whole = (parts[0][0], parts[-1][1]), (time[0], time[-1])
-        _label(axes, row, name, colour, taken, whole, letter)
+        _label(axes, row, name, colour, parts, (time[0], time[-1]), letter)
         row += 1
     if len(rows) > _MOST_ROWS:
         axes.text(time[0], row, f" and {len(rows) - _MOST_ROWS} more", va="center", fontsize=7)
@@ -95,20 +95,32 @@ def _label(
     row: int,
     text: str,
     colour: str,
-    taken: tuple[float, float],
+    parts: list[tuple[float, float]],
     whole: tuple[float, float],
     letter: float,
 ) -> None:
-    """Beside its bars, on the side that has more room; on them where neither has enough."""
-    before, after = taken[0] - whole[0], whole[1] - taken[1]
-    gap = 0.008 * (whole[1] - whole[0])
-    if max(before, after) < letter * len(text):
-        at, side, colour = taken[0] + gap, "left", "white"
-    elif after >= before:
-        at, side = taken[1] + gap, "left"
+    """Beside its bars, on the side that has more room; where neither has enough on a bar that it
+    fits into, or over the widest gap between them."""
+    before, after = parts[0][0] - whole[0], whole[1] - parts[-1][1]
+    gap, needed = 0.008 * (whole[1] - whole[0]), letter * len(text)
+    behind, side = None, "left"
+    if max(before, after) >= needed:
+        at = parts[-1][1] + gap
+        if before > after:
+            at, side = parts[0][0] - gap, "right"
     else:
-        at, side = taken[0] - gap, "right"
-    axes.text(at, row, text, color=colour, fontsize=7.5, ha=side, va="center", zorder=4)
+        start, end = max(parts, key=lambda part: part[1] - part[0])
+        if end - start >= needed + gap:
+            at, colour = start + gap, "white"
+        else:
+            gaps = [(a, b) for (_, a), (b, _) in pairwise([(0.0, parts[0][0]), *parts])]
+            free = max(gaps, key=lambda one: one[1] - one[0])
+            at = min(max(0.5 * (sum(free) - needed), whole[0]), whole[1] - needed)
+            # Bars that come and go are narrower than a letter: they would show through.
+            behind = {"facecolor": "white", "edgecolor": "none", "alpha": 0.9, "pad": 1.0}
+    axes.text(
+        at, row, text, color=colour, fontsize=7.5, ha=side, va="center", zorder=4, bbox=behind
+    )
 
 
 def _draw_legs(

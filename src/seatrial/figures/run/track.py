@@ -15,7 +15,7 @@ from seatrial.figures.run.encounters import draw_bodies, draw_closest
 from seatrial.figures.run.legend import Name, write_title
 from seatrial.figures.run.lines import Line
 from seatrial.figures.seabed import draw_contours
-from seatrial.figures.style import INK, MUTED
+from seatrial.figures.style import INK, MUTED, RED
 from seatrial.geometry.terrain import Terrain
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ _SURE = 2.4477
 """Radius of the 95 % ellipse of two normal numbers in standard deviations: √(−2 ln 0.05)."""
 _MOST_NAMES = 8
 _LETTERS_PER_INCH = 13.5
+_WIDEST_FENCE = 3.0
+"""In sizes of what it is around; a wider one is drawn as far as the map goes."""
 
 
 def draw_track(axes: "Axes", lines: list[Line], width: float, named: bool = True) -> None:
@@ -55,6 +57,8 @@ def draw_track(axes: "Axes", lines: list[Line], width: float, named: bool = True
     if not len(everywhere):
         axes.text(0.5, 0.5, "no vehicle was ever afloat", ha="center", transform=axes.transAxes)
         return
+    vehicles = [x.vehicle for x in lines]
+    everywhere = with_fences(everywhere, vehicles)
     extent = float(max(np.ptp(everywhere, axis=0).max(), 1e-3))
     extent = max(extent, 3.0 * max(x.vehicle.length for x in lines))
     thick = _thickness()
@@ -90,6 +94,8 @@ def draw_track(axes: "Axes", lines: list[Line], width: float, named: bool = True
         draw_closest(axes, runs[0], {x.vehicle.name: x.colour for x in lines})
     frame(axes, everywhere, extent)
     notes = ["○ start, filled: end"]
+    if draw_fences(axes, vehicles):
+        notes.append("red: fence")
     if terrain is not None:
         limits = axes.dataLim.frozen()
         draw_contours(axes, _around(terrain, everywhere, extent))
@@ -148,6 +154,25 @@ def reach(vehicle: VehicleInfo) -> Array:
         north, east, _ = leg.end
         corners += [(north + s * leg.acceptance, east + s * leg.acceptance) for s in (-1.0, 1.0)]
     return np.array(corners).reshape(-1, 2)
+
+
+def with_fences(everywhere: Array, vehicles: list[VehicleInfo]) -> Array:
+    """Places (K, 2) of a map, with the corners of fences that are not far wider."""
+    most = _WIDEST_FENCE * float(np.ptp(everywhere, axis=0).max())
+    fences = [np.array(v.fence) for v in vehicles if v.fence]
+    return np.concatenate([everywhere, *(f for f in fences if np.ptp(f, axis=0).max() <= most)])
+
+
+def draw_fences(axes: "Axes", vehicles: list[VehicleInfo]) -> bool:
+    """Where vehicles must not leave; whether there is any."""
+    from matplotlib.lines import Line2D
+
+    fences = {v.fence for v in vehicles if v.fence}
+    for fence in sorted(fences):
+        north, east = zip(*fence, fence[0], strict=True)
+        # An artist, unlike a plot, leaves the limits of the map as they are.
+        axes.add_artist(Line2D(east, north, color=RED, lw=1.0, ls="-.", zorder=1.7))
+    return bool(fences)
 
 
 def draw_legs(axes: "Axes", vehicle: VehicleInfo, crowd: bool) -> None:

@@ -90,8 +90,9 @@ AGAIN = 0.4
 deviations in place of three or four. The deviations grow while a sensor is left out, and one that
 is as wrong as before must not fit them soon."""
 
-GROWS = 1.15
-"""Times the NIS of the outlier before beyond which a sensor moves on, and did not jump."""
+GROWS, LEANS = 1.05, 4.0
+"""Times the NIS of the outlier before beyond which a sensor moves on and did not jump, if the mean
+of those before it, squared and over its variance, was as large as this."""
 
 WORST = 4.0
 """A normalised innovation counts in the fading mean as no more than this: one outlier is none of
@@ -199,7 +200,8 @@ def absorb(
         rejected = jnp.where(fits & ~isolated[i], 0, gate.rejected[i] + 1)
         strange, outlying = steady > test.lasting[i], rejected >= test.few
         # What jumped stays where it is, and left the mean of those before it at zero.
-        growing = (steady > test.threshold[i]) | (surprise > GROWS * gate.nis[i])
+        growing = (surprise > GROWS * gate.nis[i]) & (steady > LEANS)
+        growing = growing | (steady > test.threshold[i])
         creeping = strange | (outlying & growing)
         creeping = creeping & here & ~isolated[i] & lenient
         crept = crept | creeping

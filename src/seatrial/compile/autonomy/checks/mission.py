@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seatrial.compile.autonomy.checks import endurance
+from seatrial.compile.autonomy.checks import endurance, fence, turn
 from seatrial.compile.autonomy.checks.case import Array, MissionCase
-from seatrial.compile.autonomy.failsafes import room_ahead
 from seatrial.compile.autonomy.legs import Leg
 from seatrial.compile.autonomy.obstacles import turning_of
 from seatrial.compile.sensors.fitting import FittedOut
@@ -20,7 +19,6 @@ from seatrial.geometry.grid import HeightGrid
 from seatrial.geometry.terrain import terrain_of
 from seatrial.gnc.control.autopilot import Autopilot
 from seatrial.gnc.control.loops import Dive
-from seatrial.gnc.guidance.fence import signed_distance
 from seatrial.gnc.mission import DOCK, HOLD, SURFACE, VELOCITY
 from seatrial.ocean.seabed import Seabed
 from seatrial.spec import mission as spec
@@ -53,7 +51,8 @@ def check_mission(
         check.currents(),
         check.slopes(),
         check.turns(),
-        check.margins(),
+        turn.waypoints(check),
+        fence.margins(check),
         endurance.position(check),
     ):
         by_task: dict[Path, Problem] = {}
@@ -108,22 +107,22 @@ class _Check(MissionCase):
                         "give the task another `depth`, or the world a deeper `seabed`",
                     )
                 )
-            if bottom - depth < least and self.leaves("altitude"):
+            if bottom - depth <= least and self.leaves("altitude"):
                 raise SpecError(
                     self.of(
                         leg,
                         f"lies {bottom - depth:.2g} m over the bottom, nearer than the failsafe "
                         "`altitude` allows",
-                        f"an altitude of at least {least:g} m",
+                        f"an altitude of more than {least:g} m",
                         "give the task another `depth`, or lower `failsafes.altitude.limit`",
                     )
                 )
-            if depth > limit and self.leaves("depth"):
+            if depth >= limit and self.leaves("depth"):
                 raise SpecError(
                     self.of(
                         leg,
                         f"lies at {depth:g} m, deeper than the failsafe `depth` allows",
-                        f"a depth of at most {limit:g} m",
+                        f"a depth of at most {limit:g} m, with room for what it swings by",
                         "give the task another `depth`, or raise `failsafes.depth.limit`",
                     )
                 )
@@ -192,16 +191,29 @@ class _Check(MissionCase):
                 continue
             if leg.speed <= top:
                 continue
-            doubt = self.of(
-                leg,
-                f"asks for {leg.speed:.2g} m/s",
-                f"at most {top:.2g} m/s, its top speed",
-                "ask for less `speed`",
-            )
+            doubt = self._too_fast(leg, top)
             if leg.speed > 2.0 * top:
                 raise SpecError(doubt)
             if self.scenario.world.current is None:
                 yield doubt
+
+    def _too_fast(self, leg: Leg, top: float) -> Problem:
+        """About a speed beyond the top speed, by whoever asked for it."""
+        expected = f"at most {top:.2g} m/s, its top speed"
+        if leg.kind == DOCK:
+            message = f"asks for a `final_speed` of {leg.speed:.2g} m/s"
+            return self.of(leg, message, expected, "ask for less `final_speed`")
+        if self.participant.mission[leg.task].speed is not None:
+            message = f"asks for {leg.speed:.2g} m/s"
+            return self.of(leg, message, expected, "ask for less `speed`")
+        return self.of(
+            leg,
+            f"names no `speed`, and goes at the {leg.speed:.2g} m/s to which the orders of "
+            f"`manoeuvring.ahead` drive {self.vehicle.name}",
+            f"{expected} within the limits of its actuators",
+            f"give the task a `speed` of at most {top:.2g} m/s, or the vehicle orders in "
+            "`manoeuvring.ahead` that its actuators can follow",
+        )
 
     def headings(self) -> Iterator[Problem]:
         """Doubt a heading on station that the vehicle has no thrusters for."""
@@ -218,11 +230,18 @@ class _Check(MissionCase):
 
     def _ordered(self, leg: Leg, top: float) -> None:
         """Refuse a velocity that the vehicle cannot have."""
-        surge, sway, _ = leg.velocity
+        surge, sway, yaw_rate = leg.velocity
         if abs(surge) > 2.0 * top:
             message = f"asks for {surge:.2g} m/s ahead"
             expected = f"at most {top:.2g} m/s, its top speed"
             raise SpecError(self.of(leg, message, expected, "ask for less `surge`"))
+        # Half of the moment keeps up with the designed rate, so that all makes about twice as much.
+        speeds = (min(abs(surge), top), self.tuning.trim.speed)
+        most = max(turning_of(self.tuning.autopilot, speed).rate for speed in speeds)
+        if abs(yaw_rate) > 2.0 * most and self.tuning.autopilot.heading is not None:
+            message = f"asks for a turn of {yaw_rate:.2g} rad/s"
+            expected = f"at most {most:.2g} rad/s, which its autopilot is designed for"
+            raise SpecError(self.of(leg, message, expected, "ask for less `yaw_rate`"))
         if sway != 0.0 and "sway" not in self.tuning.autopilot.follows:
             message = f"asks for {sway:.2g} m/s to the side"
             expected = f"no `sway`: {self.vehicle.name} cannot move sideways by itself"
@@ -274,7 +293,7 @@ class _Check(MissionCase):
                     f"at most {top:.2g} m/s through the water",
                     "ask for less `speed`",
                 )
-            elif speed + more >= top:
+            elif more > 0.0 and speed + more >= top:
                 yield self.of(
                     leg,
                     f"may be out of reach: with its tide the current is {speed + more:.2g} m/s",
@@ -319,27 +338,6 @@ class _Check(MissionCase):
                     f"{room:.3g} m",
                     f"room for {circle:.3g} m",
                     f"go slower, or give more `{key}`",
-                )
-
-    def margins(self) -> Iterator[Problem]:
-        """Doubt places so near to the fence that the vehicle is stopped before it is there."""
-        fence = self.participant.guidance.fence
-        if fence is None or not self.leaves("fence"):
-            return
-        slowest = min(leg.speed for leg in self.legs)
-        for leg in self.legs:
-            if leg.kind == VELOCITY:
-                continue
-            room = float(signed_distance(np.array(fence), leg.end[:2]))
-            margin = room_ahead(self.participant, self.tuning, slowest, leg.speed)
-            if room + leg.acceptance < margin:
-                yield self.of(
-                    leg,
-                    f"lies {room:.2g} m from the fence, and the failsafe `fence` acts {margin:.2g} "
-                    f"m from it at {leg.speed:.2g} m/s",
-                    f"at least {margin - leg.acceptance:.2g} m, with the acceptance of "
-                    f"{leg.acceptance:.2g} m",
-                    "move the waypoint, widen the fence, or go slower",
                 )
 
 
