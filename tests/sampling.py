@@ -51,6 +51,7 @@ LONG_FILES = [
     "analytic/test_core_integrators",
     "oracle/test_library_scenarios",
     "scenarios/test_failsafes",
+    "scenarios/test_answering",
     "scenarios/test_python_use",
     "analytic/test_avoidance",
     "scenarios/test_one_program",

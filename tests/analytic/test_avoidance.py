@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from sampling import sampled
 from seatrial.compile.autonomy.obstacles import Turning, build_avoidance, half_planes
-from seatrial.gnc.avoidance import Contacts, begin
+from seatrial.gnc.avoidance import Contacts, begin, roles
 from seatrial.gnc.avoidance import avoid as avoid_eagerly
 from seatrial.gnc.avoidance.contacts import contacts
 from seatrial.gnc.avoidance.geometry import closest_approach, convex_interval, disc_interval
@@ -359,3 +359,26 @@ def test_a_decision_once_taken_is_kept_until_the_other_has_passed():
     assert begins[0] < nearest
     assert ends[0] < nearest + 50  # within five seconds of passing
     assert np.abs(place[-1, 1]) < 1.0  # back on the track
+
+
+def test_who_stands_on_acts_at_the_last_moment_and_one_that_lies_still_is_kept_clear_of():
+    """Closing at 3 m/s head to head, radii of 4 m together, 5 s for a quarter turn: the last
+    moment is 9 s before they meet."""
+    apart = np.array([30.0, 24.0, 24.0])
+
+    def situation(theirs, aside):
+        return roles.Situation(
+            place=jnp.asarray(np.stack([apart, aside])[:, None]),
+            velocity=jnp.full((2, 1, 3), 0.0).at[0].set(theirs),
+            own=jnp.zeros((2, 1, 3)).at[0].set(1.0),
+            own_course=jnp.zeros(3),
+            radii=jnp.full((1, 3), 4.0),
+            clearance=jnp.full(3, 2.0),
+        )
+
+    now = situation(-2.0, np.array([0.0, 0.0, 5.0]))
+    assert roles.in_extremis(now, jnp.full(3, 5.0))[0].tolist() == [False, True, False]
+    role, time = jnp.full((1, 3), roles.STAND_ON), jnp.full(3, 60.0)
+    still = situation(0.0, np.zeros(3))
+    after, _ = roles.update(role, 0.0 * role, still, time, 0.1 * time, 0.1 * time, 0.5)
+    assert after[0].tolist() == [roles.OVERTAKING] * 3

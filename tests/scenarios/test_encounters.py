@@ -97,3 +97,57 @@ vehicles:
     }
     last = run.dataset.position.values[-1]
     assert 1.5 < np.hypot(*(last[0] - last[1])[:2]) < 2.3  # bow to bow, not through each other
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "start", "heading", "duration"),
+    [
+        # Both took it that they stand on: by where they went before they turned.
+        (
+            [[-8.7, -2.66], [25.92, 14.45]],
+            [[19.86, -33.07], [-5.93, -8.26]],
+            [-18.82, 26.46, 0],
+            62.3,
+            60,
+        ),
+        (
+            [[6.06, 5.07], [34.93, -8.99], [-26.82, 30.15]],
+            [[23.11, 8.54], [-24.67, -30.59]],
+            [-34.61, 21.86, 0],
+            295.6,
+            75,
+        ),
+        # One lay still at the end of her mission; the other stood on towards her.
+        (
+            [[6.9, -30.18], [34.7, 14.72], [25.9, 31.74], [6.67, -36.78], [16.92, 5.52]],
+            [[26.08, 2.57], [25.06, 39.76], [-11.96, -26.32], [-8.67, 20.24], [-4.86, 7.07]],
+            [-29.81, 18.09, 0],
+            100.8,
+            280,
+        ),
+    ],
+)
+def test_vessels_that_turn_at_their_waypoints_do_not_touch(first, second, start, heading, duration):
+    both = {"vehicle": "otter", "feedback": "truth", "avoidance": {}}
+    both["sensors"] = [{"type": "ais", "name": "ais"}]
+    place = {"position": start, "heading_deg": heading}
+    one, two = (
+        [{"do": "goto", "waypoints": way, "speed": speed}]
+        for way, speed in ((first, 1.3), (second, 1.2))
+    )
+    scenario = st.Scenario(
+        kind="scenario",
+        name="corners",
+        duration=duration,
+        world="calm",
+        vehicles=[
+            both | {"name": "a", "start": {"position": [0, 0, 0]}, "mission": one},
+            both | {"name": "b", "start": place, "mission": two},
+        ],
+    )
+    run = st.run(scenario)
+    position = run.dataset.position.values[:, :, :2]
+    distance = apart(position[:, 0], position[:, 1])
+    assert np.nanmin(distance) > np.hypot(2.0, 1.08) + 1.0
+    events = [e.text for v in run.summary.vehicles.values() for e in v.events]
+    assert not [text for text in events if "touched" in text]

@@ -28,8 +28,15 @@ WEAKEST = 0.1
 """Share of its wrench that a weak effector is left with at least: one that is never asked could not
 be found well again."""
 
-TELLING = 0.75
-"""Share of what is missing, squared, that a single weak effector must tell."""
+TELLING, PLAINLY = 0.75, 0.9
+"""Share of what is missing, squared, that a single weak effector must tell; and that it must tell
+where less is missing than the vehicle would notice."""
+
+STILL = 0.2
+"""Share of that which must be missing for it to stay found."""
+
+LOST = 0.35
+"""Share of its wrench that one must lack that is found by so little."""
 
 FREE = 0.25
 """Of the radius of its circle, by which it must be farther within a fence before it goes on."""
@@ -63,16 +70,22 @@ class Monitors:
 
 @pytree
 class Answer:
-    """What the model says the vehicle makes of a wrench, m v̇ + d v + d₂ |v| v = τ, by degree of
-    freedom; numbers are (D, 1)."""
+    """By what the answer of a vehicle to its orders is judged, by degree of freedom that is looked
+    at; numbers are (D, 1)."""
 
     mass: jax.Array
-    linear: jax.Array
-    quadratic: jax.Array
+    """(D, 6) of the vehicle and the water that it carries along."""
     authority: jax.Array
-    """Largest force or moment beside that which holds its speed."""
+    """Unit in which what is missing is counted: about the largest force or moment."""
+    judged: jax.Array
+    """1 where too much may be missing, 0 where it only tells what it is that is wrong."""
     most: jax.Array
     """Share of the authority that may be missing for long."""
+    faint: jax.Array
+    """Likewise, where it points plainly at one effector: infinite where other things do as well."""
+    rise: jax.Array
+    """Of the count of what is faint in a control period, and how much it falls."""
+    fall: jax.Array
     time: jax.Array
     """Over which it is averaged, s."""
     share: jax.Array
@@ -150,18 +163,30 @@ class FailsafeState(NamedTuple):
     """(M, N) count of each."""
     dead: jax.Array
     """(M, N) whether an actuator is left out."""
+    stand: jax.Array
+    """(S, N) states of all actuators, if they were well."""
     made: jax.Array
     """(E, D, N) what each effector would make of its orders if it were well, averaged."""
-    drag: jax.Array
-    """(D, N) averaged."""
+    acted: jax.Array
+    """(D, N) all that acts on a vehicle that is well, averaged."""
     slow: jax.Array
-    """(D, N) velocity through the water, averaged."""
+    """(6, N) velocity through the water, averaged."""
+    hint: jax.Array
+    """(N,) count of what is faint."""
+    hinted: jax.Array
+    """(N,) whether it is full."""
+    strength: jax.Array
+    """(E, N) share of its wrench that each effector was last seen to make."""
 
 
 def begin(
-    failsafes: Failsafes, position: jax.Array, effectors: int, dtype: jnp.dtype
+    failsafes: Failsafes,
+    position: jax.Array,
+    actuators: jax.Array,
+    effectors: int,
+    dtype: jnp.dtype,
 ) -> FailsafeState:
-    """Nothing is wrong."""
+    """Nothing is wrong; the actuators stand as they are, (S, N)."""
     count, kinds = position.shape[-1], len(FAILSAFES)
     measured = 0 if failsafes.monitors is None else len(failsafes.monitors.channels)
     none = jnp.zeros((measured, count), dtype)
@@ -178,9 +203,13 @@ def begin(
         expected=none,
         doubt=none,
         dead=none.astype(bool),
+        stand=actuators.astype(dtype),
         made=jnp.zeros((effectors, len(failsafes.answer.dofs), count), dtype),
-        drag=(still := jnp.zeros((len(failsafes.answer.dofs), count), dtype)),
-        slow=still,
+        acted=jnp.zeros((len(failsafes.answer.dofs), count), dtype),
+        slow=jnp.zeros((6, count), dtype),
+        hint=jnp.zeros(count, dtype),
+        hinted=jnp.zeros(count, bool),
+        strength=jnp.ones((effectors, count), dtype),
     )
 
 
@@ -208,53 +237,78 @@ def compare(
 
 
 def listen(
-    answer: Answer, state: FailsafeState, wrenches: jax.Array, through_water: jax.Array
+    answer: Answer,
+    state: FailsafeState,
+    wrenches: jax.Array,
+    acting: jax.Array,
+    through_water: jax.Array,
 ) -> tuple[FailsafeState, jax.Array]:
-    """Average what effectors are to make (E, 6, N) and what the vehicle does, and say what is
-    missing, (D, N) as shares of the authority.
+    """Average what effectors are to make (E, 6, N), all that would act on a well vehicle (6, N),
+    and what the vehicle does, and say what is missing, (D, N) as shares of the authority.
 
     With ⟨x⟩ the average by a first-order lag T, whose rate is (x − ⟨x⟩)/T, the wrench that is
-    missing is ⟨τ − d v − d₂ |v| v⟩ − m (v − ⟨v⟩)/T: no acceleration is needed, and waves average
-    out. A weak or stuck actuator, a fouled hull and a towed net all look like this.
+    missing is ⟨τ⟩ − M (v − ⟨v⟩)/T: no acceleration is needed, and waves average out. A weak or
+    stuck actuator, a fouled hull and a towed net all look like this.
     """
     rows = jnp.asarray(answer.dofs, int)
-    v = through_water[rows]
-    resisted = (answer.linear + answer.quadratic * jnp.abs(v)) * v
-    slow = state.slow + answer.share * (v - state.slow)
+    slow = state.slow + answer.share * (through_water - state.slow)
     made = state.made + answer.share * (wrenches[:, rows] - state.made)
-    drag = state.drag + answer.share * (resisted - state.drag)
-    needed = drag + answer.mass * (v - slow) / answer.time
+    acted = state.acted + answer.share * (acting[rows] - state.acted)
+    needed = answer.mass @ (through_water - slow) / answer.time
     after = state._replace(
         made=made.astype(state.made.dtype),
-        drag=drag.astype(state.drag.dtype),
+        acted=acted.astype(state.acted.dtype),
         slow=slow.astype(state.slow.dtype),
     )
-    return after, (jnp.sum(made, axis=0) - needed) / answer.authority
+    return after, (acted - needed) / answer.authority
 
 
 def unanswered(answer: Answer, missing: jax.Array) -> jax.Array:
     """(N,) whether too much is missing."""
-    found: jax.Array = jnp.sum(missing * missing, axis=0) > answer.most**2
+    found: jax.Array = jnp.sum(answer.judged * missing * missing, axis=0) > answer.most**2
     return found
 
 
-def strength_of(answer: Answer, state: FailsafeState, missing: jax.Array) -> jax.Array:
-    """Share (E, N) of its wrench that each effector makes, if one of them is weak.
+def judge(
+    answer: Answer, state: FailsafeState, missing: jax.Array, trusted: jax.Array
+) -> tuple[FailsafeState, jax.Array]:
+    """Whether (N,) actuators do not answer, and which one is weak.
 
     That which is lacking of the wrench of one effector, x P with 0 ≤ x ≤ 1, is looked for in what
     is missing, by least squares; the effector that tells it best is the weak one, if it tells it
-    well. What is missing for another reason (a net, a list, two weak effectors) leaves all well.
+    well. What is missing of all alike is theirs too. What is missing for another reason (waves, a
+    stream that the filter does not know of) is missing elsewhere as well, and is not their fault;
+    nor is anything while the estimate is not to be `trusted` (N,).
     """
     part = state.made / answer.authority
+    lost, rest = _told(part, missing)
+    _, alike = _told(jnp.sum(part, axis=0)[None], missing)
+    size = jnp.sum(missing * missing, axis=0)
+    best = jnp.min(rest, axis=0)
+    told = (best < (1.0 - TELLING) * size) & trusted
+    alike_told = (alike[0] < (1.0 - TELLING) * size) & trusted
+    # Of two that act alike the first takes it all: together they make the same.
+    blamed = jnp.arange(len(rest))[:, None] == jnp.argmin(rest, axis=0)
+    # One that is hardly asked any more shows little of itself.
+    least = jnp.where(state.hinted, STILL * answer.faint, answer.faint)
+    plain = trusted & (best < (1.0 - PLAINLY) * size) & (size > least * least)
+    plain &= jnp.any(blamed & (lost > LOST), axis=0)
+    hint, hinted = _counted(state.hint, state.hinted, plain, answer.rise, answer.fall)
+    # What was seen of one that is not asked at all still holds.
+    found = jnp.where(blamed, 1.0 - lost, 1.0)
+    news = jnp.where(hinted, plain, told)
+    strength = jnp.where(news, found, jnp.where(hinted, state.strength, 1.0))
+    after = state._replace(hint=hint, hinted=hinted, strength=strength.astype(state.strength.dtype))
+    return after, (unanswered(answer, missing) & (told | alike_told)) | hinted
+
+
+def _told(part: jax.Array, missing: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """What each of some wrenches (E, D, N) lacks, (E, N), and the square of what that leaves."""
     size = jnp.sum(part * part, axis=1)
     along = jnp.sum(part * missing, axis=1) / jnp.where(size > 0.0, size, 1.0)
     lost = jnp.clip(jnp.where(size > 0.0, along, 0.0), 0.0, 1.0 - WEAKEST)
     left = missing - lost[:, None] * part
-    rest = jnp.sum(left * left, axis=1)
-    told = jnp.min(rest, axis=0) < (1.0 - TELLING) * jnp.sum(missing * missing, axis=0)
-    # Of two that act alike the first takes it all: together they make the same.
-    blamed = jnp.arange(len(rest))[:, None] == jnp.argmin(rest, axis=0)
-    return jnp.where(blamed & told, 1.0 - lost, 1.0)
+    return lost, jnp.sum(left * left, axis=1)
 
 
 def health_of(monitors: Monitors, state: FailsafeState, health: jax.Array) -> jax.Array:

@@ -11,19 +11,22 @@ from seatrial.compile.autonomy.obstacles import turning_of
 from seatrial.compile.sensors.fitting import FittedOut
 from seatrial.compile.swarm import Member
 from seatrial.compile.vehicles.actuators import expand
-from seatrial.compile.vehicles.vehicle import CompiledVehicle
+from seatrial.compile.vehicles.vehicle import CompiledVehicle, compile_vehicle
 from seatrial.core.actuators.drive import Drive
+from seatrial.engine.command.answering import LEVEL, Nominal
 from seatrial.faults import drive_of
+from seatrial.gnc.allocation.authority import strength
 from seatrial.gnc.allocation.effectors import Effectors
-from seatrial.gnc.control.loops import FeedForward
 from seatrial.gnc.failsafes import CODE, Answer, Failsafes, Monitors
 from seatrial.gnc.guidance.circling import Circle
+from seatrial.ocean import Ocean, Water
 from seatrial.pytree import constant
 from seatrial.signals import FAILSAFES
 from seatrial.spec import failsafes as spec
 from seatrial.spec import faults
 from seatrial.spec.scenario import Participant
 from seatrial.spec.sensors.machinery import Encoder, Shaft
+from seatrial.spec.vehicle import Vehicle
 
 if TYPE_CHECKING:
     from seatrial.design.tuning import Tuning
@@ -61,9 +64,22 @@ DEEPER, DEEPER_SHARE = 5.0, 0.2
 """How much deeper than its mission a vehicle may be, m and as a share; both count."""
 
 UNANSWERED, LISTENING = 0.35, 30.0
-"""Share of the authority that may be missing from what the vehicle answers, and the time over which
-it is averaged, s. In sea state 4 with gusts an Otter and a REMUS miss up to 0.15 of it, with half a
-thruster or a stuck rudder about 0.6."""
+"""Share of the authority that may be missing in surge and yaw, where actuators explain it, and the
+time over which it is averaged, s. In sea state 4 with gusts an Otter and a REMUS miss up to 0.15 of
+it, with half a thruster or a stuck rudder about 0.6."""
+
+WITNESSES = (0, 1, 3, 4, 5)
+"""Degrees of freedom that are looked at under water: what is missing in heave is missing for water
+that is lighter or heavier than the vehicle is trimmed for."""
+
+FAINT, CERTAIN = 0.05, 5.0
+"""Share of the authority by which a single effector of a craft under water gives itself away, and
+for how long it must, s. In five degrees of freedom nothing else pushes as one thruster does; on the
+surface wind does."""
+
+COUNTED = 0.25
+"""Share of what all effectors together make along a degree of freedom that counts at least as its
+authority."""
 
 ROOM = 1.3
 """Radius of the circle on which a craft stays that cannot stop, over that of its tightest turn: a
@@ -82,6 +98,7 @@ def build_failsafes(
     sensors: FittedOut,
     effectors: Effectors,
     tuning: "Tuning",
+    nominal: Nominal,
     deepest: Sequence[float],
     slowest: float,
     period: float,
@@ -124,7 +141,7 @@ def build_failsafes(
         circle=_circle(tuning, slowest, dtype),
         unheard=column([before for _, _, before in heard]),
         monitors=_monitors(first, vehicle, effectors, measured, period, dtype),
-        answer=_answer(tuning, period, dtype),
+        answer=_answer(nominal, effectors, tuning, period, dtype),
         ears=tuple((p, sensors.infos[p].components.index(c)) for p, c, _ in heard),
         battery=0 if battery >= 0 else -1,
         altimeter=-1 if altimeter < 0 else int(battery >= 0),
@@ -252,29 +269,44 @@ def _effector(channel: str) -> str:
     return channel.removesuffix("_angle")
 
 
-def _answer(tuning: "Tuning", period: float, dtype: DType) -> Answer:
-    """The model of surge and yaw that the autopilot feeds forward, at the service speed."""
-    autopilot, speed = tuning.autopilot, tuning.trim.speed
-    loops = {0: ("surge", autopilot.surge), 5: ("heading", autopilot.heading)}
-    there = {dof: (name, loop.feed_forward) for dof, (name, loop) in loops.items() if loop}
-    authority = {report.name: report.authority for report in tuning.loops}
+def nominal_of(vehicle: Vehicle, dtype: DType) -> Nominal:
+    """A vehicle as it is described, in calm water of the usual density."""
+    density = constant(vehicle.hydrodynamics.reference_density, dtype)
+    ocean = Ocean(water=Water(density, density, density, density))
+    compiled = compile_vehicle(vehicle, ocean, dtype)
+    return Nominal(compiled.model, ocean, vehicle.buoyancy.craft == "surface")
 
-    def column(pick: Callable[[str, FeedForward], Any]) -> Any:
-        rows = [[float(pick(name, model))] for name, model in there.values()]
-        return constant(np.array(rows, np.float64).reshape(-1, 1), dtype)
 
-    def at(values: Any) -> float:
-        return float(np.interp(speed, np.asarray(autopilot.speeds), np.asarray(values)))
+def _answer(
+    nominal: Nominal, effectors: Effectors, tuning: "Tuning", period: float, dtype: DType
+) -> Answer:
+    """What is missing is judged in surge and yaw; the other degrees of freedom tell what it is."""
+    reports = {report.name: report.authority for report in tuning.loops}
+    largest = np.sum(np.abs(strength(effectors, tuning.trim.speed)), axis=1)
+    judged = {dof: reports[name] for dof, name in ((0, "surge"), (5, "heading")) if name in reports}
+    dofs = LEVEL if nominal.floats else WITNESSES
+    inertia = nominal.model.inertia
+    mass = np.asarray(inertia.rigid_body, np.float64) + np.asarray(inertia.added_mass, np.float64)
+
+    def unit(dof: int) -> float:
+        """A craft that could, but may not, push harder lest it tilt is not weaker for it."""
+        like = (judged.get(0), judged.get(5))[dof > 2] or 0.0
+        return max(judged.get(dof, 0.0), COUNTED * float(largest[dof])) or like or math.inf
+
+    def column(values: Any) -> Any:
+        return constant(np.array(values, np.float64)[:, None], dtype)
 
     return Answer(
-        mass=column(lambda _, model: at(model.mass)),
-        linear=column(lambda _, model: at(model.linear)),
-        quadratic=column(lambda _, model: at(model.quadratic)),
-        authority=column(lambda name, _: authority[name]),
+        mass=constant(mass[list(dofs)], dtype),
+        authority=column([unit(dof) for dof in dofs]),
+        judged=column([float(dof in judged) for dof in dofs]),
         most=constant(UNANSWERED, dtype),
+        faint=constant(math.inf if nominal.floats else FAINT, dtype),
+        rise=constant(period / CERTAIN, dtype),
+        fall=constant(period / RETRY, dtype),
         time=constant(LISTENING, dtype),
         share=constant(-math.expm1(-period / LISTENING), dtype),
-        dofs=tuple(there),
+        dofs=dofs,
     )
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from seatrial.compile.autonomy.checks.fence import refuse_ways_out
 from seatrial.compile.autonomy.checks.mission import check_mission
-from seatrial.compile.autonomy.failsafes import build_failsafes
+from seatrial.compile.autonomy.failsafes import build_failsafes, nominal_of
 from seatrial.compile.autonomy.legs import Leg, legs_of
 from seatrial.compile.autonomy.navigation.navigator import build_navigator, first_estimate
 from seatrial.compile.autonomy.obstacles import (
@@ -102,7 +102,9 @@ def build_pilot(
         sight = build_sight(
             *(first.avoidance, first.vehicle, first.fitted, sensors.infos, boxes, dtype)
         )
+    nominal = nominal_of(first.vehicle, dtype)
     pilot = Pilot(
+        nominal=nominal,
         navigator=_navigator(scenario, members, sensors, ocean, initial),
         mission=_mission(legs, starts, dtype, flat),
         law=_law(first.guidance, tuning, legs, dtype),
@@ -129,6 +131,7 @@ def build_pilot(
             sensors,
             effectors,
             tuning,
+            nominal,
             [
                 max(starts[2, i], *(deepest_of(leg, ocean) for leg in own))
                 for i, own in enumerate(legs)

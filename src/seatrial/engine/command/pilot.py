@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from seatrial.engine.command.answering import Nominal
 from seatrial.engine.command.sample_queue import SampleQueue
 from seatrial.gnc.allocation import Effectors
 from seatrial.gnc.avoidance import Avoidance, Echoes, Sight, Tracks, Watch
@@ -66,6 +67,8 @@ class Pilot:
     fence: jax.Array | None
     """(P, 2) corners of the area that it must not leave."""
     failsafes: Failsafes
+    nominal: Nominal
+    """By what it judges its vehicle's answer."""
     alarms: tuple[Alarm, ...]
     """Faults that it is told of."""
     deceleration: jax.Array

@@ -76,7 +76,11 @@ def begin(pilot: Pilot, suite: tuple[Fitted, ...], initial: State, channels: int
         achieved=jnp.zeros((6, count), dtype),
         asked=jnp.zeros((8, count), dtype),
         failsafes=guarding.begin(
-            pilot.failsafes, initial.position, len(pilot.effectors.names), dtype
+            pilot.failsafes,
+            initial.position,
+            initial.actuators,
+            len(pilot.effectors.names),
+            dtype,
         ),
         stream=jnp.zeros_like(initial.position),
         soundings=()

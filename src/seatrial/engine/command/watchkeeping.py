@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 
+from seatrial.engine.command import answering
 from seatrial.engine.command.belief import through_water
 from seatrial.engine.command.pilot import Pilot, PilotState
 from seatrial.gnc import failsafes as guarding
@@ -35,16 +36,18 @@ def guard(
         health = guarding.health_of(monitors, state, health)
     through = through_water(believed)
     made = wrenches(pilot.effectors, through, memory.orders)
-    state, missing = guarding.listen(answer, state, made, through)
-    works = jnp.all(health > 0.0, axis=0)
-    well = works & ~guarding.unanswered(answer, missing)
-    # Of one that is dead it is not known what it still does: then nobody else is blamed.
-    weak = state.on[row] & works
-    strength = guarding.strength_of(answer, state, missing).astype(dtype)
-    health = jnp.where(weak, strength, health)
+    stand = answering.follow(pilot.nominal, state.stand, memory.orders, pilot.period)
+    through, acting = answering.acting(pilot.nominal, believed, through, stand)
+    state = state._replace(stand=stand)
+    state, missing = guarding.listen(answer, state, made, acting, through)
     spread = jnp.zeros_like(believed.position[0])
     if pilot.navigator is not None:
         spread = navigation.spread(memory.filter).astype(spread.dtype)
+    trusted = spread < pilot.failsafes.deviation
+    state, weak = guarding.judge(answer, state, missing, trusted)
+    works = jnp.all(health > 0.0, axis=0)
+    # Of one that is dead it is not known what it still does: then nobody else is blamed.
+    health = jnp.where(state.on[row] & works, state.strength, health)
     state = guarding.watch(
         pilot.failsafes,
         state,
@@ -54,7 +57,7 @@ def guard(
         believed,
         spread,
         pilot.fence,
-        ~well,
+        ~works | weak,
         since,
         busy,
         t,

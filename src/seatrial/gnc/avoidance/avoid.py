@@ -247,7 +247,8 @@ def _decide(
             avoidance.patience,
             avoidance.period,
         )
-        compelled = doubt > avoidance.patience
+        quarter = avoidance.lag + 0.25 * math.pi / avoidance.turn_rate
+        compelled = (doubt > avoidance.patience) | roles.in_extremis(now, quarter)
         passing = _passing(now, velocity, delay)
         near = partial(_nearness, passing, now.radii)
         roomy, wanted = (
@@ -370,8 +371,10 @@ def _nearness(
     soon = jnp.maximum(1.0 - passing.time / horizon, 0.0)
     close = jnp.clip(roles.CLOSE - passing.apart / keep, 0.0, 1.0)
     weight = jnp.maximum(jnp.minimum(4.0 * soon, 1.0), close)
-    collision = jnp.where(passing.distance < radii, _COLLISION * (1.0 + soon), 0.0)
-    standing = ((role == roles.STAND_ON) | (role == roles.OVERTAKEN)) & ~compelled
+    # Where every way leads within the radii, the one that leads least far in is the best.
+    deep = jnp.maximum(1.0 - passing.distance / radii, 0.0)
+    collision = jnp.where(deep > 0.0, _COLLISION * (1.0 + soon + deep), 0.0)
+    standing = roles.stands(role) & ~compelled
     cost = weight * (_NEAR * lack + collision)
     return jnp.sum(jnp.where(passing.ahead & ~standing, cost, 0.0), axis=1)
 

@@ -118,13 +118,33 @@ def update(
 
     over = ~approaching & (_past(role, seen) | (apart > FAR * keep))
     role = jnp.where(role == NONE, jnp.where(risk, fresh, NONE), jnp.where(over, NONE, role))
+    # One that lies still does not give way, whatever she had to do while she was under way.
+    role = jnp.where(stopped & (role != NONE), OVERTAKING, role)
 
     rate = dot(now.place, closing) / jnp.maximum(apart, 1e-6)
     critical = keep + jnp.maximum(rate, 0.0) * reaction
     passive = risk & (apart < critical) & (distance < now.radii + CLEAR_ENOUGH * now.clearance)
-    standing = (role == STAND_ON) | (role == OVERTAKEN)
-    doubt = jnp.where(standing, jnp.where(passive | (doubt > patience), doubt + elapsed, 0.0), 0.0)
+    standing = stands(role)
+    # While one of them turns the closest approach comes and goes: doubt goes as slowly as it came.
+    grown = jnp.where(passive | (doubt > patience), doubt + elapsed, doubt - elapsed)
+    doubt = jnp.where(standing, jnp.maximum(grown, 0.0), 0.0)
     return role, doubt
+
+
+def stands(role: jax.Array) -> jax.Array:
+    """Whether a role is to keep course and speed."""
+    return (role == STAND_ON) | (role == OVERTAKEN)
+
+
+def in_extremis(now: Situation, turning: jax.Array) -> jax.Array:
+    """Whether (K, N) the other, if she goes on, comes within the radii before one's own vessel has
+    had the time to turn by a quarter, which takes her `turning` (N,) more than without, and to go
+    that far: then she acts, whatever the other's duty (rule 17 b)."""
+    closing = now.own - now.velocity
+    time, distance = closest_approach(now.place, closing)
+    approaching = dot(now.place, closing) > 0.0
+    own = jnp.maximum(length(now.own), STOPPED)
+    return approaching & (distance < now.radii) & (time < turning + now.radii / own)
 
 
 def _past(role: jax.Array, seen: Bearings) -> jax.Array:
