@@ -79,6 +79,13 @@ def show_tuning(
     console.print(f"Gains for {speeds} m/s; slowest poles {poles}.")
     if tuning.steady is not None:
         console.print(f"Keeps a station in water that passes at up to {number(tuning.steady)} m/s.")
+    if tuning.slowest is not None:
+        where = (
+            f"from {number(tuning.slowest)} m/s on"
+            if math.isfinite(tuning.slowest)
+            else "at none of these speeds"
+        )
+        console.print(f"Its fins hold its depth {where}.")
     for reason in tuning.failures:
         console.print(f"falls short: {reason}", style="red")
     console.print(f"Verdict: {_verdict(tuning)}")
@@ -148,6 +155,10 @@ def _decibels(factor: float) -> float:
     return 20.0 * math.log10(factor)
 
 
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
 def _document(tuning: Tuning) -> dict[str, Any]:
     """The report as plain data; what is infinite, or not there, is null."""
     loops = [dataclasses.asdict(loop) for loop in tuning.loops]
@@ -158,7 +169,7 @@ def _document(tuning: Tuning) -> dict[str, Any]:
     return {
         "vehicle": tuning.vehicle,
         "period": tuning.period,
-        "trim": dataclasses.asdict(tuning.trim),
+        "trim": dataclasses.asdict(tuning.trim) | {"load": _finite(tuning.trim.load)},
         "speeds": [float(v) for v in tuning.autopilot.speeds],
         "follows": list(tuning.autopilot.follows),
         "loops": loops,
@@ -167,6 +178,7 @@ def _document(tuning: Tuning) -> dict[str, Any]:
         "fastest": tuning.fastest,
         "sideways": tuning.sideways,
         "steady": tuning.steady,
+        "slowest": _finite(tuning.slowest),
         "fit": not tuning.failures,
         "verdict": _verdict(tuning),
         "failures": list(tuning.failures),

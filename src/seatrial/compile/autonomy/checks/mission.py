@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seatrial.compile.autonomy.checks import endurance
+from seatrial.compile.autonomy.checks import endurance, steerage
 from seatrial.compile.autonomy.checks.case import Array, MissionCase
 from seatrial.compile.autonomy.failsafes import braking_of, slack_of
 from seatrial.compile.autonomy.legs import Leg
@@ -49,6 +49,7 @@ def check_mission(
     for doubts in (
         check.ridges(),
         check.speeds(),
+        steerage.way(check),
         check.headings(),
         check.currents(),
         check.slopes(),
