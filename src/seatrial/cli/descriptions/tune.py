@@ -11,6 +11,7 @@ import typer
 from seatrial.cli.progress import working
 from seatrial.cli.tables import number, show_table, terminal
 from seatrial.compile.autonomy.tuning import design
+from seatrial.design.loop_bench import STATIONS
 from seatrial.design.tuning import Tuning
 from seatrial.errors import Problem, SpecError
 from seatrial.spec.loading import load
@@ -110,7 +111,12 @@ def _verdict(tuning: Tuning) -> str:
         )
     if found := _slowest(tuning):
         mode, growth = max(found.items(), key=lambda one: one[1])
-        said.append(f"the slowest upset falls to a third in {number(-1.0 / growth)} s ({mode})")
+        if growth < 0.0:
+            fate = f"falls to a third in {number(-1.0 / growth)} s ({mode})"
+        else:
+            # Unstable is what grows by more than `design.gains.NEUTRAL`, and that is not fit.
+            fate = f"stays: it grows threefold in {number(1.0 / growth)} s ({mode})"
+        said.append(f"the slowest upset {fate}")
     return "; ".join(said) + "."
 
 
@@ -137,9 +143,12 @@ def _degrees(angle: float) -> str:
 
 
 def _slowest(tuning: Tuning) -> dict[str, float]:
-    """Largest growth of each mode over all speeds."""
+    """Largest growth of each mode over all speeds at which it is flown: of a station, those of the
+    water in which it is kept."""
     found: dict[str, float] = {}
     for report in tuning.modes:
+        if report.mode in STATIONS and report.speed > (tuning.steady or 0.0):
+            continue
         found[report.mode] = max(report.growth, found.get(report.mode, -math.inf))
     return found
 
