@@ -235,7 +235,7 @@ def test_sway_is_that_over_ground_of_a_craft_that_rolls_while_it_heaves():
     assert push(0.0) < -1.0  # along its own axis it stands still, and drifts to starboard
 
 
-def _dive(bias=0.0, awash=0.3):
+def _dive(bias=0.0, awash=0.3, floats=0.08):
     """A cascade of an AUV like the REMUS, with the moment that holds it in trim."""
     stiffness, limit = 5.9, 0.14
     pitch = TrackingLoop(
@@ -247,7 +247,7 @@ def _dive(bias=0.0, awash=0.3):
     )
     dive = Dive(
         *(_number(0.12), _number(0.0015), Reference(_number(0.12), _number(0.17), _number(0.01))),
-        *(_number(limit), _number(0.3), _number(0.0), _number(awash), pitch),
+        *(_number(limit), _number(0.3), _number(0.0), *map(_number, (awash, floats)), pitch),
     )
     return dive, stiffness * limit
 
@@ -256,14 +256,14 @@ def _number(value):
     return jnp.full(1, value)
 
 
-def _moments(dive, memory, depth, angle, seconds):
+def _moments(dive, memory, depth, angle, seconds, order=3.0):
     """What it asks for while something holds it there; the memory afterwards."""
     zero, nothing = jnp.zeros(1), jnp.full(1, jnp.nan)
 
     @jax.jit
     def step(memory, depth, angle):
         return follow_dive(
-            *(dive, memory, _number(3.0), nothing, nothing, depth, zero, _number(1.5)),
+            *(dive, memory, _number(order), nothing, nothing, depth, zero, _number(1.5)),
             *(angle, zero, zero, PERIOD),
         )
 
@@ -281,6 +281,17 @@ def test_a_dive_that_the_surface_prevents_does_not_become_a_plunge():
     assert held[-1] < -steepest
     _, freed = _moments(dive, memory, 4.0, -0.5, 3.0)
     assert freed[-1] > 0.0
+
+
+@pytest.mark.parametrize(("order", "depth"), [(0.0, 0.08), (0.2, 0.08)])
+def test_nothing_winds_up_in_an_auv_that_is_to_be_at_the_surface_and_is(order, depth):
+    """Ordered to the surface for 22 minutes, a REMUS 100 wound its stern plane to the limit; at
+    0.1 m it pressed its bow down against the surface until it plunged to 1.2 m."""
+    dive, steepest = _dive()
+    memory, brief = _moments(dive, begin_dive(dive, jnp.full(1, depth)), depth, 0.0, 60.0, order)
+    memory, long = _moments(dive, memory, depth, 0.0, 1200.0, order)
+    assert abs(long[-1]) < 0.2 * steepest
+    np.testing.assert_allclose(long[-1], brief[-1], atol=0.02 * steepest)
 
 
 def test_a_vehicle_that_lies_awash_asks_for_a_dive_whatever_holds_it_in_trim():

@@ -196,6 +196,29 @@ def test_autopilot_that_falls_short_says_where_and_why():
     assert max(mode.growth for mode in tuning.modes) > 0.0
 
 
+def test_a_trim_that_the_fins_cannot_hold_is_not_fit():
+    """Trim at 1.54 m/s takes 2.24 N m; planes of −6.15 N m s²/m² per rad give that at 8.8°."""
+    vehicle = load("remus100", Vehicle)
+    held = design(vehicle).tuning
+    assert held.trim.load == pytest.approx(2.24 / (6.15 * 1.54**2) / np.radians(13.6), rel=0.01)
+    fins = tuple(
+        part.model_copy(update={"angle_limit": np.radians(6.0)}) if part.kind == "fin" else part
+        for part in vehicle.actuators
+    )
+    weak = design(vehicle.model_copy(update={"actuators": fins})).tuning
+    assert weak.failures[0].startswith("trim at 1.54 m/s: straight and level takes 1.46 times")
+    assert weak.slowest > weak.trim.speed > held.slowest
+
+
+def test_fins_hold_the_depth_down_to_where_they_act_the_other_way():
+    """Flown at 8 m and then 2 m deeper: remus100 sinks to the bottom at 1.0 m/s and not at 1.1,
+    the neutral ones miss the depth by 2 m at 0.4 m/s and by 0.1 m at 0.5."""
+    assert 1.0 < tuned("remus100").slowest < 1.2
+    assert 0.4 < tuned("remus100_mss").slowest < 0.5
+    assert tuned("otter").slowest is None
+    assert tuned("bluerov2").slowest is None
+
+
 @pytest.mark.usefixtures("x64")
 def test_poles_of_a_mode_are_those_of_the_loops_that_fly():
     # The bare BlueROV2 runs away with its sway loop open: the mode must have it closed.

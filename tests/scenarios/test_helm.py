@@ -161,6 +161,24 @@ def test_an_auv_near_the_surface_neither_plunges_nor_reverses_its_propeller(dive
         assert propeller.min() >= 0.0, name
 
 
+def test_an_auv_dives_after_a_long_way_at_the_surface_as_after_a_short_one():
+    """Told to be at 0 m, it can come no higher than it floats: it wound its stern plane to 0.16 rad
+    in ten minutes of that, and dived eight seconds later than after one."""
+    ways = {
+        "short": goto((100, 0, 0), (220, 0, 8), speed=1.5),
+        "long": goto((1000, 0, 0), (1120, 0, 8), speed=1.5),
+    }
+    found = {}
+    for name, (data, _) in sailed("remus100_mss", ways, 720, start=(0.2, 1.5)).items():
+        time, depth = data["time"].values, data["position"].values[:, 2]
+        dives = np.argmax(data["leg"].values.ravel() == 1)
+        assert abs(data["command"].sel(channel="stern_plane").values[dives].item()) < 0.02
+        under = np.argmax(depth[dives:] > 1.0)
+        found[name] = time[dives + under] - time[dives]
+    assert found["short"] < 17.0
+    assert abs(found["long"] - found["short"]) < 0.5
+
+
 def test_azimuth_thrusters_do_not_fight_and_a_dock_is_approached_at_its_speed():
     ways = {
         "hold": [{"do": "hold", "position": [0, 0, 0], "heading_deg": 30, "duration": 200}],

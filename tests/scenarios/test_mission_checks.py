@@ -44,6 +44,14 @@ NOTCHED = (
 )
 
 REFUSED = {
+    "much slower than its fins work": (
+        {
+            "task": "{do: goto, waypoints: [[60, 0, 8]], speed: 0.2}",
+            "vehicle": "remus100",
+            "depth": 8,
+        },
+        r"goto 1` asks for 0.2 m/s, at which the fins.*at least 1.18 m/s.*more `speed`",
+    ),
     "the current beats the speed": (
         {"task": NORTH, "world": STRONG},
         r"goto 1.*current of 3.5 m/s.*at most 3.1 m/s",
@@ -196,6 +204,22 @@ REFUSED |= {
 }
 
 DOUBTED = {
+    "slower than its fins work": (
+        {
+            "task": "{do: goto, waypoints: [[60, 0, 8]], speed: 0.4}",
+            "vehicle": "remus100_mss",
+            "depth": 8,
+        },
+        r"goto 1` asks for 0.4 m/s, at which the fins.*at least 0.517 m/s.*more `speed`",
+    ),
+    "a berth that is come into slower than fins work": (
+        {
+            "task": "{do: dock, position: [60, 0, 8], heading_deg: 90, final_speed: 0.3}",
+            "vehicle": "remus100_mss",
+            "depth": 8,
+        },
+        r"dock` asks for 0.3 m/s, at which the fins.*ask for more `final_speed`",
+    ),
     "a mission without tasks": (
         {"extra": "mission: []"},
         r"\[0\].mission: the mission is empty: `craft` drifts.*do: goto",
@@ -554,6 +578,14 @@ def test_metres_are_not_taken_for_degrees(task):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         compile_scenario(described(task, world=FJORD))
+
+
+@pytest.mark.parametrize("vehicle", ["remus100", "remus100_mss"])
+def test_a_berth_is_come_into_at_a_speed_that_fins_bear_unless_one_is_named(vehicle):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        task = "{do: dock, position: [60, 0, 8], heading_deg: 90}"
+        compile_scenario(described(task, vehicle=vehicle, depth=8))
 
 
 def test_what_works_is_not_doubted():

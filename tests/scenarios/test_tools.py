@@ -104,6 +104,17 @@ def test_tune_prints_the_loops_that_a_mission_would_use(seatrial):
     assert f"falls to a third in {-1.0 / slowest:.3g} s" in document["verdict"]
 
 
+def test_tune_tells_no_negative_time_of_what_does_not_fall(seatrial):
+    """On station in 0.22 m/s a pole of the bluerov2 lies within what counts as none."""
+    _, out, _ = seatrial("tune", "bluerov2", "--json")
+    document = json.loads(out)
+    kept = [m for m in document["modes"] if m["mode"] != "hold" or m["speed"] <= document["steady"]]
+    growth = max(mode["growth"] for mode in kept if mode["mode"] != "stay")
+    assert growth > 0.0
+    told = float(document["verdict"].split("grows threefold in ")[1].split(" s (hold)")[0])
+    assert told == pytest.approx(1.0 / growth, rel=0.01)
+
+
 def test_tune_fails_with_the_reason_where_a_design_falls_short(seatrial):
     code, out, err = seatrial("tune", "otter", "--period", "1", "--json")
     assert code == 1, err

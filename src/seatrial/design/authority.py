@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seatrial.core.actuators.thruster import Thruster
-from seatrial.core.forces.restoring import SurfaceRestoring
+from seatrial.core.forces.restoring import SurfaceRestoring, floating_depth
 from seatrial.core.types import Model
 from seatrial.gnc.allocation.curves import thrusts
 from seatrial.gnc.allocation.effectors import Effectors
 from seatrial.ocean import Ocean
+from seatrial.ocean.water import density
 from seatrial.programs import call
 
 Array = NDArray[np.float64]
@@ -43,6 +44,15 @@ class Craft:
     def floats(self) -> bool:
         """Whether it is a surface craft."""
         return isinstance(self.model.restoring, SurfaceRestoring)
+
+    @property
+    def floating_depth(self) -> float:
+        """Depth at which a level craft that lives under water lies afloat, or is just under, m."""
+        restoring = self.model.restoring
+        if isinstance(restoring, SurfaceRestoring):
+            return 0.0
+        centre = float(np.asarray(restoring.buoyancy_centre)[2])
+        return float(floating_depth(restoring, density(self.ocean.water, 0.0))) - centre
 
     @property
     def dofs(self) -> tuple[int, ...]:

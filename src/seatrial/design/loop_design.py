@@ -343,6 +343,7 @@ def _dive(bench: Bench, pitch: TrackingLoop) -> Dive:
         least_speed=number(0.5 * SLOWEST * bench.cruise),
         trim_pitch=number(bench.linear.state[4]),
         awash=number(AWASH * bench.craft.length),
+        floats=number(bench.craft.floating_depth),
         pitch=pitch,
     )
 

@@ -24,6 +24,7 @@ from seatrial.design.linearisation import (
 )
 from seatrial.design.loop_bench import SLOWEST, STATIONS, Bench, LoopReport, OwnGains
 from seatrial.design.loop_design import Law, design_loops, fastest_sideways, stands_across
+from seatrial.design.steerage import slowest_flown, trim_load
 from seatrial.gnc.control.autopilot import Autopilot
 from seatrial.pytree import constant
 
@@ -50,6 +51,8 @@ class TrimReport:
     """Six components that the actuators make, N and N m."""
     residual: float
     """Acceleration that is left, m/s² or rad/s²."""
+    load: float
+    """Share of the limits of the actuators that the wrench takes, thrust ahead left out."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,6 +92,9 @@ class Tuning:
     top: float | None
     """Speed through the water at which the resistance takes all the thrust, m/s, or the larger of
     `fastest` and `sideways` where that is less; None for a craft without thrust or without end."""
+    slowest: float | None
+    """Speed through the water below which fins do not hold the depth of a craft that dives by its
+    pitch, m/s, infinite where they never do; None for other craft."""
     failures: tuple[str, ...]
     """Where the design does not keep its own limits; empty for a good one."""
 
@@ -142,6 +148,7 @@ def tune(
                 sideways = fastest_sideways(resting)
                 limits["most_sway"] = constant(drag(craft, resting.linear, 1, sideways))
         top, steady = _top_speed(craft), None
+        slowest_speed = slowest_flown(craft, designed[-1][1].linear.speed)
         # A station is kept at rest, whatever the speed on the way there.
         station = designed[0][0].station
         if station is not None:
@@ -151,6 +158,7 @@ def tune(
         ]
         stacked: Autopilot = jax.tree.map(lambda *a: constant(np.stack(a)), *parts)
     bench = min((b for _, b in designed), key=lambda b: abs(b.linear.speed - cruise))
+    load = trim_load(craft, bench.linear)
     held = {n: report for n, report in resting.reports.items() if n.startswith("station")}
     reports = bench.reports | held
     x = bench.linear.state
@@ -164,6 +172,7 @@ def tune(
             float(x[4]),
             tuple(float(w) for w in bench.linear.wrench),
             bench.linear.residual,
+            load,
         ),
         tuple(reports.values()),
         tuple(
@@ -176,8 +185,20 @@ def tune(
         sideways,
         steady,
         top if fastest is None else min(max(fastest, sideways or 0.0), top or math.inf),
-        tuple(reason for _, b in designed for reason in b.failures),
+        slowest_speed,
+        (
+            *_beyond(bench.linear.speed, load),
+            *(reason for _, b in designed for reason in b.failures),
+        ),
     )
+
+
+def _beyond(speed: float, load: float) -> tuple[str, ...]:
+    """What a trim is that takes more than the actuators have."""
+    if load <= 1.0:
+        return ()
+    often = f"{load:.3g} times" if math.isfinite(load) else "more than ever"
+    return (f"trim at {speed:.3g} m/s: straight and level takes {often} what the actuators give",)
 
 
 def cruise_speed(craft: Craft) -> float:

@@ -231,8 +231,8 @@ class Dock(Task):
     """In the berth."""
     approach: Annotated[Metres, Field(gt=0)] = 15.0
     """Length of the last straight leg."""
-    final_speed: Speed = 0.3
-    """On that leg."""
+    final_speed: Speed | None = None
+    """On that leg; 0.3 m/s when left out, or as slowly as fins hold the depth for sure."""
     duration: Annotated[Seconds, Field(ge=0)] = 20.0
     """How long to stay."""
 

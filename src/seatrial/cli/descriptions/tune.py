@@ -11,6 +11,7 @@ import typer
 from seatrial.cli.progress import working
 from seatrial.cli.tables import number, show_table, terminal
 from seatrial.compile.autonomy.tuning import design
+from seatrial.design.loop_bench import STATIONS
 from seatrial.design.tuning import Tuning
 from seatrial.errors import Problem, SpecError
 from seatrial.spec.loading import load
@@ -79,6 +80,13 @@ def show_tuning(
     console.print(f"Gains for {speeds} m/s; slowest poles {poles}.")
     if tuning.steady is not None:
         console.print(f"Keeps a station in water that passes at up to {number(tuning.steady)} m/s.")
+    if tuning.slowest is not None:
+        where = (
+            f"from {number(tuning.slowest)} m/s on"
+            if math.isfinite(tuning.slowest)
+            else "at none of these speeds"
+        )
+        console.print(f"Its fins hold its depth {where}.")
     for reason in tuning.failures:
         console.print(f"falls short: {reason}", style="red")
     console.print(f"Verdict: {_verdict(tuning)}")
@@ -103,7 +111,12 @@ def _verdict(tuning: Tuning) -> str:
         )
     if found := _slowest(tuning):
         mode, growth = max(found.items(), key=lambda one: one[1])
-        said.append(f"the slowest upset falls to a third in {number(-1.0 / growth)} s ({mode})")
+        if growth < 0.0:
+            fate = f"falls to a third in {number(-1.0 / growth)} s ({mode})"
+        else:
+            # Unstable is what grows by more than `design.gains.NEUTRAL`, and that is not fit.
+            fate = f"stays: it grows threefold in {number(1.0 / growth)} s ({mode})"
+        said.append(f"the slowest upset {fate}")
     return "; ".join(said) + "."
 
 
@@ -130,9 +143,12 @@ def _degrees(angle: float) -> str:
 
 
 def _slowest(tuning: Tuning) -> dict[str, float]:
-    """Largest growth of each mode over all speeds."""
+    """Largest growth of each mode over all speeds at which it is flown: of a station, those of the
+    water in which it is kept."""
     found: dict[str, float] = {}
     for report in tuning.modes:
+        if report.mode in STATIONS and report.speed > (tuning.steady or 0.0):
+            continue
         found[report.mode] = max(report.growth, found.get(report.mode, -math.inf))
     return found
 
@@ -148,6 +164,10 @@ def _decibels(factor: float) -> float:
     return 20.0 * math.log10(factor)
 
 
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
 def _document(tuning: Tuning) -> dict[str, Any]:
     """The report as plain data; what is infinite, or not there, is null."""
     loops = [dataclasses.asdict(loop) for loop in tuning.loops]
@@ -158,7 +178,7 @@ def _document(tuning: Tuning) -> dict[str, Any]:
     return {
         "vehicle": tuning.vehicle,
         "period": tuning.period,
-        "trim": dataclasses.asdict(tuning.trim),
+        "trim": dataclasses.asdict(tuning.trim) | {"load": _finite(tuning.trim.load)},
         "speeds": [float(v) for v in tuning.autopilot.speeds],
         "follows": list(tuning.autopilot.follows),
         "loops": loops,
@@ -167,6 +187,7 @@ def _document(tuning: Tuning) -> dict[str, Any]:
         "fastest": tuning.fastest,
         "sideways": tuning.sideways,
         "steady": tuning.steady,
+        "slowest": _finite(tuning.slowest),
         "fit": not tuning.failures,
         "verdict": _verdict(tuning),
         "failures": list(tuning.failures),

@@ -25,6 +25,10 @@ SURFACED = 0.25
 """Depth at which a vehicle counts as surfaced, in its lengths."""
 TURNING_RADIUS = 3.0
 """Radius of rounded corners in vehicle lengths."""
+FINAL_SPEED = 0.3
+"""At which a berth is come into unless a task names a speed, m/s."""
+SURE = 1.2
+"""That speed of a vehicle which dives by its fins, over the slowest at which they hold it."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +55,11 @@ class Leg:
     """Place of its task in the mission."""
 
 
-def legs_of(scenario: Scenario, participant: Participant, speed: float, holds: bool) -> list[Leg]:
-    """The tasks of a mission as legs; `speed` is that of tasks which name none.
+def legs_of(
+    scenario: Scenario, participant: Participant, speed: float, holds: bool, slowest: float = 0.0
+) -> list[Leg]:
+    """The tasks of a mission as legs; `speed` is that of tasks which name none, `slowest` that
+    below which fins hold no depth.
 
     A vehicle that `holds` no station cannot hold a heading there either.
     """
@@ -85,7 +92,7 @@ def legs_of(scenario: Scenario, participant: Participant, speed: float, holds: b
             stay = _stay(number, task, last, common, length)
             legs.append(stay if holds else replace(stay, heading=math.nan))
         elif isinstance(task, spec.Dock):
-            legs += _dock(task, common, holds)
+            legs += _dock(task, common, holds, slowest)
         else:
             points = (
                 _along(scenario, participant, number, task, last)
@@ -221,17 +228,18 @@ def _stay(
     )
 
 
-def _dock(task: spec.Dock, common: dict[str, Any], holds: bool) -> list[Leg]:
+def _dock(task: spec.Dock, common: dict[str, Any], holds: bool, slowest: float) -> list[Leg]:
     """To a line-up point and the gate at speed, then slowly in, and stay; one that `holds` no
     station comes in on the heading of its berth, and is turned away from it by the current."""
     berth = _point(task.position, task.depth)
+    final = task.final_speed or min(max(FINAL_SPEED, SURE * slowest), common["speed"])
     approach = patterns.dock(
         berth,
         task.heading,
         2.0 * task.approach,
         task.approach,
         common["speed"],
-        task.final_speed,
+        final,
         berth[2],
     )
     names = ("line up", "gate")
@@ -239,7 +247,7 @@ def _dock(task: spec.Dock, common: dict[str, Any], holds: bool) -> list[Leg]:
         Leg(name, runtime.TRACK, point, **common)
         for name, point in zip(names, approach.points[:2], strict=True)
     ]
-    slow = common | {"speed": task.final_speed}
+    slow = common | {"speed": final}
     heading = task.heading if holds else math.nan
     legs.append(Leg("dock", runtime.DOCK, berth, heading=heading, dwell=task.duration, **slow))
     return legs

@@ -87,7 +87,8 @@ def build_pilot(
     autopilot = tuning.in_precision(dtype)
     holds = "position" in autopilot.follows
     missions = {
-        m.index: legs_of(scenario, m.participant, tuning.trim.speed, holds) for m in members
+        m.index: legs_of(scenario, m.participant, tuning.trim.speed, holds, tuning.slowest or 0.0)
+        for m in members
     }
     legs = [missions[m.index] for m in members]
     starts = np.asarray(initial.position, np.float64)

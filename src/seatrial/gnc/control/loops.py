@@ -29,6 +29,9 @@ WOUND = 0.25
 """Share of the largest pitch of a dive that the integrals of depth and pitch may ask for by
 themselves."""
 
+AFLOAT = 1.1
+"""Depth over that at which it floats, up to which a vehicle counts as held by the surface."""
+
 
 @pytree
 class FeedForward:
@@ -201,6 +204,8 @@ class Dive:
     """θ_0 of level flight, rad."""
     awash: jax.Array
     """Depth down to which the surface may hold it, m."""
+    floats: jax.Array
+    """Depth at which it lies afloat, m: as far up as it comes."""
     pitch: TrackingLoop
 
 
@@ -242,7 +247,8 @@ def follow_dive(
     distance = jnp.where(asked, target, depth) - value
     ahead = jnp.where(jnp.isfinite(target_rate), target_rate, 0.0)
     planned = plan(loop.reference, value, rate, distance, ahead, period)
-    error = planned.value - depth
+    # Higher than it floats it cannot come.
+    error = jnp.maximum(planned.value - depth, jnp.minimum(loop.floats - depth, 0.0))
     speed = jnp.maximum(surge, loop.least_speed)
     climb = planned.rate + loop.proportional * error + memory.integral
     free = -climb / speed
@@ -259,6 +265,13 @@ def follow_dive(
     most = WOUND * limit * speed
     integral = jnp.clip(memory.integral + period * growth, -most, most)
     inner = inner._replace(pid=_within(inner.pid, _most_moment(loop, limit, depth)))
+    # One that is to be at the surface, and is, learns nothing there of how it flies: it forgets
+    # what it knew, but that a hull which the water bears does not need the moment of its trim.
+    rests = asked & (planned.value <= loop.awash) & (depth <= AFLOAT * loop.floats)
+    forgets = jnp.where(rests, -jnp.expm1(-period * loop.proportional), 0.0)
+    integral = integral - forgets * integral
+    learnt = inner.pid.integral - forgets * (inner.pid.integral + loop.pitch.bias)
+    inner = inner._replace(pid=inner.pid._replace(integral=learnt))
     kept = DiveMemory(integral, planned.value, planned.rate, inner)
     cleared = begin_dive(loop, depth)._replace(pitch=inner)
     return _when(asked, kept, cleared), moment

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seatrial.compile.autonomy.checks import endurance, fence, turn
+from seatrial.compile.autonomy.checks import endurance, fence, steerage, turn
 from seatrial.compile.autonomy.checks.case import Array, MissionCase
 from seatrial.compile.autonomy.legs import Leg
 from seatrial.compile.autonomy.obstacles import turning_of
@@ -47,6 +47,7 @@ def check_mission(
     for doubts in (
         check.ridges(),
         check.speeds(),
+        steerage.way(check),
         check.headings(),
         check.currents(),
         check.slopes(),
