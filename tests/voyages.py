@@ -286,6 +286,7 @@ def matched(
         gyroscope_pulled=jnp.asarray(0.0),
         lull=jnp.asarray(1),
         still=jnp.asarray(NEVER),
+        stuck=jnp.full(6, NEVER),
         accelerometer_walk=jnp.asarray(noise.accelerometer_walk),
         gyroscope_walk=jnp.asarray(noise.gyroscope_walk),
         current_walk=same(noise.current_walk if current else 0.0),

@@ -171,7 +171,6 @@ class Waves:
         return Swell(
             first,
             water.share,
-            number,
             number * up,
             {3: up * lean, 7: up},
             ({0: side * lean, 4: side}, {1: side * lean, 5: side}, down),
@@ -186,8 +185,6 @@ class Swell(NamedTuple):
     """Where its rows begin in the error state."""
     share: jax.Array
     """Of the motion at the surface."""
-    fading: jax.Array
-    """⟨k⟩ by which that share falls with depth, 1/m; 0 above the surface."""
     blur: jax.Array
     """Standard deviation by which the displacement changes with the depth, m/m."""
     sinks: Row

@@ -136,7 +136,6 @@ class Depth:
         if motion.swell is not None:
             sunk, displaced = motion.swell.sunk()
             residual, row = residual + sunk, row | {i: -h for i, h in displaced.items()}
-            row[POSITION + 2] = 1.0 + motion.swell.fading * sunk
         part = Component(*own.added(residual, row, 0), variance)
         return [Innovation([part], True, POSITION)]
 
