@@ -140,7 +140,7 @@ def sail(
     )
     truth = state.NavState(
         *(np.broadcast_to(a[..., None], (*a.shape, runs)) for a in (place, moving, q)),
-        bias_a, bias_g, current, *[None] * 12, (), (), None, None,
+        bias_a, bias_g, current, *[None] * 14, (), (), None, None,
     )  # fmt: skip
 
     def at(every, values):

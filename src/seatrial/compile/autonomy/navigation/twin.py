@@ -22,10 +22,16 @@ from seatrial.gnc.types import Estimate
 from seatrial.ocean import Ocean
 from seatrial.ocean.water import density
 from seatrial.pytree import pytree, static
+from seatrial.spatial.rotations import rotation
+from seatrial.spatial.vectors import vec3
 from seatrial.spec.vehicle import Vehicle
 
 LONGEST_STEP = 0.05
 """Of the twin's integrator, s."""
+
+BEYOND = 1e6
+"""More than any of its numbers can be: a yaw rate that is far off, as when a heading is found again
+after a minute, makes a twin diverge. It then begins anew with what is believed."""
 
 _DEPTH, _ATTITUDE, _VELOCITY, _ACTUATORS = 0, 1, 5, 11
 """First rows of the parts of the twin's memory; behind the actuators come the forces that
@@ -89,9 +95,12 @@ class DynamicsTwin:
             return step(self.model, self.ocean, at, told, jnp.zeros(()), dt / steps)
 
         after: State = jax.lax.fori_loop(0, steps, body, state)
-        return jnp.concatenate(
+        found = jnp.concatenate(
             [after.position[2:], after.attitude, after.velocity, after.actuators, *after.memory]
         )
+        water = rotation(estimate.attitude).to_body(vec3(estimate.current))
+        anew = self.begin(estimate.velocity.at[:3].add(-jnp.stack(water)).astype(found.dtype))
+        return jnp.where(jnp.all(jnp.abs(found) < BEYOND, axis=0), found, anew)
 
     def velocity(self, memory: jax.Array) -> jax.Array:
         """Predicted u v w p q r (6, N) through the water, body axes."""
