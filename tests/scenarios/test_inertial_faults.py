@@ -45,7 +45,7 @@ def _off_course(run):
 
 @pytest.mark.parametrize("run", [1, 2, 3])
 def test_a_gyroscope_that_drifts_or_sticks_does_not_cost_the_attitude_reference(surveys, run):
-    """With 0.02 rad/s the AHRS was left out to the end, and the place was 136 m off with 4 m stated;
+    """With 0.02 rad/s the AHRS was left out to the end, the place 136 m off with 4 m stated;
     one gyroscope that repeated itself while the others went on was not found at all."""
     runs, names = surveys
     faulty, sound = runs.isel(run=run), runs.isel(run=0)

@@ -99,7 +99,7 @@ REFUSED = {
     ),
     "below its failsafe": (
         {"task": TASK.replace("altitude: 5", "altitude: 0.8")},
-        "less than the failsafe `altitude` allows.*at least 1 m",
+        "less than the failsafe `altitude` allows.*more than 1 m",
     ),
     "it floats": ({"vehicle": "otter"}, "otter floats"),
     "it comes up": (

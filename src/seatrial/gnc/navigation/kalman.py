@@ -127,7 +127,7 @@ class Absorbed(NamedTuple):
     """(n, n, N)."""
     gate: Gate
     crept: jax.Array
-    """(N,) whether a group was found wrong by its mean alone, and was let pass."""
+    """(N,) whether a group crept away, by its mean or by outliers that grow, and was let pass."""
 
 
 def closed_gate(groups: int, components: int, count: int) -> Gate:
@@ -157,8 +157,8 @@ def absorb(
     the covariance is opened along what the group measures, and along nothing else, by the square
     of its residual: P ← P + ν² g gᵀ with h g = 1.
 
-    Where the caller is `lenient` (N,) a group is not isolated because of its mean: it creeps away,
-    and something else may be the cause.
+    Where the caller is `lenient` (N,) a group that creeps away is not isolated, by its mean or by
+    outliers that grow: something else may be the cause.
     """
     size, count = sum(len(group.components) for group in groups), covariance.shape[-1]
     patience = jnp.where(gate.trusted & ~jnp.asarray(doubted), test.patience, test.haste)

@@ -18,12 +18,11 @@ from seatrial.core.forces.memory import memory_at_rest
 from seatrial.core.forces.restoring import SurfaceRestoring, floating_depth
 from seatrial.core.step import step
 from seatrial.core.types import Model, State
+from seatrial.engine.command.belief import through_water
 from seatrial.gnc.types import Estimate
 from seatrial.ocean import Ocean
 from seatrial.ocean.water import density
 from seatrial.pytree import pytree, static
-from seatrial.spatial.rotations import rotation
-from seatrial.spatial.vectors import vec3
 from seatrial.spec.vehicle import Vehicle
 
 LONGEST_STEP = 0.05
@@ -98,8 +97,7 @@ class DynamicsTwin:
         found = jnp.concatenate(
             [after.position[2:], after.attitude, after.velocity, after.actuators, *after.memory]
         )
-        water = rotation(estimate.attitude).to_body(vec3(estimate.current))
-        anew = self.begin(estimate.velocity.at[:3].add(-jnp.stack(water)).astype(found.dtype))
+        anew = self.begin(through_water(estimate).astype(found.dtype))
         return jnp.where(jnp.all(jnp.abs(found) < BEYOND, axis=0), found, anew)
 
     def velocity(self, memory: jax.Array) -> jax.Array:
